@@ -1,0 +1,110 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "simulator/base/diagnostics.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::trace {
+
+/// The only way to make a Trace. Operations are added in any order; `build` sorts them, links device work to the host
+/// calls that launched it and checks the invariants. Ids that `add` returns are provisional: they name operations
+/// while building (SyncDetail::record, RangeDetail::forward_op) and are renumbered by `build`.
+class TraceBuilder {
+ public:
+  /// The same text gives the same id.
+  StringId intern(std::string_view text);
+  RankId add_rank(Rank rank);
+  /// The lane with this identity (kind, rank, process, number), made on first use.
+  LaneId lane(LaneKind kind, RankId rank, std::int64_t process, std::int64_t number);
+  void name_lane(LaneId lane, std::string_view name);
+  void set_priority(LaneId stream, std::int32_t priority);
+
+  /// What every operation has. Times are on the recording's clock, in nanoseconds.
+  struct Common {
+    LaneId lane;
+    StringId name;
+    Nanoseconds start = 0;
+    Nanoseconds duration = 0;  ///< >= 0
+    /// Joins device work with the host call of the same rank that launched it.
+    std::optional<std::int64_t> correlation;
+  };
+  OperationId add_kernel(const Common& common, const KernelDetail& detail);
+  OperationId add_collective(const Common& common, const KernelDetail& detail, const std::optional<CollectiveDetail>& collective);
+  OperationId add_copy(const Common& common, const CopyDetail& detail);
+  OperationId add_memset(const Common& common, const CopyDetail& detail);
+  OperationId add_host_call(const Common& common);
+  /// kind: kEventRecord, kStreamWait or kHostSync; also kHostCall for a call with a SyncDetail (an event query).
+  OperationId add_sync(OperationKind kind, const Common& common, const SyncDetail& detail);
+  OperationId add_range(const Common& common, const RangeDetail& detail);
+  OperationId add_device_range(const Common& common, const RangeDetail& detail);
+  OperationId add_allocation(const Common& common, const AllocationDetail& detail);
+
+  /// To complete a detail that is known later (a sync record that arrives after its host call).
+  [[nodiscard]] SyncDetail& sync_detail(OperationId provisional);
+  [[nodiscard]] RangeDetail& range_detail(OperationId provisional);
+
+  [[nodiscard]] std::size_t size() const { return kinds_.size(); }
+  [[nodiscard]] const Lane& lane_info(LaneId lane) const { return lanes_[lane.index()]; }
+
+  /// Counts here: trace.device_work_without_launch, trace.negative_duration (clamped to 0),
+  /// trace.duplicate_correlation (two host calls of one rank with one correlation: the earlier one keeps it).
+  /// The builder is spent afterwards.
+  [[nodiscard]] Trace build(Diagnostics& diagnostics) &&;
+
+ private:
+  OperationId add(OperationKind kind, const Common& common, std::uint32_t detail_row);
+
+  std::vector<OperationKind> kinds_;
+  std::vector<LaneId> lane_of_;
+  std::vector<Nanoseconds> starts_;
+  std::vector<Nanoseconds> durations_;
+  std::vector<StringId> names_;
+  std::vector<std::uint32_t> detail_rows_;
+  std::vector<std::int64_t> correlations_;
+  std::vector<bool> has_correlation_;
+
+  std::vector<KernelDetail> kernels_;
+  std::vector<std::uint32_t> collective_rows_;
+  std::vector<CollectiveDetail> collectives_;
+  std::vector<CopyDetail> copies_;
+  std::vector<SyncDetail> syncs_;
+  std::vector<RangeDetail> ranges_;
+  std::vector<AllocationDetail> allocations_;
+
+  std::vector<Lane> lanes_;
+  std::vector<Rank> ranks_;
+  std::vector<std::string> strings_;
+
+  struct LaneKey {
+    LaneKind kind;
+    RankId rank;
+    std::int64_t process;
+    std::int64_t number;
+    bool operator==(const LaneKey&) const = default;
+  };
+  struct LaneKeyHash {
+    std::size_t operator()(const LaneKey& key) const noexcept;
+  };
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+  };
+  std::unordered_map<std::string, StringId, TextHash, std::equal_to<>> string_ids_;
+  std::unordered_map<LaneKey, LaneId, LaneKeyHash> lane_ids_;
+};
+
+inline constexpr DiagnosticKind kDeviceWorkWithoutLaunch{
+    "trace.device_work_without_launch", Severity::kWarning,
+    "device work whose host call is not in the recording (launched before it began, or lost)",
+    "it is kept on the timeline; steps that contain it are not used for prediction"};
+inline constexpr DiagnosticKind kNegativeDuration{
+    "trace.negative_duration", Severity::kWarning, "operations that end before they start; counted as instants",
+    "the recorder's clock was adjusted or its records are damaged"};
+inline constexpr DiagnosticKind kDuplicateCorrelation{
+    "trace.duplicate_correlation", Severity::kWarning, "host calls that share a correlation id within one rank",
+    "the first keeps its device work; check that the file holds one process only"};
+
+}  // namespace interlace::trace

@@ -1,0 +1,87 @@
+#include "simulator/trace/trace_builder.hpp"
+
+#include <gtest/gtest.h>
+
+namespace interlace::trace {
+namespace {
+
+class TraceBuilderTest : public testing::Test {
+ protected:
+  TraceBuilder builder;
+  RankId rank = builder.add_rank({.number = 3, .source = "r3.json"});
+  LaneId thread = builder.lane(LaneKind::kHostThread, rank, 100, 100);
+  LaneId stream = builder.lane(LaneKind::kStream, rank, 0, 7);
+  Diagnostics diagnostics;
+
+  TraceBuilder::Common at(LaneId lane, std::string_view name, Nanoseconds start, Nanoseconds duration,
+                          std::optional<std::int64_t> correlation = {}) {
+    return {lane, builder.intern(name), start, duration, correlation};
+  }
+};
+
+TEST_F(TraceBuilderTest, SortsByTimeAndLinksLaunches) {
+  builder.add_kernel(at(stream, "gemm", 2'000, 500, 42), {.grid = {8, 2, 1}});
+  builder.add_host_call(at(thread, "cudaLaunchKernel", 1'000, 10, 42));
+  const Trace trace = std::move(builder).build(diagnostics);
+
+  ASSERT_EQ(trace.size(), 2U);
+  EXPECT_EQ(trace.origin(), 1'000);
+  EXPECT_EQ(trace.length(), 1'500);
+  EXPECT_EQ(trace.name({0}), "cudaLaunchKernel");
+  EXPECT_EQ(trace.launch_of({1}), OperationId{0});
+  ASSERT_EQ(trace.launched_by({0}).size(), 1U);
+  EXPECT_EQ(trace.kernel({1})->blocks(), 16);
+  EXPECT_EQ(trace.kernel({0}), nullptr);
+  EXPECT_TRUE(diagnostics.empty());
+}
+
+TEST_F(TraceBuilderTest, ARangeComesBeforeWhatItHolds) {
+  builder.add_host_call(at(thread, "call", 0, 1));
+  builder.add_range(at(thread, "inner", 0, 5), {});
+  builder.add_range(at(thread, "outer", 0, 9), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_EQ(trace.name({0}), "outer");
+  EXPECT_EQ(trace.name({1}), "inner");
+  EXPECT_EQ(trace.name({2}), "call");
+}
+
+TEST_F(TraceBuilderTest, CountsDeviceWorkWithoutLaunchAndNegativeDurations) {
+  builder.add_kernel(at(stream, "orphan", 0, -5, 9), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_EQ(trace.duration({0}), 0);
+  EXPECT_FALSE(trace.launch_of({0}).has_value());
+  EXPECT_EQ(diagnostics.count_of("trace.device_work_without_launch"), 1);
+  EXPECT_EQ(diagnostics.count_of("trace.negative_duration"), 1);
+}
+
+TEST_F(TraceBuilderTest, RenumbersReferencesBetweenOperations) {
+  const OperationId wait = builder.add_sync(OperationKind::kStreamWait, at(thread, "wait", 50, 1), {});
+  const OperationId record = builder.add_sync(OperationKind::kEventRecord, at(thread, "record", 10, 1), {});
+  builder.sync_detail(wait).record = record;
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_EQ(trace.sync({1})->record, OperationId{0});
+}
+
+TEST_F(TraceBuilderTest, CorrelationsOfRanksDoNotMix) {
+  const RankId other = builder.add_rank({.number = 4});
+  const LaneId other_thread = builder.lane(LaneKind::kHostThread, other, 100, 100);
+  builder.add_host_call(at(other_thread, "other", 0, 1, 42));
+  builder.add_host_call(at(thread, "mine", 5, 1, 42));
+  builder.add_kernel(at(stream, "k", 10, 1, 42), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_EQ(trace.name(*trace.launch_of({2})), "mine");
+}
+
+TEST_F(TraceBuilderTest, ListsEachLaneInOrder) {
+  builder.add_kernel(at(stream, "b", 20, 1, 1), {});
+  builder.add_kernel(at(stream, "a", 10, 1, 2), {});
+  builder.add_host_call(at(thread, "t", 15, 1));
+  const Trace trace = std::move(builder).build(diagnostics);
+  const auto lane = trace.on_lane(stream);
+  ASSERT_EQ(lane.size(), 2U);
+  EXPECT_EQ(trace.name(lane[0]), "a");
+  EXPECT_EQ(trace.name(lane[1]), "b");
+}
+
+}  // namespace
+}  // namespace interlace::trace
