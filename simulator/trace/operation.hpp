@@ -40,7 +40,7 @@ struct KernelDetail {
   std::array<std::int32_t, 3> grid{1, 1, 1};
   std::array<std::int32_t, 3> block{1, 1, 1};
   std::int32_t registers_per_thread = 0;
-  Bytes shared_memory = 0;  ///< static and dynamic, a block
+  Bytes shared_memory = 0;                          ///< static and dynamic, a block
   std::optional<std::int32_t> blocks_per_sm_limit;  ///< as the profiler says the hardware allows, where it does
   std::optional<std::int32_t> priority;             ///< of the stream, as the profiler gave it
   std::optional<std::int64_t> graph_node;           ///< set where a CUDA graph launched the kernel
@@ -51,18 +51,28 @@ struct KernelDetail {
 };
 
 enum class CollectiveFunction : std::uint8_t {
-  kUnknown, kAllReduce, kAllGather, kReduceScatter, kAllToAll, kBroadcast, kReduce, kGather, kScatter, kSendRecv, kBarrier,
+  kUnknown,
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kBroadcast,
+  kReduce,
+  kGather,
+  kScatter,
+  kSendRecv,
+  kBarrier,
 };
 [[nodiscard]] std::string_view to_string(CollectiveFunction function);
 
 struct CollectiveDetail {
   CollectiveFunction function = CollectiveFunction::kUnknown;
-  StringId name;            ///< as recorded, e.g. "all_to_allv"
-  StringId dtype;           ///< as recorded, e.g. "Float"
-  StringId group;           ///< process group name
+  StringId name;   ///< as recorded, e.g. "all_to_allv"
+  StringId dtype;  ///< as recorded, e.g. "Float"
+  StringId group;  ///< process group name
   std::int64_t in_elements = 0;
   std::int64_t out_elements = 0;
-  std::int32_t group_size = 0;  ///< 0 where not recorded
+  std::int32_t group_size = 0;           ///< 0 where not recorded
   std::optional<std::int64_t> sequence;  ///< number within its group, where recorded
   Bytes element_bytes = 0;               ///< 0 where dtype is unknown
 
@@ -74,22 +84,30 @@ enum class MemorySpace : std::uint8_t { kUnknown, kDevice, kPinned, kPageable, k
 
 struct CopyDetail {
   Bytes bytes = 0;
-  MemorySpace source = MemorySpace::kUnknown;       ///< kDevice for a memset
+  MemorySpace source = MemorySpace::kUnknown;  ///< kDevice for a memset
   MemorySpace destination = MemorySpace::kUnknown;
-  bool peer = false;                                 ///< between two devices
+  bool peer = false;  ///< between two devices
 
   bool operator==(const CopyDetail&) const = default;
 };
 
-enum class SyncKind : std::uint8_t { kUnknown, kEventRecord, kStreamWaitEvent, kEventSync, kStreamSync, kDeviceSync, kEventQuery };
+enum class SyncKind : std::uint8_t {
+  kUnknown,
+  kEventRecord,
+  kStreamWaitEvent,
+  kEventSync,
+  kStreamSync,
+  kDeviceSync,
+  kEventQuery
+};
 [[nodiscard]] std::string_view to_string(SyncKind kind);
 
 struct SyncDetail {
   SyncKind kind = SyncKind::kUnknown;
-  std::optional<LaneId> stream;               ///< stream that records, waits or is synchronised
-  std::optional<std::int64_t> event;          ///< event object; reused over time
-  std::optional<OperationId> record;          ///< the kEventRecord waited for, where the format tells
-  std::optional<LaneId> record_stream;        ///< the stream that event was recorded on, where the format tells
+  std::optional<LaneId> stream;         ///< stream that records, waits or is synchronised
+  std::optional<std::int64_t> event;    ///< event object; reused over time
+  std::optional<OperationId> record;    ///< the kEventRecord waited for, where the format tells
+  std::optional<LaneId> record_stream;  ///< the stream that event was recorded on, where the format tells
 
   bool operator==(const SyncDetail&) const = default;
 };
@@ -99,25 +117,32 @@ enum class RangeKind : std::uint8_t { kAnnotation, kCpuOp, kPython, kProfilerOve
 
 struct RangeDetail {
   RangeKind kind = RangeKind::kOther;
-  std::optional<std::int64_t> sequence_number;    ///< autograd: pairs a forward op with its backward
-  std::optional<std::int64_t> forward_thread;     ///< autograd: the id of the thread that ran the forward
-  std::optional<OperationId> forward_op;          ///< fwdbwd flow: the forward range this one is the backward of
+  std::optional<std::int64_t> sequence_number;  ///< autograd: pairs a forward op with its backward
+  std::optional<std::int64_t> forward_thread;   ///< autograd: the id of the thread that ran the forward
+  std::optional<OperationId> forward_op;        ///< fwdbwd flow: the forward range this one is the backward of
 
   bool operator==(const RangeDetail&) const = default;
 };
 
 enum class AllocationAction : std::uint8_t {
-  kAlloc, kFree, kFreeRequested, kFreeCompleted, kSegmentAlloc, kSegmentFree, kRecordStream, kOutOfMemory,
+  kAlloc,
+  kFree,
+  kFreeRequested,
+  kFreeCompleted,
+  kSegmentAlloc,
+  kSegmentFree,
+  kRecordStream,
+  kOutOfMemory,
 };
 [[nodiscard]] std::string_view to_string(AllocationAction action);
 
 struct AllocationDetail {
   AllocationAction action = AllocationAction::kAlloc;
   std::uint64_t address = 0;
-  Bytes bytes = 0;                                  ///< never negative
-  std::optional<Bytes> total_allocated;             ///< after the event, where recorded
+  Bytes bytes = 0;                       ///< never negative
+  std::optional<Bytes> total_allocated;  ///< after the event, where recorded
   std::optional<Bytes> total_reserved;
-  std::optional<LaneId> stream;                     ///< the stream the block belongs to, where recorded
+  std::optional<LaneId> stream;  ///< the stream the block belongs to, where recorded
   bool on_device = true;
 
   bool operator==(const AllocationDetail&) const = default;

@@ -4,15 +4,15 @@ namespace interlace::trace {
 
 std::string_view to_string(OperationKind kind) {
   static constexpr std::array<std::string_view, kOperationKinds> kNames{
-      "kernel", "collective", "copy", "memset", "host_call", "event_record",
-      "stream_wait", "host_sync", "range", "device_range", "allocation"};
+      "kernel",      "collective", "copy",  "memset",       "host_call", "event_record",
+      "stream_wait", "host_sync",  "range", "device_range", "allocation"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::string_view to_string(CollectiveFunction function) {
-  static constexpr std::array<std::string_view, 11> kNames{
-      "unknown", "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast",
-      "reduce", "gather", "scatter", "send_recv", "barrier"};
+  static constexpr std::array<std::string_view, 11> kNames{"unknown",    "all_reduce", "all_gather", "reduce_scatter",
+                                                           "all_to_all", "broadcast",  "reduce",     "gather",
+                                                           "scatter",    "send_recv",  "barrier"};
   return kNames[static_cast<std::size_t>(function)];
 }
 
@@ -28,7 +28,8 @@ std::string_view to_string(SyncKind kind) {
 }
 
 std::string_view to_string(RangeKind kind) {
-  static constexpr std::array<std::string_view, 5> kNames{"annotation", "cpu_op", "python", "profiler_overhead", "other"};
+  static constexpr std::array<std::string_view, 5> kNames{"annotation", "cpu_op", "python", "profiler_overhead",
+                                                          "other"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -17,9 +17,9 @@ enum class LaneKind : std::uint8_t { kHostThread, kStream };
 struct Lane {
   LaneKind kind = LaneKind::kHostThread;
   RankId rank;
-  std::int64_t process = 0;  ///< process id (thread) or device ordinal (stream)
-  std::int64_t number = 0;   ///< thread id, or stream id as the profiler numbers it
-  std::string name;          ///< as recorded; may be empty
+  std::int64_t process = 0;              ///< process id (thread) or device ordinal (stream)
+  std::int64_t number = 0;               ///< thread id, or stream id as the profiler numbers it
+  std::string name;                      ///< as recorded; may be empty
   std::optional<std::int32_t> priority;  ///< of a stream: CUDA's, lower is more urgent
 
   bool operator==(const Lane&) const = default;
@@ -42,13 +42,13 @@ struct Device {
 
 /// One process of the recorded job.
 struct Rank {
-  std::int32_t number = 0;                  ///< its rank in the job
+  std::int32_t number = 0;  ///< its rank in the job
   std::optional<std::int32_t> world_size;
-  std::string source;                       ///< the file it was read from, as the user named it
+  std::string source;  ///< the file it was read from, as the user named it
   std::int64_t process_id = 0;
   std::string host_name;
-  std::string producer;                     ///< what wrote the recording, e.g. "kineto schema 1, CUDA 13.0"
-  std::string run_id;                       ///< equal for ranks of one run where the format tells; else empty
+  std::string producer;  ///< what wrote the recording, e.g. "kineto schema 1, CUDA 13.0"
+  std::string run_id;    ///< equal for ranks of one run where the format tells; else empty
   std::vector<Device> devices;
 
   bool operator==(const Rank&) const = default;
@@ -58,8 +58,9 @@ class TraceBuilder;
 
 /// What happened (or is predicted to happen) in a job: operations of all ranks on one time axis, column by column.
 ///
-/// Immutable; only TraceBuilder makes one. Operations are ordered by (start, lane), ranges before what they hold, then by order of arrival;
-/// ids are positions in that order. Time zero is the earliest start; `origin()` says where that lies on the recording's clock.
+/// Immutable; only TraceBuilder makes one. Operations are ordered by (start, lane), ranges before what they hold, then
+/// by order of arrival; ids are positions in that order. Time zero is the earliest start; `origin()` says where that
+/// lies on the recording's clock.
 class Trace {
  public:
   [[nodiscard]] std::size_t size() const { return kinds_.size(); }
@@ -131,7 +132,7 @@ class Trace {
 
   std::vector<std::uint32_t> launched_begin_;  ///< compressed rows: operation -> launched_
   std::vector<OperationId> launched_;
-  std::vector<std::uint32_t> lane_begin_;      ///< compressed rows: lane -> on_lane_
+  std::vector<std::uint32_t> lane_begin_;  ///< compressed rows: lane -> on_lane_
   std::vector<OperationId> on_lane_;
 
   std::vector<Lane> lanes_;

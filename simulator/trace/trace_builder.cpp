@@ -45,7 +45,7 @@ void compress(std::size_t rows, std::size_t items, std::vector<std::uint32_t>& b
 std::size_t TraceBuilder::LaneKeyHash::operator()(const LaneKey& key) const noexcept {
   std::size_t hash = static_cast<std::size_t>(key.number) * 0x9E3779B97F4A7C15ULL;
   hash ^= (static_cast<std::size_t>(key.process) << 7U) + (hash >> 29U);
-  return hash * 31U + key.rank.value * 2U + static_cast<std::size_t>(key.kind);
+  return hash * 31U + key.rank.index() * 2U + static_cast<std::size_t>(key.kind);
 }
 
 StringId TraceBuilder::intern(std::string_view text) {
@@ -63,8 +63,8 @@ RankId TraceBuilder::add_rank(Rank rank) {
 
 LaneId TraceBuilder::lane(LaneKind kind, RankId rank, std::int64_t process, std::int64_t number) {
   assert(rank.index() < ranks_.size());
-  const auto [known, is_new] = lane_ids_.try_emplace({kind, rank, process, number},
-                                                     LaneId{static_cast<std::uint32_t>(lanes_.size())});
+  const auto [known, is_new] =
+      lane_ids_.try_emplace({kind, rank, process, number}, LaneId{static_cast<std::uint32_t>(lanes_.size())});
   if (is_new) lanes_.push_back({kind, rank, process, number, {}, {}});
   return known->second;
 }
@@ -131,9 +131,7 @@ SyncDetail& TraceBuilder::sync_detail(OperationId provisional) {
   return syncs_[detail_rows_[provisional.index()]];
 }
 
-RangeDetail& TraceBuilder::range_detail(OperationId provisional) {
-  return ranges_[detail_rows_[provisional.index()]];
-}
+RangeDetail& TraceBuilder::range_detail(OperationId provisional) { return ranges_[detail_rows_[provisional.index()]]; }
 
 Trace TraceBuilder::build(Diagnostics& diagnostics) && {
   const std::size_t n = kinds_.size();
@@ -199,11 +197,15 @@ Trace TraceBuilder::build(Diagnostics& diagnostics) && {
   }
 
   const auto self = [](std::size_t i) { return OperationId{static_cast<std::uint32_t>(i)}; };
-  compress(n, n, trace.launched_begin_, trace.launched_, [&](std::size_t i) {
-    return trace.launch_of_[i] == Trace::kNoRow ? std::nullopt : std::optional<std::size_t>(trace.launch_of_[i]);
-  }, self);
-  compress(lanes_.size(), n, trace.lane_begin_, trace.on_lane_,
-           [&](std::size_t i) { return std::optional<std::size_t>(lane_of_[i].index()); }, self);
+  compress(
+      n, n, trace.launched_begin_, trace.launched_,
+      [&](std::size_t i) {
+        return trace.launch_of_[i] == Trace::kNoRow ? std::nullopt : std::optional<std::size_t>(trace.launch_of_[i]);
+      },
+      self);
+  compress(
+      lanes_.size(), n, trace.lane_begin_, trace.on_lane_,
+      [&](std::size_t i) { return std::optional<std::size_t>(lane_of_[i].index()); }, self);
 
   trace.kinds_ = std::move(kinds_);
   trace.lane_of_ = std::move(lane_of_);

@@ -32,7 +32,8 @@ class TraceBuilder {
     std::optional<std::int64_t> correlation;
   };
   OperationId add_kernel(const Common& common, const KernelDetail& detail);
-  OperationId add_collective(const Common& common, const KernelDetail& detail, const std::optional<CollectiveDetail>& collective);
+  OperationId add_collective(const Common& common, const KernelDetail& detail,
+                             const std::optional<CollectiveDetail>& collective);
   OperationId add_copy(const Common& common, const CopyDetail& detail);
   OperationId add_memset(const Common& common, const CopyDetail& detail);
   OperationId add_host_call(const Common& common);
@@ -100,9 +101,9 @@ inline constexpr DiagnosticKind kDeviceWorkWithoutLaunch{
     "trace.device_work_without_launch", Severity::kWarning,
     "device work whose host call is not in the recording (launched before it began, or lost)",
     "it is kept on the timeline; steps that contain it are not used for prediction"};
-inline constexpr DiagnosticKind kNegativeDuration{
-    "trace.negative_duration", Severity::kWarning, "operations that end before they start; counted as instants",
-    "the recorder's clock was adjusted or its records are damaged"};
+inline constexpr DiagnosticKind kNegativeDuration{"trace.negative_duration", Severity::kWarning,
+                                                  "operations that end before they start; counted as instants",
+                                                  "the recorder's clock was adjusted or its records are damaged"};
 inline constexpr DiagnosticKind kDuplicateCorrelation{
     "trace.duplicate_correlation", Severity::kWarning, "host calls that share a correlation id within one rank",
     "the first keeps its device work; check that the file holds one process only"};
