@@ -1,0 +1,37 @@
+# Every package that is not ours, found in one place. A missing one stops the configuration with the Debian package to
+# install and, for a part that can be left out, the switch that does so.
+include(FeatureSummary)
+
+# interlace_require(NAME PACKAGE debian-package PURPOSE text [SWITCH option] [FIND find_package arguments...])
+macro(interlace_require name)
+  cmake_parse_arguments(require "" "PACKAGE;PURPOSE;SWITCH" "FIND" ${ARGN})
+  find_package(${name} ${require_FIND} QUIET)
+  set_package_properties(${name} PROPERTIES PURPOSE "${require_PURPOSE}")
+  if(NOT ${name}_FOUND)
+    set(advice "apt-get install ${require_PACKAGE}")
+    if(DEFINED require_SWITCH)
+      string(APPEND advice ", or leave that part out with -D${require_SWITCH}=OFF")
+    endif()
+    message(FATAL_ERROR "${name} is missing (${require_PURPOSE}): ${advice}. "
+                        ".ci/packages.txt lists all packages; tests/run.sh and samples/demo.sh install them.")
+  endif()
+endmacro()
+
+interlace_require(Threads PACKAGE g++ PURPOSE "parallel work")
+interlace_require(Boost PACKAGE libboost-graph-dev PURPOSE "dependency graph" FIND 1.74 CONFIG)
+interlace_require(nlohmann_json PACKAGE nlohmann-json3-dev PURPOSE "schedules, edits, reports")
+interlace_require(simdjson PACKAGE libsimdjson-dev PURPOSE "profiler JSON" FIND 3.0)
+interlace_require(CLI11 PACKAGE libcli11-dev PURPOSE "command line")
+interlace_require(fmt PACKAGE libfmt-dev PURPOSE "formatted text")
+interlace_require(spdlog PACKAGE libspdlog-dev PURPOSE "progress and log")
+interlace_require(zstd PACKAGE libzstd-dev PURPOSE ".ilt compression")
+interlace_require(Libdeflate PACKAGE libdeflate-dev PURPOSE ".gz files")
+interlace_require(TBB PACKAGE libtbb-dev PURPOSE "parallel reading and sweeps")
+if(INTERLACE_TESTS)
+  interlace_require(GTest PACKAGE libgtest-dev PURPOSE "unit tests" SWITCH INTERLACE_TESTS)
+  interlace_require(rapidcheck PACKAGE librapidcheck-dev PURPOSE "property tests" SWITCH INTERLACE_TESTS)
+  interlace_require(benchmark PACKAGE libbenchmark-dev PURPOSE "benchmarks" SWITCH INTERLACE_TESTS)
+  interlace_require(Python3 PACKAGE python3 PURPOSE "architecture tests" SWITCH INTERLACE_TESTS FIND COMPONENTS Interpreter)
+endif()
+
+feature_summary(WHAT PACKAGES_FOUND INCLUDE_QUIET_PACKAGES DESCRIPTION "Interlace is built with:")

@@ -1,0 +1,23 @@
+# interlace_add_header_check(): compiles every header that interlace_add_library was given alone, and twice over, so
+# that each includes what it uses and guards itself. The ctest entry `header_self_containment` builds the target; the
+# ordinary build does not.
+function(interlace_add_header_check)
+  get_property(headers GLOBAL PROPERTY INTERLACE_HEADERS)
+  get_property(libraries GLOBAL PROPERTY INTERLACE_LIBRARIES)
+  set(sources)
+  foreach(header IN LISTS headers)
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE path)
+    set(source "${PROJECT_BINARY_DIR}/header_check/${path}.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"@path@\"\n#include \"@path@\"\n" @ONLY)
+    list(APPEND sources "${source}")
+  endforeach()
+
+  add_library(interlace_header_check OBJECT EXCLUDE_FROM_ALL ${sources})
+  target_include_directories(interlace_header_check PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(interlace_header_check PRIVATE interlace_warnings ${libraries})
+  target_compile_options(interlace_header_check PRIVATE -O0)  # nothing of it ever runs
+
+  add_test(NAME header_self_containment
+           COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}" --target interlace_header_check)
+  set_tests_properties(header_self_containment PROPERTIES LABELS architecture TIMEOUT 1200 COST 1000)
+endfunction()

@@ -1,0 +1,40 @@
+"""What stands nowhere in the tree."""
+
+import re
+
+from source_tree import CODE_FOLDERS, Finding
+
+MOST_LINES = 600
+CODE_SUFFIXES = (".hpp", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake", "CMakeLists.txt")
+
+USING_NAMESPACE = re.compile(r"\busing\s+namespace\b")
+# A path of somebody's machine, at the start of a word.
+MACHINE_PATH = re.compile(r"(?<![\w.$})/-])/(home|root|work|Users|mnt)/\w")
+REGISTRY_HOST = re.compile(
+    r"\b(pypi\.org|pythonhosted\.org|(deb|security|ftp|snapshot)\.debian\.org|(archive|security|ports)\.ubuntu\.com"
+    r"|npmjs\.(org|com)|crates\.io|anaconda\.(org|com)|(docker|ghcr|nvcr|quay)\.io|rubygems\.org|maven\.org"
+    r"|proxy\.golang\.org|download\.pytorch\.org|packages\.cloud\.google\.com)\b"
+)
+# These name what they forbid.
+EXEMPT = ("tests/architecture/forbidden.py", "tests/architecture/rules_test.py")
+
+
+def check(tree):
+    for path in tree.matching(".hpp", ".cuh", under=(*CODE_FOLDERS, "tests")):
+        code = tree.code(path)
+        if not re.search(r"^\s*#pragma once\b", code, re.MULTILINE):
+            yield Finding(path, 0, "has no #pragma once")
+        for match in USING_NAMESPACE.finditer(code):
+            yield Finding(path, code.count("\n", 0, match.start()) + 1, "using namespace in a header")
+    for path in tree.matching(*CODE_SUFFIXES):
+        length = tree.text(path).count("\n")
+        if length > MOST_LINES:
+            yield Finding(path, 0, f"{length} lines; a file is about one thing and never over {MOST_LINES}")
+    for path in tree.paths:
+        if path in EXEMPT or not tree.is_text(path):
+            continue
+        for number, text in tree.lines(path):
+            if MACHINE_PATH.search(text):
+                yield Finding(path, number, f"names a path of one machine: {MACHINE_PATH.search(text).group()}...")
+            if REGISTRY_HOST.search(text):
+                yield Finding(path, number, f"names a package registry: {REGISTRY_HOST.search(text).group()}")

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Takes a Debian 12 or Ubuntu 24.04 machine, bare but for apt, to a built and tested Interlace.
+#
+#   tests/run.sh          packages, build, all tests, tests under sanitizers, format, clang-tidy
+#   tests/run.sh --quick  packages, build, all tests
+#
+# Runs as root or with sudo, asks nothing, needs rights only while packages are missing. JOBS=n sets how many processes
+# work at once. The last line is "N passed, N failed" over all that was checked; the status is 0 where none failed.
+set -uo pipefail
+export LC_ALL=C.UTF-8
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source .ci/steps.sh
+
+quick=false
+case "${1:-}" in
+  '') ;;
+  --quick) quick=true ;;
+  -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+  *) echo "tests/run.sh: unknown option '$1' (see --help)" >&2; exit 2 ;;
+esac
+
+# A compiler of templates takes up to 2 GB.
+memory_gb=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo 2>/dev/null || echo 4)
+cores=$(nproc)
+JOBS=${JOBS:-$((memory_gb / 2 < cores ? (memory_gb / 2 > 0 ? memory_gb / 2 : 1) : cores))}
+export JOBS
+! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
+export NINJA_STATUS='[%f/%t, %e s] '
+mkdir -p build
+
+# The lint rules are those of clang 14 on g++ 12's library.
+lint_is_here() {
+  command -v clang-format-14 clang-tidy-14 clang++-14 >/dev/null && [[ $(g++ -dumpversion) == 12* ]]
+}
+
+build_and_test() {  # PRESET
+  step "configure $1" cmake --preset "$1" &&
+    step "build $1" cmake --build --preset "$1" --parallel "$JOBS" &&
+    ctest_step "tests of $1" "$1" --parallel "$JOBS"
+}
+
+groups=(build test)
+$quick || groups+=('check?')
+if step "install packages" .ci/install_packages.sh "${groups[@]}"; then
+  build_and_test desktop
+  if ! $quick; then
+    build_and_test asan
+    if lint_is_here; then
+      step "format" .ci/format.sh --check
+      step "clang-tidy" .ci/tidy.sh
+    else
+      skip "format and clang-tidy" "they need clang 14 and g++ 12, Debian 12's; found g++ $(g++ -dumpversion)"
+    fi
+  fi
+fi
+closing_lines
