@@ -39,7 +39,7 @@ if [[ $EUID -ne 0 ]] && ! command -v sudo >/dev/null; then
   exit 1
 fi
 
-echo "updating the package lists"
+echo "updating apt's lists"
 apt_get update >/dev/null
 wanted=()
 for group in "$@"; do
@@ -56,7 +56,11 @@ for group in "$@"; do
 done
 [[ ${#wanted[@]} -eq 0 ]] && exit 0
 echo "installing ${wanted[*]}"
-apt_get install --no-install-recommends "${wanted[@]}" | grep -E '^(Setting up|E:|W:)' | sed 's/^/  /' || true
-for package in "${wanted[@]}"; do
-  installed "$package" || { echo "error: apt did not install $package" >&2; exit 1; }
-done
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! apt_get install --no-install-recommends "${wanted[@]}" >"$log" 2>&1; then
+  cat "$log" >&2
+  echo "error: apt-get could not install them; its words stand above" >&2
+  exit 1
+fi
+echo "installed $(grep -c '^Setting up' "$log") packages"
