@@ -2,6 +2,8 @@
 # install and, for a part that can be left out, the switch that does so.
 include(FeatureSummary)
 
+# No versions are asked for: Debian 12's are the oldest that count, and some packages call no newer one compatible.
+#
 # interlace_require(NAME PACKAGE debian-package PURPOSE text [SWITCH option] [FIND find_package arguments...])
 macro(interlace_require name)
   cmake_parse_arguments(require "" "PACKAGE;PURPOSE;SWITCH" "FIND" ${ARGN})
@@ -18,9 +20,9 @@ macro(interlace_require name)
 endmacro()
 
 interlace_require(Threads PACKAGE g++ PURPOSE "parallel work")
-interlace_require(Boost PACKAGE libboost-graph-dev PURPOSE "dependency graph" FIND 1.74 CONFIG)
+interlace_require(Boost PACKAGE libboost-graph-dev PURPOSE "dependency graph" FIND CONFIG)
 interlace_require(nlohmann_json PACKAGE nlohmann-json3-dev PURPOSE "schedules, edits, reports")
-interlace_require(simdjson PACKAGE libsimdjson-dev PURPOSE "profiler JSON" FIND 3.0)
+interlace_require(simdjson PACKAGE libsimdjson-dev PURPOSE "profiler JSON")
 interlace_require(CLI11 PACKAGE libcli11-dev PURPOSE "command line")
 interlace_require(fmt PACKAGE libfmt-dev PURPOSE "formatted text")
 interlace_require(spdlog PACKAGE libspdlog-dev PURPOSE "progress and log")
