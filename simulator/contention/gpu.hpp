@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "simulator/base/units.hpp"
+#include "simulator/contention/kernel_shape.hpp"
+
+namespace interlace::contention {
+
+/// One piece of work as it runs on a GPU. `remaining_ns` counts in time alone; cohort kernels are counted in blocks.
+struct ActiveWork {
+  enum class Kind : std::uint8_t { kKernel, kCollective, kCopy };
+  Kind kind = Kind::kKernel;
+  KernelShape shape;          ///< kernels only
+  std::int32_t ctas = 0;      ///< collectives only: SMs held from start to end, waiting included
+  std::int32_t priority = 0;  ///< of its stream; lower is more urgent
+  double alone_ns = 0;
+  double remaining_ns = 0;
+  double rate = 0;  ///< of progress, in time alone a nanosecond; 0 where it waits
+
+  /// Few-wave compute kernels run as cohorts of blocks that started together.
+  struct Cohort {
+    double end_ns;
+    std::int64_t blocks;
+  };
+  bool in_cohorts = false;
+  std::int64_t pending_blocks = 0;
+  std::vector<Cohort> cohorts;
+
+  /// Have all its blocks found an SM?
+  [[nodiscard]] bool dispatched() const;
+  /// Time alone that must still pass until then; 0 where they have. Only for kernels that are not in cohorts.
+  [[nodiscard]] double until_dispatched_ns() const;
+  /// SMs it keeps from others.
+  [[nodiscard]] double sms_used() const;
+};
+
+/// Does the kernel run as cohorts? Compute-bound ones of at most eight waves do: their time depends on how many SMs
+/// each wave finds.
+[[nodiscard]] bool runs_in_cohorts(const KernelShape& shape);
+
+/// May a work of this description start beside those that run? The hardware dispatches blocks of a kernel only after
+/// all blocks of the kernels before it at the same priority ("leftover" policy); a more urgent stream enters as soon
+/// as blocks retire. A collective needs all its SMs at once, and room for its clusters.
+[[nodiscard]] bool admits(std::span<const ActiveWork* const> running, const ActiveWork& candidate,
+                          std::int32_t sm_count);
+
+/// Sets the rates of everything that runs on one GPU, except collectives (their rate depends on all ranks).
+void share(std::span<ActiveWork* const> running, std::int32_t sm_count);
+
+/// Gives pending blocks of cohort kernels the room there is now. Returns true where anything changed.
+bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns);
+
+}  // namespace interlace::contention

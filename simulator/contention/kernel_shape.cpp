@@ -1,0 +1,67 @@
+#include "simulator/contention/kernel_shape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace interlace::contention {
+
+namespace {
+
+constexpr std::int64_t kWarp = 32;
+constexpr std::int64_t kRegisterUnit = 256;
+constexpr std::int64_t kMaxBlocksPerSm = 32;
+constexpr Bytes kSharedMemoryOverhead = 1024;
+
+std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+/// A name as a word: not as the end of a longer one ("fbgemm" is no "gemm").
+bool names_word(std::string_view name, std::string_view word) {
+  for (std::size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1)) {
+    const bool inside = word == "gemm" && at >= 2 && name.substr(at - 2, 2) == "fb";
+    if (!inside) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::int64_t KernelShape::waves_on(std::int32_t sms) const {
+  const std::int64_t at_once = std::int64_t{blocks_per_sm} * std::max(sms, 1);
+  return (blocks + at_once - 1) / at_once;
+}
+
+double KernelShape::waves() const { return static_cast<double>(blocks) / static_cast<double>(slots()); }
+
+Bound bound_of(std::string_view kernel_name) {
+  static constexpr std::array<std::string_view, 5> kWords{"gemm", "cutlass", "xmma", "cublas", "nvjet"};
+  if (names_word(kernel_name, "splitKreduce")) return Bound::kMemory;
+  const bool compute = std::ranges::any_of(kWords, [&](std::string_view w) { return names_word(kernel_name, w); });
+  return compute ? Bound::kCompute : Bound::kMemory;
+}
+
+KernelShape shape_of(const trace::KernelDetail& kernel, std::string_view name, const trace::Device* device) {
+  const auto fact = [&](auto member, std::int64_t otherwise) {
+    const std::int64_t value = device == nullptr ? 0 : static_cast<std::int64_t>(device->*member);
+    return value > 0 ? value : otherwise;
+  };
+  const std::int64_t threads_per_sm = fact(&trace::Device::max_threads_per_sm, 2048);
+  const std::int64_t registers_per_sm = fact(&trace::Device::registers_per_sm, 65536);
+  const std::int64_t shared_per_sm = fact(&trace::Device::shared_memory_per_sm, 233472);
+
+  const std::int64_t warps = std::max<std::int64_t>(1, (kernel.threads_per_block() + kWarp - 1) / kWarp);
+  const std::int64_t registers = round_up(std::max(kernel.registers_per_thread, 1) * kWarp, kRegisterUnit) * warps;
+  std::int64_t fit = std::min(kMaxBlocksPerSm, threads_per_sm / (warps * kWarp));
+  fit = std::min(fit, registers_per_sm / registers);
+  if (kernel.shared_memory > 0) fit = std::min(fit, shared_per_sm / (kernel.shared_memory + kSharedMemoryOverhead));
+  if (kernel.blocks_per_sm_limit && *kernel.blocks_per_sm_limit > 0) fit = *kernel.blocks_per_sm_limit;
+
+  KernelShape shape;
+  shape.bound = bound_of(name);
+  shape.blocks = std::max<std::int64_t>(1, kernel.blocks());
+  shape.blocks_per_sm = static_cast<std::int32_t>(std::max<std::int64_t>(1, fit));
+  shape.sm_count = static_cast<std::int32_t>(fact(&trace::Device::sm_count, 132));
+  return shape;
+}
+
+}  // namespace interlace::contention

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::contention {
+
+/// What a kernel is short of when it runs alone; decides how company slows it.
+enum class Bound : std::uint8_t {
+  kCompute,  ///< matrix multiplications: limited by the SMs they get
+  kMemory,   ///< everything else: limited by memory bandwidth
+};
+
+/// How a kernel fills a GPU.
+struct KernelShape {
+  Bound bound = Bound::kMemory;
+  std::int64_t blocks = 1;
+  std::int32_t blocks_per_sm = 1;  ///< that fit on one SM together
+  std::int32_t sm_count = 1;
+
+  /// Rounds of blocks on `sms` SMs, the last one counted whole. sms >= 1.
+  [[nodiscard]] std::int64_t waves_on(std::int32_t sms) const;
+  /// Rounds of blocks on the whole GPU, as a fraction.
+  [[nodiscard]] double waves() const;
+  /// Blocks that run at once on the whole GPU.
+  [[nodiscard]] std::int64_t slots() const { return std::int64_t{blocks_per_sm} * sm_count; }
+};
+
+/// Occupancy from registers, threads, shared memory and the block limit, by the rules of the CUDA occupancy calculator
+/// (registers are given out to warps in units of 256; shared memory has 1 KiB of overhead a block). Device facts that
+/// the recording lacks are taken from compute capability 9.0.
+[[nodiscard]] KernelShape shape_of(const trace::KernelDetail& kernel, std::string_view name,
+                                   const trace::Device* device);
+
+/// By name: libraries of matrix multiplication (cuBLAS, CUTLASS, xmma) are bound by compute, all else by memory.
+[[nodiscard]] Bound bound_of(std::string_view kernel_name);
+
+}  // namespace interlace::contention

@@ -1,0 +1,46 @@
+#include "simulator/contention/kernel_shape.hpp"
+
+#include <gtest/gtest.h>
+
+namespace interlace::contention {
+namespace {
+
+TEST(KernelShape, OccupancyIsTheLeastOfAllLimits) {
+  // 256 threads are 8 warps; 2048 / 256 = 8 blocks by threads, 65536 / (32 * 8 * 32) = 8 by registers.
+  EXPECT_EQ(
+      shape_of({.grid = {264, 1, 1}, .block = {256, 1, 1}, .registers_per_thread = 32}, "k", nullptr).blocks_per_sm, 8);
+  // 122 registers: 122 * 32 = 3904 -> 4096 a warp, 32768 a block of 8 warps: 2 blocks.
+  EXPECT_EQ(shape_of({.block = {256, 1, 1}, .registers_per_thread = 122}, "k", nullptr).blocks_per_sm, 2);
+  // 100 KiB and 1 KiB of overhead: 233472 / 103424 = 2.
+  EXPECT_EQ(
+      shape_of({.block = {64, 1, 1}, .registers_per_thread = 16, .shared_memory = 102400}, "k", nullptr).blocks_per_sm,
+      2);
+  // One warp: limited by the 32 blocks of an SM.
+  EXPECT_EQ(shape_of({.block = {32, 1, 1}, .registers_per_thread = 16}, "k", nullptr).blocks_per_sm, 32);
+}
+
+TEST(KernelShape, TheDeviceDecidesWhereItIsKnown) {
+  const trace::Device device{.sm_count = 108, .max_threads_per_sm = 1024};
+  const KernelShape shape =
+      shape_of({.grid = {432, 1, 1}, .block = {256, 1, 1}, .registers_per_thread = 16}, "k", &device);
+  EXPECT_EQ(shape.sm_count, 108);
+  EXPECT_EQ(shape.blocks_per_sm, 4);
+  EXPECT_DOUBLE_EQ(shape.waves(), 1.0);
+}
+
+TEST(KernelShape, WavesCountTheLastRoundWhole) {
+  const KernelShape shape{.blocks = 256, .blocks_per_sm = 2, .sm_count = 132};
+  EXPECT_EQ(shape.waves_on(132), 1);  // 256 of 264
+  EXPECT_EQ(shape.waves_on(100), 2);  // 256 of 200
+}
+
+TEST(KernelShape, OnlyMatrixMultiplicationsAreBoundByCompute) {
+  EXPECT_EQ(bound_of("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n"), Bound::kCompute);
+  EXPECT_EQ(bound_of("void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>"), Bound::kCompute);
+  EXPECT_EQ(bound_of("void fbgemm_gpu::permute_2D_data_kernel_vec<false>"), Bound::kMemory);
+  EXPECT_EQ(bound_of("void cublasLt::splitKreduce_kernel<32, 16>"), Bound::kMemory);
+  EXPECT_EQ(bound_of("void at::native::vectorized_elementwise_kernel<4>"), Bound::kMemory);
+}
+
+}  // namespace
+}  // namespace interlace::contention
