@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,24 +14,24 @@ namespace interlace::schedule {
 
 /// What a step of a training iteration does. docs/schedule_language.md says what each reads, writes and blocks on.
 enum class Stage : std::uint8_t {
-  kNextBatch,         ///< host only: the data loader hands over a batch
-  kCopyBatchToGpu,    ///< host to device copies of one batch
-  kInputDistStart,    ///< permute the jagged input, exchange splits (all-to-all of sizes)
-  kInputDistWait,     ///< host reads the splits, issues the all-to-alls of lengths, values, weights
-  kInputDistFinish,   ///< wait for these, recat; host reads the lengths
+  kNextBatch,        ///< host only: the data loader hands over a batch
+  kCopyBatchToGpu,   ///< host to device copies of one batch
+  kInputDistStart,   ///< permute the jagged input, exchange splits (all-to-all of sizes)
+  kInputDistWait,    ///< host reads the splits, issues the all-to-alls of lengths, values, weights
+  kInputDistFinish,  ///< wait for these, recat; host reads the lengths
   kEmbeddingLookup,
-  kOutputDistStart,   ///< issue the all-to-all (or reduce-scatter) of pooled embeddings
-  kOutputDistWait,    ///< wait for it, assemble
+  kOutputDistStart,  ///< issue the all-to-all (or reduce-scatter) of pooled embeddings
+  kOutputDistWait,   ///< wait for it, assemble
   kDataParallelLookup,
   kDenseForward,
-  kBackward,          ///< whole, or one Part
-  kOptimizerStep,     ///< dense parameters; tables are updated inside backward
+  kBackward,       ///< whole, or one Part
+  kOptimizerStep,  ///< dense parameters; tables are updated inside backward
   kZeroGrad,
-  kValidateOutput,    ///< copy a result to the host and read it there
-  kPrefetch,          ///< fill the embedding cache
+  kValidateOutput,  ///< copy a result to the host and read it there
+  kPrefetch,        ///< fill the embedding cache
   kFeatureProcessor,
-  kCompute,           ///< any device work that fits none of the above
-  kAllToAll,          ///< an all-to-all on its own
+  kCompute,   ///< any device work that fits none of the above
+  kAllToAll,  ///< an all-to-all on its own
 };
 inline constexpr std::size_t kStages = 18;
 
@@ -44,43 +45,51 @@ enum class Part : std::uint8_t {
   kEmbedding,  ///< gradient all-to-all and the fused table update
 };
 [[nodiscard]] std::string_view to_string(Part part);
+[[nodiscard]] std::optional<Part> part_named(std::string_view word);
 
 /// How validate_output makes sure that the copy has arrived before the host reads it.
 enum class ValidateMode : std::uint8_t { kBlocking, kEvent, kUnsafe };
 [[nodiscard]] std::string_view to_string(ValidateMode mode);
+[[nodiscard]] std::optional<ValidateMode> validate_mode_named(std::string_view word);
 
 using StreamIndex = Id<struct ScheduleStreamTag>;  ///< position in Schedule::streams
 
 struct Stream {
   std::string name;
-  std::int32_t priority = 0;              ///< CUDA's: lower is more urgent
-  std::optional<StreamIndex> same_as;     ///< another name for that stream
+  std::int32_t priority = 0;           ///< CUDA's: lower is more urgent
+  std::optional<StreamIndex> same_as;  ///< another name for that stream
 
   bool operator==(const Stream&) const = default;
 };
+
+/// The farthest batch ahead of the iteration that a step may name.
+inline constexpr std::int32_t kMaxBatch = 15;
 
 /// Runs a stage of batch (iteration + batch) on a stream.
 struct StageStep {
   Stage stage = Stage::kCompute;
   std::int32_t batch = 0;
   StreamIndex stream;
-  std::vector<StreamIndex> after;           ///< first makes `stream` wait for all that is queued on these so far
-  std::optional<std::string> module;        ///< one sharded module; none: all modules of the stage (or the current one of for_each)
-  std::optional<Part> part;                 ///< only for kBackward
-  std::optional<StreamIndex> alloc;         ///< stream whose memory pool the results come from; none: `stream`
-  std::vector<StreamIndex> record_stream;   ///< streams on which the results are kept alive
-  std::optional<ValidateMode> mode;         ///< only for kValidateOutput
-  bool async = false;                       ///< only for kAllToAll: the host goes on, `wait` on its event joins
-  std::optional<std::string> record;        ///< event recorded behind the stage
+  std::vector<StreamIndex> after;  ///< first makes `stream` wait for all that is queued on these so far
+  std::optional<std::string>
+      module;                ///< one sharded module; none: all modules of the stage (or the current one of for_each)
+  std::optional<Part> part;  ///< only for kBackward
+  std::optional<StreamIndex> alloc;        ///< stream whose memory pool the results come from; none: `stream`
+  std::vector<StreamIndex> record_stream;  ///< streams on which the results are kept alive
+  std::optional<ValidateMode> mode;        ///< only for kValidateOutput
+  bool async = false;                      ///< only for kAllToAll: the host goes on, `wait` on its event joins
+  std::optional<std::string> record;       ///< event recorded behind the stage (kAllToAll: behind the collective)
+  std::vector<std::string> reads;          ///< named data of the batch that the stage reads beside its own effects
+  std::vector<std::string> writes;         ///< named data of the batch that it makes beside its own effects
 
   bool operator==(const StageStep&) const = default;
 };
 
 /// Makes `waiter` (a stream, or the host) wait for all queued so far on a stream, or for an event.
 struct WaitStep {
-  std::variant<StreamIndex, std::string> source;     ///< a stream, or the name of an event
-  std::optional<StreamIndex> waiter;                 ///< none: the host waits
-  std::int32_t event_batch = 0;                      ///< events only: recorded for batch (iteration + event_batch)
+  std::variant<StreamIndex, std::string> source;  ///< a stream, or the name of an event
+  std::optional<StreamIndex> waiter;              ///< none: the host waits
+  std::int32_t event_batch = 0;                   ///< events only: recorded for batch (iteration + event_batch)
 
   bool operator==(const WaitStep&) const = default;
 };
@@ -115,8 +124,8 @@ struct Step {
 struct Schedule {
   std::string name;
   std::string description;
-  std::string source;               ///< file or "built-in"
-  bool hazardous = false;           ///< a known race, kept as a specimen; left out of "all"
+  std::string source;      ///< file or "built-in"
+  bool hazardous = false;  ///< a known race, kept as a specimen; left out of "all"
   std::vector<Stream> streams;
   std::vector<Step> iteration;
 

@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "simulator/schedule/effects.hpp"
+#include "simulator/schedule/step_checks.hpp"
+
+namespace interlace::schedule {
+
+namespace {
+
+// A stage step with its place: what the checks below compare.
+struct Placed {
+  const StageStep* stage = nullptr;
+  Position at;
+  int line = 0;
+};
+
+std::string batch_word(std::int32_t batch) { return batch == 0 ? "i" : fmt::format("i+{}", batch); }
+
+std::string title(const StageStep& step) {
+  std::string text = fmt::format("stage \"{}\"", to_string(step.stage));
+  if (step.part) text += fmt::format(" ({})", to_string(*step.part));
+  if (step.module) text += fmt::format(" of module \"{}\"", *step.module);
+  return text;
+}
+
+// Stages that stand for whatever a model does there: as many of them as it has.
+bool may_repeat(Stage stage) {
+  return stage == Stage::kCompute || stage == Stage::kAllToAll || stage == Stage::kValidateOutput;
+}
+
+bool same_module(const StageStep& a, const StageStep& b) { return !a.module || !b.module || *a.module == *b.module; }
+
+void check_repeats(const std::vector<Placed>& stages, std::vector<Problem>& problems) {
+  for (auto later = stages.begin(); later != stages.end(); ++later) {
+    if (may_repeat(later->stage->stage)) continue;
+    const auto repeats = [&](const Placed& earlier) {
+      return earlier.stage->stage == later->stage->stage && earlier.stage->part == later->stage->part &&
+             same_module(*earlier.stage, *later->stage);
+    };
+    const auto earlier = std::find_if(stages.begin(), later, repeats);
+    if (earlier == later) continue;
+    problems.push_back(
+        {kRepeatedStage, later->line,
+         fmt::format("{}: stands in line {} already; an iteration runs each stage once, or once for each "
+                     "named \"module\"",
+                     title(*later->stage), earlier->line)});
+  }
+}
+
+void check_backward(const std::vector<Placed>& stages, std::vector<Problem>& problems) {
+  std::vector<const Placed*> backward;
+  for (const Placed& placed : stages) {
+    if (placed.stage->stage == Stage::kBackward) backward.push_back(&placed);
+  }
+  const auto has = [&](std::optional<Part> part) {
+    return std::ranges::any_of(backward, [&](const Placed* p) { return p->stage->part == part; });
+  };
+  if (backward.empty() || (!has(Part::kDense) && !has(Part::kEmbedding))) return;
+  if (has(std::nullopt)) {
+    problems.push_back({kIncompleteBackward, backward.back()->line,
+                        "stage \"backward\": stands whole and in parts; name a \"part\" in each or in none"});
+  } else if (!has(Part::kDense) || !has(Part::kEmbedding)) {
+    const Part missing = has(Part::kDense) ? Part::kEmbedding : Part::kDense;
+    problems.push_back({kIncompleteBackward, backward.front()->line,
+                        fmt::format("stage \"backward\": part \"{}\" is missing", to_string(missing))});
+  }
+}
+
+// The writers of something that concern one reader of it. `per_module`: steps of another module do not.
+std::vector<const Placed*> writers_for(const Placed& reader, const std::vector<const Placed*>& writers,
+                                       bool per_module) {
+  std::vector<const Placed*> matching;
+  for (const Placed* writer : writers) {
+    if (writer->stage == reader.stage) continue;
+    if (per_module && !same_module(*writer->stage, *reader.stage)) continue;
+    matching.push_back(writer);
+  }
+  return matching;
+}
+
+// A step of batch i+n works n iterations ahead, so the writer must have the farther batch, or the same and stand above.
+void check_order(const Placed& reader, const Placed& writer, std::string_view what, std::vector<Problem>& problems) {
+  const std::int32_t read = reader.stage->batch;
+  const std::int32_t written = writer.stage->batch;
+  if (written > read || (written == read && writer.at < reader.at)) return;
+  const std::string reason =
+      written == read ? fmt::format("only makes below, in line {}", writer.line)
+                      : fmt::format("has made up to batch {} only (line {})", batch_word(written), writer.line);
+  problems.push_back({kBatchOrder, reader.line,
+                      fmt::format("{}: reads {} of batch {}, which {} {}", title(*reader.stage), what, batch_word(read),
+                                  title(*writer.stage), reason)});
+}
+
+std::string_view usual_writer(Resource resource) {
+  for (std::size_t i = 0; i < kStages; ++i) {
+    const auto stage = static_cast<Stage>(i);
+    const auto writes = effects_of(stage).writes;
+    if (std::ranges::find(writes, resource) != writes.end()) return to_string(stage);
+  }
+  return to_string(Stage::kBackward);  // pooled_gradients, which only its part makes
+}
+
+void check_resource(Resource resource, const std::vector<Placed>& stages, std::vector<Problem>& problems) {
+  const ResourceTraits& traits = traits_of(resource);
+  std::vector<const Placed*> writers;
+  std::vector<const Placed*> readers;
+  for (const Placed& placed : stages) {
+    const StageEffects& effects = effects_of(placed.stage->stage, placed.stage->part);
+    if (std::ranges::find(effects.writes, resource) != effects.writes.end()) writers.push_back(&placed);
+    if (std::ranges::find(effects.reads, resource, &Read::resource) != effects.reads.end()) readers.push_back(&placed);
+  }
+  for (const Placed* reader : readers) {
+    const auto reads = effects_of(reader->stage->stage, reader->stage->part).reads;
+    const bool required = std::ranges::find(reads, resource, &Read::resource)->required;
+    const auto matching = writers_for(*reader, writers, traits.per_module);
+    if (required && matching.empty()) {
+      problems.push_back({kMissingStage, reader->line,
+                          fmt::format("{}: reads {}, which no step makes; add stage \"{}\"", title(*reader->stage),
+                                      traits.name, usual_writer(resource))});
+    }
+    for (const Placed* writer : matching) check_order(*reader, *writer, traits.name, problems);
+  }
+  if (!traits.must_be_read) return;
+  for (const Placed* writer : writers) {
+    const auto reads_it = [&](const Placed* reader) { return same_module(*reader->stage, *writer->stage); };
+    if (std::ranges::any_of(readers, reads_it)) continue;
+    problems.push_back({kMissingStage, writer->line,
+                        fmt::format("{}: makes {}, which no step takes up", title(*writer->stage), traits.name)});
+  }
+}
+
+void check_named_data(const std::vector<Placed>& stages, std::vector<Problem>& problems) {
+  for (const Placed& reader : stages) {
+    for (const std::string& name : reader.stage->reads) {
+      std::vector<const Placed*> writers;
+      for (const Placed& placed : stages) {
+        if (std::ranges::find(placed.stage->writes, name) != placed.stage->writes.end()) writers.push_back(&placed);
+      }
+      const auto matching = writers_for(reader, writers, false);
+      if (matching.empty()) {
+        problems.push_back({kMissingStage, reader.line,
+                            fmt::format("{}: reads \"{}\", which no other step writes", title(*reader.stage), name)});
+      }
+      for (const Placed* writer : matching) check_order(reader, *writer, fmt::format("\"{}\"", name), problems);
+    }
+  }
+}
+
+}  // namespace
+
+void check_stages(const std::vector<PlacedStep>& steps, std::vector<Problem>& problems) {
+  std::vector<Placed> stages;
+  for (const PlacedStep& placed : steps) {
+    if (const auto* stage = std::get_if<StageStep>(&placed.step->action)) {
+      stages.push_back({stage, placed.at, placed.step->line});
+    }
+  }
+  check_repeats(stages, problems);
+  check_backward(stages, problems);
+  for (std::size_t i = 0; i < kResources; ++i) {
+    const auto resource = static_cast<Resource>(i);
+    if (traits_of(resource).per_batch) check_resource(resource, stages, problems);
+  }
+  check_named_data(stages, problems);
+}
+
+}  // namespace interlace::schedule

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "simulator/schedule/schedule.hpp"
+
+namespace interlace::schedule {
+
+/// One built-in schedule: a file of simulator/schedule/library/, compiled in.
+struct LibraryEntry {
+  std::string_view name;  ///< path without ".json", equal to the schedule's own name, e.g. "torchrec/sparse_dist"
+  std::string_view text;  ///< the file
+};
+
+/// The built-in schedules, folder by folder, those of a pipeline family from the plainest to the most overlapped.
+[[nodiscard]] std::span<const LibraryEntry> library();
+
+/// A built-in schedule. Throws Error schedule.no_such_schedule, with the names most like it.
+[[nodiscard]] Schedule find(std::string_view name);
+
+/// What a user may name on a command line: a built-in schedule, or a file (anything that ends in ".json" or exists).
+/// Throws as find() and parse_file() do.
+[[nodiscard]] Schedule load(std::string_view name_or_file);
+
+/// The built-in schedules that are no specimen of a hazard: what `--schedule all` means.
+[[nodiscard]] std::vector<Schedule> all_sound();
+
+}  // namespace interlace::schedule
