@@ -1,0 +1,225 @@
+#include "simulator/replay/machine.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace interlace::replay {
+
+namespace {
+constexpr double kEpsilon = 1e-3;  // ns: far below what the recorder resolves
+constexpr double kNever = std::numeric_limits<double>::infinity();
+}  // namespace
+
+Machine::Machine(std::size_t ranks, const std::vector<SimulatedStream>& streams, std::int32_t sm_count,
+                 const MachineOptions& options)
+    : gpus_(ranks), sm_count_(sm_count), options_(options) {
+  for (Gpu& gpu : gpus_) {
+    gpu.streams.resize(streams.size());
+    for (std::size_t s = 0; s < streams.size(); ++s) gpu.streams[s].priority = streams[s].priority;
+  }
+}
+
+WorkId Machine::launch(Work work) {
+  const WorkId id{static_cast<std::uint32_t>(works_.size())};
+  Gpu& gpu = gpus_[work.rank];
+  Stream& stream = gpu.streams[work.stream.index()];
+  work.done = {static_cast<std::uint32_t>(tokens_.size())};
+  tokens_.emplace_back();
+  work.active.priority = stream.priority;
+  if (work.kind == WorkKind::kCollective) {
+    work.group = gpu.next_group++;
+    if (groups_.size() <= *work.group) groups_.emplace_back();
+  }
+  stream.queue.push_back({Entry::Kind::kWork, id.value});
+  works_.push_back(std::move(work));
+  ++queued_;
+  return id;
+}
+
+TokenId Machine::record(std::uint32_t rank, StreamIndex stream) {
+  const TokenId token{static_cast<std::uint32_t>(tokens_.size())};
+  tokens_.emplace_back();
+  Stream& s = gpus_[rank].streams[stream.index()];
+  if (s.queue.empty() && !s.running) {
+    tokens_.back() = now_ns_;
+  } else {
+    s.queue.push_back({Entry::Kind::kRecord, token.value});
+    ++queued_;
+  }
+  return token;
+}
+
+void Machine::wait(std::uint32_t rank, StreamIndex stream, TokenId token) {
+  gpus_[rank].streams[stream.index()].queue.push_back({Entry::Kind::kWait, token.value});
+  ++queued_;
+}
+
+std::vector<contention::ActiveWork*> Machine::active(Gpu& gpu) {
+  std::vector<contention::ActiveWork*> all;
+  all.reserve(gpu.running.size());
+  for (const WorkId id : gpu.running) all.push_back(&works_[id.index()].active);
+  return all;
+}
+
+bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
+  const double ready = std::max({work.called_ns + options_.launch_latency_ns, stream.last_end_ns + work.dispatch_gap_ns,
+                                 stream.waited_until_ns + options_.wait_latency_ns});
+  if (now_ns_ < ready - kEpsilon) return false;
+  work.ready_ns = std::max(ready, work.ready_ns.value_or(ready));
+  if (options_.contention) {
+    const auto running = active(gpu);
+    if (!contention::admits(std::vector<const contention::ActiveWork*>(running.begin(), running.end()), work.active,
+                            sm_count_)) {
+      gpu.blocked = true;
+      return false;
+    }
+  }
+  work.start_ns = now_ns_;
+  work.active.remaining_ns = work.active.alone_ns;
+  work.active.in_cohorts = options_.contention && work.active.kind == contention::ActiveWork::Kind::kKernel &&
+                           contention::runs_in_cohorts(work.active.shape);
+  if (work.active.in_cohorts) work.active.pending_blocks = work.active.shape.blocks;
+  if (work.group) {
+    Group& group = groups_[*work.group];
+    group.members.push_back(id);
+    if (group.members.size() == gpus_.size()) {
+      group.complete = true;
+      for (const WorkId member : group.members) works_[member.index()].arrival_ns = now_ns_;
+    }
+  }
+  stream.running = id;
+  stream.queue.pop_front();
+  stream.waited_until_ns = -1e18;
+  gpu.running.push_back(id);
+  --queued_;
+  ++active_;
+  return true;
+}
+
+bool Machine::step_stream(Gpu& gpu, Stream& stream) {
+  bool changed = false;
+  while (!stream.running && !stream.queue.empty()) {
+    const Entry head = stream.queue.front();
+    if (head.kind == Entry::Kind::kRecord) {
+      tokens_[head.id] = now_ns_;
+    } else if (head.kind == Entry::Kind::kWait) {
+      if (!tokens_[head.id]) break;
+      stream.waited_until_ns = std::max(stream.waited_until_ns, *tokens_[head.id]);
+    } else {
+      return try_start(gpu, stream, works_[head.id], WorkId{head.id}) || changed;
+    }
+    stream.queue.pop_front();
+    --queued_;
+    changed = true;
+  }
+  return changed;
+}
+
+bool Machine::finished(const Work& work) const {
+  if (work.group && !groups_[*work.group].complete) return false;
+  if (work.active.in_cohorts) return work.active.pending_blocks == 0 && work.active.cohorts.empty();
+  return work.active.remaining_ns <= kEpsilon;
+}
+
+void Machine::finish(Gpu& gpu, WorkId id) {
+  Work& work = works_[id.index()];
+  work.end_ns = now_ns_;
+  tokens_[work.done.index()] = now_ns_;
+  Stream& stream = gpu.streams[work.stream.index()];
+  stream.running.reset();
+  stream.last_end_ns = now_ns_;
+  std::erase(gpu.running, id);
+  --active_;
+}
+
+bool Machine::complete_finished(Gpu& gpu) {
+  bool changed = false;
+  for (std::size_t i = 0; i < gpu.running.size();) {
+    const WorkId id = gpu.running[i];
+    if (finished(works_[id.index()])) {
+      finish(gpu, id);
+      changed = true;
+    } else {
+      ++i;
+    }
+  }
+  return changed;
+}
+
+bool Machine::dispatch(Gpu& gpu) {
+  bool changed = false;
+  const auto running = active(gpu);
+  for (contention::ActiveWork* w : running) {
+    if (w->in_cohorts) changed = contention::dispatch_cohorts(*w, running, sm_count_, now_ns_) || changed;
+  }
+  return changed;
+}
+
+void Machine::settle() {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (Gpu& gpu : gpus_) {
+      changed = dispatch(gpu) || changed;
+      changed = complete_finished(gpu) || changed;
+      gpu.blocked = false;
+      for (Stream& stream : gpu.streams) changed = step_stream(gpu, stream) || changed;
+    }
+  }
+  set_rates();
+}
+
+void Machine::set_rates() {
+  for (Gpu& gpu : gpus_) {
+    const auto running = active(gpu);
+    if (options_.contention) {
+      contention::share(running, sm_count_);
+    } else {
+      for (contention::ActiveWork* w : running) w->rate = 1.0;
+    }
+    for (const WorkId id : gpu.running) {
+      Work& work = works_[id.index()];
+      if (work.group) work.active.rate = groups_[*work.group].complete ? 1.0 : 0.0;
+    }
+  }
+}
+
+std::optional<double> Machine::next_change() const {
+  double next = kNever;
+  for (const Gpu& gpu : gpus_) {
+    for (const WorkId id : gpu.running) {
+      const contention::ActiveWork& w = works_[id.index()].active;
+      if (w.in_cohorts) {
+        for (const auto& cohort : w.cohorts) next = std::min(next, cohort.end_ns);
+      } else if (w.rate > 0) {
+        next = std::min(next, now_ns_ + std::max(0.0, w.remaining_ns) / w.rate);
+        if (gpu.blocked && !w.dispatched()) next = std::min(next, now_ns_ + w.until_dispatched_ns() / w.rate);
+      }
+    }
+    for (const Stream& stream : gpu.streams) {
+      if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) continue;
+      const Work& work = works_[stream.queue.front().id];
+      const double ready =
+          std::max({work.called_ns + options_.launch_latency_ns, stream.last_end_ns + work.dispatch_gap_ns,
+                    stream.waited_until_ns + options_.wait_latency_ns});
+      if (ready > now_ns_ + kEpsilon) next = std::min(next, ready);
+    }
+  }
+  return next == kNever ? std::nullopt : std::optional(std::max(next, now_ns_));
+}
+
+void Machine::advance(double to_ns) {
+  assert(to_ns >= now_ns_);
+  const double dt = to_ns - now_ns_;
+  for (Gpu& gpu : gpus_) {
+    for (const WorkId id : gpu.running) {
+      contention::ActiveWork& w = works_[id.index()].active;
+      if (!w.in_cohorts) w.remaining_ns -= dt * w.rate;
+    }
+  }
+  now_ns_ = to_ns;
+}
+
+}  // namespace interlace::replay

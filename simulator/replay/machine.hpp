@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "simulator/base/id.hpp"
+#include "simulator/base/units.hpp"
+#include "simulator/contention/gpu.hpp"
+#include "simulator/replay/program.hpp"
+
+namespace interlace::replay {
+
+using WorkId = Id<struct SimulatedWorkTag>;
+using TokenId = Id<struct TokenTag>;
+
+/// Work as a simulated host put it on a stream.
+struct Work {
+  trace::OperationId recorded;  ///< what it is a copy of
+  SiteId site;
+  WorkKind kind = WorkKind::kKernel;
+  std::uint32_t rank = 0;
+  StreamIndex stream;
+  std::int32_t iteration = 0;
+  std::int32_t batch = 0;   ///< absolute
+  std::uint32_t label = 0;  ///< stage label of the plan
+  double called_ns = 0;     ///< start of the launch call
+  std::size_t call = 0;     ///< number of that call among all simulated ones
+  double dispatch_gap_ns = 0;
+  contention::ActiveWork active;
+  TokenId done;
+  std::optional<double> start_ns;
+  std::optional<double> arrival_ns;  ///< collectives: when the last rank was there
+  std::optional<double> end_ns;
+  std::optional<double> ready_ns;  ///< when it could have started but for other kernels
+  std::optional<std::uint32_t> group;
+};
+
+struct MachineOptions {
+  double launch_latency_ns = 9'000;  ///< from the start of a launch call to the work on an idle stream
+  double wait_latency_ns = 4'000;    ///< from the end of what a stream waited for to its next work
+  bool contention = true;            ///< false: everything takes its recorded-alone time
+};
+
+/// The devices of all ranks: streams in first-in first-out order, events, collectives that meet, and the sharing of
+/// each GPU. Time advances in steps to the next thing that can change.
+class Machine {
+ public:
+  Machine(std::size_t ranks, const std::vector<SimulatedStream>& streams, std::int32_t sm_count,
+          const MachineOptions& options);
+
+  WorkId launch(Work work);
+  /// A token that is done when all queued so far on the stream is.
+  TokenId record(std::uint32_t rank, StreamIndex stream);
+  void wait(std::uint32_t rank, StreamIndex stream, TokenId token);
+  /// When it was done; none while it is not.
+  [[nodiscard]] std::optional<double> done_at(TokenId token) const { return tokens_[token.index()]; }
+
+  /// The next time at which something on a device changes by itself; none where nothing runs or is about to.
+  [[nodiscard]] std::optional<double> next_change() const;
+  /// Moves the clock and carries out all that happens by then. REQUIRES: now <= to, and to <= next_change() if any.
+  void advance(double to_ns);
+  /// Starts and completes whatever can be at the present time.
+  void settle();
+
+  [[nodiscard]] const std::deque<Work>& works() const { return works_; }
+  [[nodiscard]] bool idle() const { return active_ == 0 && queued_ == 0; }
+
+ private:
+  struct Entry {
+    enum class Kind : std::uint8_t { kWork, kRecord, kWait } kind;
+    std::uint32_t id;
+  };
+  struct Stream {
+    std::deque<Entry> queue;
+    std::optional<WorkId> running;
+    double last_end_ns = -1e18;
+    double waited_until_ns = -1e18;  ///< when the last wait in front of the head was satisfied
+    std::int32_t priority = 0;
+  };
+  struct Gpu {
+    std::vector<Stream> streams;
+    std::vector<WorkId> running;   ///< in order of start
+    std::uint32_t next_group = 0;  ///< collectives meet in the order in which each rank issues them
+    bool blocked = false;          ///< a head waits for other kernels to be dispatched
+  };
+  struct Group {
+    std::vector<WorkId> members;
+    bool complete = false;
+  };
+
+  bool step_stream(Gpu& gpu, Stream& stream);
+  bool try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id);
+  bool complete_finished(Gpu& gpu);
+  bool dispatch(Gpu& gpu);
+  void finish(Gpu& gpu, WorkId id);
+  void set_rates();
+  [[nodiscard]] std::vector<contention::ActiveWork*> active(Gpu& gpu);
+  [[nodiscard]] bool finished(const Work& work) const;
+
+  std::vector<Gpu> gpus_;
+  std::deque<Work> works_;
+  std::vector<std::optional<double>> tokens_;
+  std::vector<Group> groups_;
+  std::int32_t sm_count_;
+  MachineOptions options_;
+  double now_ns_ = 0;
+  std::size_t active_ = 0;
+  std::size_t queued_ = 0;
+};
+
+}  // namespace interlace::replay

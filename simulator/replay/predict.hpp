@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/base/diagnostics.hpp"
+#include "simulator/base/interval.hpp"
+#include "simulator/replay/simulation.hpp"
+#include "simulator/schedule/schedule.hpp"
+#include "simulator/stages/cut.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::replay {
+
+struct PredictOptions {
+  SimulationOptions simulation;
+  std::int32_t shown_steps = 3;  ///< steady steps in the predicted trace
+};
+
+/// What a schedule would do.
+struct Prediction {
+  std::string schedule;
+  Nanoseconds step_time = 0;                 ///< mean of single steady steps
+  Nanoseconds step_time_low = 0;             ///< 10th percentile
+  Nanoseconds step_time_high = 0;            ///< 90th
+  std::vector<std::string> races;            ///< kernels that race for SMs, in words
+  trace::Trace trace;                        ///< a few steady steps
+  std::vector<std::vector<Interval>> steps;  ///< by rank: the step windows in `trace`
+};
+
+/// Predicts schedules from one recording. The trace and the cut must outlive it.
+class Predictor {
+ public:
+  Predictor(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics);
+
+  /// Throws Error(replay.stage_not_recorded). Same input and seed give the same result.
+  [[nodiscard]] Prediction predict(const schedule::Schedule& schedule, const PredictOptions& options) const;
+
+  [[nodiscard]] const SiteTable& sites() const { return sites_; }
+
+ private:
+  const trace::Trace* trace_;
+  const stages::Cut* cut_;
+  SiteTable sites_;
+};
+
+}  // namespace interlace::replay

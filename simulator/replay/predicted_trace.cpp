@@ -1,0 +1,121 @@
+#include "simulator/replay/predicted_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "simulator/trace/trace_builder.hpp"
+
+namespace interlace::replay {
+
+namespace {
+
+using trace::LaneId;
+using trace::LaneKind;
+using trace::OperationKind;
+using trace::Trace;
+using trace::TraceBuilder;
+
+constexpr std::int64_t kHostThread = 1;
+
+Nanoseconds rounded(double ns) { return std::llround(ns); }
+
+class TraceWriter {
+ public:
+  TraceWriter(const Trace& recorded, const Plan& plan) : recorded_(&recorded), plan_(&plan) {
+    for (const trace::Rank& rank : recorded.ranks()) {
+      trace::Rank copy = rank;
+      copy.producer = "interlace predict " + plan.schedule;
+      const trace::RankId id = builder_.add_rank(std::move(copy));
+      const LaneId thread = builder_.lane(LaneKind::kHostThread, id, rank.process_id, kHostThread);
+      builder_.name_lane(thread, "host");
+      threads_.push_back(thread);
+      auto& streams = streams_.emplace_back();
+      const std::int64_t device = rank.devices.empty() ? 0 : rank.devices.front().ordinal;
+      for (std::size_t s = 0; s < plan.streams.size(); ++s) {
+        const LaneId lane = builder_.lane(LaneKind::kStream, id, device, static_cast<std::int64_t>(s) + 1);
+        builder_.name_lane(lane, plan.streams[s].name);
+        builder_.set_priority(lane, plan.streams[s].priority);
+        streams.push_back(lane);
+      }
+    }
+  }
+
+  void add(const HostRange& range) {
+    builder_.add_range({threads_[range.rank],
+                        builder_.intern(fmt::format("{} {}", plan_->labels[range.label], range.batch)),
+                        rounded(range.start_ns),
+                        rounded(range.end_ns) - rounded(range.start_ns),
+                        {}},
+                       {.kind = trace::RangeKind::kAnnotation});
+  }
+
+  void add(const HostCall& call, std::int64_t correlation) {
+    const TraceBuilder::Common common{threads_[call.rank], builder_.intern(recorded_->name(call.recorded)),
+                                      rounded(call.start_ns), rounded(call.end_ns) - rounded(call.start_ns),
+                                      correlation};
+    if (recorded_->kind(call.recorded) == OperationKind::kHostSync) {
+      trace::SyncDetail detail;
+      if (const trace::SyncDetail* known = recorded_->sync(call.recorded)) detail.kind = known->kind;
+      builder_.add_sync(OperationKind::kHostSync, common, detail);
+    } else {
+      builder_.add_host_call(common);
+    }
+  }
+
+  void add(const Work& work, std::int64_t correlation) {
+    const trace::OperationId from = work.recorded;
+    const TraceBuilder::Common common{streams_[work.rank][work.stream.index()], builder_.intern(recorded_->name(from)),
+                                      rounded(*work.start_ns), rounded(*work.end_ns) - rounded(*work.start_ns),
+                                      correlation};
+    switch (recorded_->kind(from)) {
+      case OperationKind::kCollective: {
+        std::optional<trace::CollectiveDetail> detail;
+        if (const trace::CollectiveDetail* known = recorded_->collective(from)) {
+          detail = *known;
+          detail->name = builder_.intern(recorded_->text(known->name));
+          detail->dtype = builder_.intern(recorded_->text(known->dtype));
+          detail->group = builder_.intern(recorded_->text(known->group));
+        }
+        builder_.add_collective(common, *recorded_->kernel(from), detail);
+        break;
+      }
+      case OperationKind::kCopy: builder_.add_copy(common, *recorded_->copy(from)); break;
+      case OperationKind::kMemset: builder_.add_memset(common, *recorded_->copy(from)); break;
+      default: builder_.add_kernel(common, *recorded_->kernel(from));
+    }
+  }
+
+  Trace build() {
+    Diagnostics none;
+    return std::move(builder_).build(none);
+  }
+
+ private:
+  const Trace* recorded_;
+  const Plan* plan_;
+  TraceBuilder builder_;
+  std::vector<LaneId> threads_;
+  std::vector<std::vector<LaneId>> streams_;
+};
+
+}  // namespace
+
+Trace predicted_trace(const Trace& recorded, const Plan& plan, const SimulationResult& result, std::int32_t first,
+                      std::int32_t count) {
+  TraceWriter writer(recorded, plan);
+  const auto wanted = [&](std::int32_t iteration) { return iteration >= first && iteration < first + count; };
+  for (const HostRange& range : result.ranges) {
+    if (wanted(range.iteration)) writer.add(range);
+  }
+  for (std::size_t i = 0; i < result.calls.size(); ++i) {
+    if (wanted(result.calls[i].iteration)) writer.add(result.calls[i], static_cast<std::int64_t>(i));
+  }
+  for (const Work& work : result.works) {
+    if (wanted(work.iteration) && work.end_ns) writer.add(work, static_cast<std::int64_t>(work.call));
+  }
+  return writer.build();
+}
+
+}  // namespace interlace::replay

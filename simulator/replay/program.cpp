@@ -1,0 +1,338 @@
+#include "simulator/replay/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+
+namespace interlace::replay {
+
+namespace {
+
+using schedule::Part;
+using schedule::Schedule;
+using schedule::Stage;
+using schedule::StageStep;
+using schedule::Step;
+using stages::ModuleId;
+using stages::Piece;
+using stages::SegmentKey;
+
+/// Stages whose host work vanishes in the gaps of others; a recording need not show them.
+bool leaves_no_device_work(Stage stage) { return stage == Stage::kNextBatch || stage == Stage::kZeroGrad; }
+
+/// Compiles one rank's recorded iteration.
+class Compiler {
+ public:
+  Compiler(const Schedule& schedule, Plan& plan, const RecordedIteration& iteration, const SiteTable& table)
+      : schedule_(&schedule), plan_(&plan), iteration_(&iteration), table_(&table) {
+    for (std::uint32_t i = 0; i < iteration.calls.size(); ++i) {
+      const SegmentKey& key = iteration.calls[i].segment;
+      calls_[key].push_back(i);
+      if (key.module) modules_.insert(*key.module);
+    }
+    find_lookup_stream(schedule.iteration);
+  }
+
+  Program run() {
+    run_steps(schedule_->iteration, std::nullopt);
+    return std::move(program_);
+  }
+
+ private:
+  using Kind = Instruction::Kind;
+
+  void find_lookup_stream(std::span<const Step> steps) {
+    for (const Step& step : steps) {
+      if (const auto* stage = std::get_if<StageStep>(&step.action); stage != nullptr) {
+        if (stage->stage == Stage::kEmbeddingLookup) lookup_stream_ = resolve(stage->stream);
+      } else if (const auto* loop = std::get_if<schedule::ForEachModule>(&step.action)) {
+        find_lookup_stream(loop->steps);
+      }
+    }
+  }
+
+  [[nodiscard]] StreamIndex resolve(schedule::StreamIndex stream) const {
+    return StreamIndex{schedule_->resolve(stream).value};
+  }
+
+  void run_steps(std::span<const Step> steps, std::optional<ModuleId> module) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (const auto* stage = std::get_if<StageStep>(&steps[i].action)) {
+        const StageStep* next = i + 1 < steps.size() ? std::get_if<StageStep>(&steps[i + 1].action) : nullptr;
+        if (next != nullptr && run_together(*stage, *next)) {
+          begin(*stage);
+          play({segments(*stage, module), segments(*next, module)}, *stage);
+          ++i;
+        } else {
+          run_stage(*stage, module);
+        }
+      } else if (const auto* wait = std::get_if<schedule::WaitStep>(&steps[i].action)) {
+        run_wait(*wait);
+      } else if (const auto* record = std::get_if<schedule::RecordStep>(&steps[i].action)) {
+        record_event(record->event, resolve(record->stream), 0);
+      } else {
+        for (const ModuleId each : modules_) run_steps(std::get<schedule::ForEachModule>(steps[i].action).steps, each);
+      }
+    }
+  }
+
+  /// A lookup and the distribution of its output interleave group by group where a module has several sharding types:
+  /// next to each other on one stream they keep the order in which they were recorded.
+  static bool run_together(const StageStep& a, const StageStep& b) {
+    return a.stage == Stage::kEmbeddingLookup && b.stage == Stage::kOutputDistStart && a.stream == b.stream &&
+           a.batch == b.batch && b.after.empty();
+  }
+
+  void run_wait(const schedule::WaitStep& wait) {
+    Instruction i;
+    if (const auto* stream = std::get_if<schedule::StreamIndex>(&wait.source)) {
+      i.kind = wait.waiter ? Kind::kStreamWait : Kind::kHostWait;
+      i.other = resolve(*stream);
+      i.stream = wait.waiter ? resolve(*wait.waiter) : i.other;
+      if (wait.waiter && i.stream == i.other) return;  // a stream is always behind itself
+    } else {
+      i.kind = wait.waiter ? Kind::kEventWait : Kind::kHostEventWait;
+      i.event = event_number(std::get<std::string>(wait.source));
+      i.batch = wait.event_batch;
+      if (wait.waiter) i.stream = resolve(*wait.waiter);
+    }
+    program_.instructions.push_back(i);
+  }
+
+  void record_event(const std::string& event, StreamIndex stream, std::int32_t batch) {
+    Instruction i;
+    i.kind = Kind::kRecordEvent;
+    i.stream = stream;
+    i.event = event_number(event);
+    i.batch = batch;
+    program_.instructions.push_back(i);
+  }
+
+  std::uint32_t event_number(const std::string& name) {
+    return events_.try_emplace(name, static_cast<std::uint32_t>(events_.size())).first->second;
+  }
+
+  void stream_wait(StreamIndex waiter, StreamIndex source) {
+    if (waiter == source) return;
+    Instruction i;
+    i.kind = Kind::kStreamWait;
+    i.stream = waiter;
+    i.other = source;
+    program_.instructions.push_back(i);
+  }
+
+  void collective_wait(StreamIndex waiter, const SegmentKey& producer, std::int32_t batch) {
+    Instruction i;
+    i.kind = Kind::kCollectiveWait;
+    i.stream = waiter;
+    i.segment = producer;
+    i.batch = batch;
+    program_.instructions.push_back(i);
+  }
+
+  void begin(const StageStep& step) {
+    Instruction i;
+    i.kind = Kind::kBeginStage;
+    i.batch = step.batch;
+    i.label = label_number(std::string(schedule::to_string(step.stage)));
+    program_.instructions.push_back(i);
+    for (const schedule::StreamIndex source : step.after) stream_wait(resolve(step.stream), resolve(source));
+  }
+
+  std::uint32_t label_number(const std::string& label) {
+    const auto found = std::ranges::find(plan_->labels, label);
+    const auto number = static_cast<std::uint32_t>(found - plan_->labels.begin());
+    if (found == plan_->labels.end()) plan_->labels.push_back(label);
+    return number;
+  }
+
+  void run_stage(const StageStep& step, std::optional<ModuleId> module) {
+    begin(step);
+    const StreamIndex stream = resolve(step.stream);
+    switch (step.stage) {
+      case Stage::kInputDistStart: run_input_dist_start(step, module); break;
+      case Stage::kInputDistWait: run_input_dist_wait(step, module); break;
+      case Stage::kInputDistFinish:
+        for (const ModuleId m : chosen(module)) {
+          collective_wait(stream, {Stage::kInputDistWait, Piece::kTensors, m}, step.batch);
+          play({{{Stage::kInputDistFinish, Piece::kWhole, m}}}, step);
+        }
+        break;
+      case Stage::kOutputDistWait:
+        for (const ModuleId m : chosen(module)) {
+          collective_wait(stream, {Stage::kOutputDistStart, Piece::kWhole, m}, step.batch);
+          play({{{Stage::kOutputDistWait, Piece::kWhole, m}}}, step);
+        }
+        break;
+      case Stage::kBackward: run_backward(step, module); break;
+      default: play({segments(step, module)}, step);
+    }
+    if (step.record) record_event(*step.record, stream, step.batch);
+  }
+
+  /// The permutation of each module, then the exchange of splits. A recording has either one exchange for all modules
+  /// or one a module; the other form is made of it.
+  void run_input_dist_start(const StageStep& step, std::optional<ModuleId> module) {
+    for (const ModuleId m : chosen(module)) {
+      play({{{Stage::kInputDistStart, Piece::kPermute, m}}}, step);
+      if (module)
+        play_as({{Stage::kInputDistStart, Piece::kExchange, m}}, step,
+                nearest(Piece::kExchange, Stage::kInputDistStart, m));
+    }
+    if (!module) {
+      play_as({{Stage::kInputDistStart, Piece::kExchange, {}}}, step,
+              nearest(Piece::kExchange, Stage::kInputDistStart, std::nullopt));
+    }
+  }
+
+  void run_input_dist_wait(const StageStep& step, std::optional<ModuleId> module) {
+    collective_wait(resolve(step.stream), {Stage::kInputDistStart, Piece::kExchange, module}, step.batch);
+    play_as({{Stage::kInputDistWait, Piece::kSplits, module}}, step,
+            nearest(Piece::kSplits, Stage::kInputDistWait, module));
+    for (const ModuleId m : chosen(module)) play({{{Stage::kInputDistWait, Piece::kTensors, m}}}, step);
+  }
+
+  /// The recorded segment that serves for one of another module (or of all modules): its own, else the first there is.
+  [[nodiscard]] std::optional<SegmentKey> nearest(Piece piece, Stage stage, std::optional<ModuleId> module) const {
+    if (calls_.contains({stage, piece, module})) return SegmentKey{stage, piece, module};
+    if (calls_.contains({stage, piece, std::nullopt})) return SegmentKey{stage, piece, std::nullopt};
+    for (const ModuleId m : modules_) {
+      if (calls_.contains({stage, piece, m})) return SegmentKey{stage, piece, m};
+    }
+    return std::nullopt;
+  }
+
+  void run_backward(const StageStep& step, std::optional<ModuleId> module) {
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < iteration_->calls.size(); ++i) {
+      const SegmentKey& key = iteration_->calls[i].segment;
+      if (key.stage != Stage::kBackward) continue;
+      const bool dense = key.piece == Piece::kDense || key.piece == Piece::kWhole;
+      if (step.part && dense != (*step.part == Part::kDense)) continue;
+      if (module && key.module != module) continue;
+      order.push_back(i);
+    }
+    if (order.empty()) refuse(step, module);
+    if (!step.part) as_one_backward(order);
+
+    const StreamIndex home = resolve(step.stream);
+    bool updated = false;
+    std::optional<SegmentKey> current;
+    for (const std::uint32_t i : order) {
+      const SegmentKey& key = iteration_->calls[i].segment;
+      if (key.piece == Piece::kUpdate && key != current) {
+        stream_wait(lookup_stream_.value_or(home), home);
+        collective_wait(lookup_stream_.value_or(home), {Stage::kBackward, Piece::kGradDist, key.module}, step.batch);
+        updated = true;
+      }
+      current = key;
+      call(i, key.piece == Piece::kUpdate ? lookup_stream_.value_or(home) : home, key, step.batch);
+    }
+    if (updated) stream_wait(home, lookup_stream_.value_or(home));
+    if (step.part != Part::kEmbedding) collective_wait(home, {Stage::kBackward, Piece::kDense, {}}, step.batch);
+  }
+
+  /// Autograd starts every gradient exchange as soon as its gradient is there and updates the tables after, modules in
+  /// reverse order of their forward. A recording of a backward in two parts is put into that order.
+  void as_one_backward(std::vector<std::uint32_t>& order) const {
+    const auto piece = [&](std::uint32_t i) { return iteration_->calls[i].segment.piece; };
+    const auto first_update = std::ranges::find(order, Piece::kUpdate, piece);
+    const bool split = std::ranges::find(first_update, order.end(), Piece::kGradDist, piece) != order.end();
+    if (!split) return;
+    const auto rank = [&](std::uint32_t i) {
+      const SegmentKey& key = iteration_->calls[i].segment;
+      const int phase = key.piece == Piece::kGradDist ? 1 : key.piece == Piece::kUpdate ? 2 : 0;
+      const std::int64_t reverse = key.module ? -static_cast<std::int64_t>(key.module->value) : 0;
+      return std::pair(phase, phase == 0 ? 0 : reverse);
+    };
+    std::ranges::stable_sort(order, {}, rank);
+  }
+
+  [[nodiscard]] std::vector<ModuleId> chosen(std::optional<ModuleId> module) const {
+    if (module) return {*module};
+    return {modules_.begin(), modules_.end()};
+  }
+
+  [[nodiscard]] std::vector<SegmentKey> segments(const StageStep& step, std::optional<ModuleId> module) const {
+    std::vector<SegmentKey> keys;
+    for (const auto& [key, calls] : calls_) {
+      if (key.stage == step.stage && (!module || !key.module || key.module == module)) keys.push_back(key);
+    }
+    return keys;
+  }
+
+  /// Plays recorded segments, all of them in the order in which they were recorded.
+  void play(const std::vector<std::vector<SegmentKey>>& groups, const StageStep& step) {
+    std::vector<std::uint32_t> order;
+    for (const auto& keys : groups) {
+      for (const SegmentKey& key : keys) {
+        if (const auto found = calls_.find(key); found != calls_.end()) {
+          order.insert(order.end(), found->second.begin(), found->second.end());
+        }
+      }
+    }
+    if (order.empty()) {
+      if (leaves_no_device_work(step.stage)) return;
+      refuse(step, std::nullopt);
+    }
+    std::ranges::sort(order);
+    for (const std::uint32_t i : order) call(i, resolve(step.stream), iteration_->calls[i].segment, step.batch);
+  }
+
+  /// Plays the segment `recorded` in the place of `as`: its collectives are found under that name.
+  void play_as(const std::vector<SegmentKey>& as, const StageStep& step, const std::optional<SegmentKey>& recorded) {
+    if (!recorded) refuse(step, as.front().module);
+    for (const std::uint32_t i : calls_.at(*recorded)) call(i, resolve(step.stream), as.front(), step.batch);
+  }
+
+  void call(std::uint32_t index, StreamIndex stream, const SegmentKey& segment, std::int32_t batch) {
+    Instruction i;
+    i.kind = Kind::kCall;
+    i.stream = stream;
+    i.call = index;
+    i.segment = segment;
+    i.batch = batch;
+    program_.instructions.push_back(i);
+  }
+
+  [[noreturn]] void refuse(const StageStep& step, std::optional<ModuleId> module) const {
+    throw Error(kStageNotRecorded, schedule_->name,
+                fmt::format("stage \"{}\"{} is not in the recording", schedule::to_string(step.stage),
+                            module ? fmt::format(" of module {}", module->value) : ""),
+                "record a schedule that runs it, or give its duration in an edit (--edit)");
+  }
+
+  const Schedule* schedule_;
+  Plan* plan_;
+  const RecordedIteration* iteration_;
+  const SiteTable* table_;
+  std::map<SegmentKey, std::vector<std::uint32_t>> calls_;
+  std::set<ModuleId> modules_;
+  std::optional<StreamIndex> lookup_stream_;
+  std::map<std::string, std::uint32_t> events_;
+  Program program_;
+};
+
+}  // namespace
+
+Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& table) {
+  static_cast<void>(cut);
+  Plan plan;
+  plan.schedule = schedule.name;
+  for (const schedule::Stream& stream : schedule.streams) plan.streams.push_back({stream.name, stream.priority});
+  plan.first_collective_stream = static_cast<std::uint32_t>(plan.streams.size());
+  for (std::uint32_t i = 0; i < table.collective_streams; ++i) plan.streams.push_back({fmt::format("nccl {}", i), 0});
+  for (const auto& iterations : table.ranks) {
+    auto& programs = plan.programs.emplace_back();
+    for (const RecordedIteration& iteration : iterations) {
+      programs.push_back(Compiler(schedule, plan, iteration, table).run());
+    }
+  }
+  return plan;
+}
+
+}  // namespace interlace::replay

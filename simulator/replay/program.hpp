@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simulator/base/error.hpp"
+#include "simulator/replay/sites.hpp"
+#include "simulator/schedule/schedule.hpp"
+
+namespace interlace::replay {
+
+inline constexpr ErrorCode kStageNotRecorded{"replay.stage_not_recorded"};
+
+/// A stream of the simulated device: first those of the schedule, then those of the collectives.
+using StreamIndex = Id<struct SimulatedStreamTag>;
+
+/// What a simulated host does next.
+struct Instruction {
+  enum class Kind : std::uint8_t {
+    kCall,            ///< a recorded host call: think, call, launch its works, block where it blocks
+    kStreamWait,      ///< `stream` waits for all queued so far on `other`
+    kCollectiveWait,  ///< `stream` waits for the collectives that `segment` issued for this batch
+    kHostWait,        ///< the host waits for all queued so far on `stream`
+    kRecordEvent,     ///< event `event` of this batch stands behind all queued so far on `stream`
+    kEventWait,       ///< `stream` waits for event `event` of this batch
+    kHostEventWait,   ///< the host does
+    kBeginStage,      ///< what follows belongs to label `label`, until the next one
+  };
+  Kind kind = Kind::kCall;
+  StreamIndex stream;
+  StreamIndex other;
+  std::uint32_t call = 0;  ///< index into the recorded iteration's calls
+  std::int32_t batch = 0;  ///< relative to the iteration
+  stages::SegmentKey segment;
+  std::uint32_t label = 0;
+  std::uint32_t event = 0;
+};
+
+struct SimulatedStream {
+  std::string name;
+  std::int32_t priority = 0;
+};
+
+/// One steady iteration of a schedule, made of the calls of one recorded iteration of one rank.
+struct Program {
+  std::vector<Instruction> instructions;
+};
+
+/// A schedule made ready to run on a recording: a program a rank and recorded iteration.
+struct Plan {
+  std::string schedule;
+  std::vector<SimulatedStream> streams;  ///< collectives' streams last
+  std::uint32_t first_collective_stream = 0;
+  std::vector<std::string> labels;             ///< stage labels, e.g. "embedding_lookup"
+  std::vector<std::vector<Program>> programs;  ///< by rank, by recorded iteration
+};
+
+/// Puts the recorded segments into the order that a schedule asks for, onto its streams, and makes the waits that each
+/// stage implies (docs/schedule_language.md): a stage that consumes a collective's result waits for the collectives of
+/// its producer and batch; autograd joins the stream of a lookup before and after its backward.
+/// Throws Error(replay.stage_not_recorded) where the schedule runs a stage that the recording lacks.
+[[nodiscard]] Plan compile(const schedule::Schedule& schedule, const stages::Cut& cut, const SiteTable& table);
+
+}  // namespace interlace::replay

@@ -1,0 +1,283 @@
+#include "simulator/replay/simulation.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+
+#include "simulator/des/event_queue.hpp"
+
+namespace interlace::replay {
+
+namespace {
+
+using Kind = Instruction::Kind;
+
+/// From the end of what the host waited for until it runs on.
+constexpr double kSyncReturnNs = 4'000;
+
+contention::ActiveWork active_of(const Site& site) {
+  contention::ActiveWork active;
+  active.alone_ns = site.alone_ns;
+  active.shape = site.shape;
+  switch (site.kind) {
+    case WorkKind::kKernel: active.kind = contention::ActiveWork::Kind::kKernel; break;
+    case WorkKind::kCollective:
+      active.kind = contention::ActiveWork::Kind::kCollective;
+      active.ctas = site.ctas;
+      break;
+    default: active.kind = contention::ActiveWork::Kind::kCopy;
+  }
+  return active;
+}
+
+class Simulation {
+ public:
+  Simulation(const Plan& plan, const SiteTable& table, const SimulationOptions& options)
+      : plan_(&plan),
+        table_(&table),
+        options_(options),
+        machine_(plan.programs.size(), plan.streams, sm_count(table), options.machine),
+        hosts_(plan.programs.size()) {
+    std::mt19937_64 random(options.seed);
+    const std::size_t recorded = plan.programs.front().size();
+    // Each block of iterations is a shuffle of the recorded ones: the mean over a block is that of the recording.
+    while (order_.size() < static_cast<std::size_t>(options.iterations)) {
+      std::vector<std::uint32_t> block(recorded);
+      for (std::uint32_t i = 0; i < recorded; ++i) block[i] = i;
+      for (std::size_t i = recorded; i > 1; --i) std::swap(block[i - 1], block[random() % i]);
+      order_.insert(order_.end(), block.begin(), block.end());
+    }
+  }
+
+  SimulationResult run() {
+    for (std::uint32_t r = 0; r < hosts_.size(); ++r) queue_.schedule(0, 0, r);
+    while (!queue_.empty() || machine_.next_change()) {
+      const auto device = machine_.next_change();
+      if (!queue_.empty() && (!device || static_cast<double>(queue_.next_time()) <= *device)) {
+        const auto at = static_cast<double>(queue_.next_time());
+        machine_.advance(at);
+        while (!queue_.empty() && static_cast<double>(queue_.next_time()) <= at) run_host(queue_.pop(), at);
+      } else {
+        machine_.advance(*device);
+        now_ns_ = *device;
+      }
+      machine_.settle();
+      wake_hosts();
+    }
+    return finish();
+  }
+
+ private:
+  struct Host {
+    std::int32_t iteration = 0;
+    std::size_t next = 0;
+    bool thought = false;  ///< the gap before the next call has passed
+    std::optional<TokenId> waits_for;
+    double blocked_since_ns = 0;
+    std::optional<std::size_t> open_range;
+    std::uint32_t label = 0;
+    std::size_t last_call = 0;
+    std::map<std::tuple<stages::SegmentKey, std::int32_t>, std::vector<TokenId>> collectives;  ///< by segment and batch
+    std::map<std::tuple<std::uint32_t, std::int32_t>, TokenId> events;
+  };
+
+  static std::int32_t sm_count(const SiteTable& table) {
+    std::int32_t most = 1;
+    for (const Site& site : table.sites) most = std::max(most, site.shape.sm_count);
+    return most;
+  }
+
+  /// Lets a host run until it has to think, to call, or to wait.
+  void run_host(std::uint32_t rank, double now) {
+    now_ns_ = now;
+    Host& host = hosts_[rank];
+    while (host.iteration < options_.iterations) {
+      const std::uint32_t recorded = order_[static_cast<std::size_t>(host.iteration)];
+      const Program& program = plan_->programs[rank][recorded];
+      if (host.next == program.instructions.size()) {
+        host.next = 0;
+        ++host.iteration;
+        continue;
+      }
+      const Instruction& instruction = program.instructions[host.next];
+      if (instruction.kind == Kind::kCall) {
+        const RecordedCall& call = table_->ranks[rank][recorded].calls[instruction.call];
+        if (!host.thought) {
+          host.thought = true;
+          schedule(rank, now + options_.host_scale * static_cast<double>(call.gap));
+          return;
+        }
+        host.thought = false;
+        ++host.next;
+        if (make_call(rank, recorded, instruction, call, now)) return;
+        continue;
+      }
+      ++host.next;
+      if (carry_out(rank, instruction, now)) return;
+    }
+    close_range(host, now);
+  }
+
+  void schedule(std::uint32_t rank, double at) { queue_.schedule(static_cast<Nanoseconds>(at), 0, rank); }
+
+  /// Returns true where the host went to sleep.
+  bool make_call(std::uint32_t rank, std::uint32_t recorded, const Instruction& instruction, const RecordedCall& call,
+                 double now) {
+    Host& host = hosts_[rank];
+    const double duration = options_.host_scale * static_cast<double>(call.duration);
+    std::optional<TokenId> blocks;
+    for (std::uint32_t w = 0; w < call.works; ++w) {
+      const RecordedWork& work = table_->ranks[rank][recorded].works[call.first_work + w];
+      const Site& site = table_->sites[work.site.index()];
+      const WorkId id = launch(rank, instruction, work, site, now);
+      if (site.blocks_host) blocks = machine_.works()[id.index()].done;
+    }
+    if (call.synchronises) blocks = machine_.record(rank, instruction.stream);
+    host.last_call = result_.calls.size();
+    result_.calls.push_back({call.call, rank, host.iteration, now, now + duration, 0});
+    if (blocks) {
+      sleep(rank, *blocks, now);
+    } else {
+      schedule(rank, now + duration);
+    }
+    return true;
+  }
+
+  WorkId launch(std::uint32_t rank, const Instruction& instruction, const RecordedWork& recorded, const Site& site,
+                double now) {
+    Host& host = hosts_[rank];
+    Work work;
+    work.recorded = recorded.work;
+    work.site = recorded.site;
+    work.kind = site.kind;
+    work.rank = rank;
+    work.stream = instruction.stream;
+    work.iteration = host.iteration;
+    work.batch = host.iteration + instruction.batch;
+    work.label = host.label;
+    work.called_ns = now;
+    work.call = result_.calls.size();
+    work.dispatch_gap_ns = site.dispatch_gap_ns;
+    work.active = active_of(site);
+    if (recorded.on_collective_stream) {
+      work.stream = {plan_->first_collective_stream + recorded.collective_stream};
+      // The collective's stream waits for all that the issuing stream holds so far.
+      machine_.wait(rank, work.stream, machine_.record(rank, instruction.stream));
+    }
+    const WorkId id = machine_.launch(std::move(work));
+    if (site.kind == WorkKind::kCollective) {
+      host.collectives[{instruction.segment, host.iteration + instruction.batch}].push_back(
+          machine_.works()[id.index()].done);
+    }
+    return id;
+  }
+
+  bool carry_out(std::uint32_t rank, const Instruction& i, double now) {
+    Host& host = hosts_[rank];
+    const std::int32_t batch = host.iteration + i.batch;
+    switch (i.kind) {
+      case Kind::kStreamWait: machine_.wait(rank, i.stream, machine_.record(rank, i.other)); return false;
+      case Kind::kCollectiveWait: wait_for_collectives(rank, i, batch); return false;
+      case Kind::kHostWait: sleep(rank, machine_.record(rank, i.stream), now); return true;
+      case Kind::kRecordEvent:
+        host.events.insert_or_assign({i.event, batch}, machine_.record(rank, i.stream));
+        return false;
+      case Kind::kEventWait:
+        if (const auto e = host.events.find({i.event, batch}); e != host.events.end()) {
+          machine_.wait(rank, i.stream, e->second);
+        }
+        return false;
+      case Kind::kHostEventWait:
+        if (const auto e = host.events.find({i.event, batch}); e != host.events.end()) {
+          sleep(rank, e->second, now);
+          return true;
+        }
+        return false;
+      case Kind::kBeginStage:
+        close_range(host, now);
+        host.label = i.label;
+        host.open_range = result_.ranges.size();
+        result_.ranges.push_back({rank, i.label, host.iteration, batch, now, now});
+        return false;
+      case Kind::kCall: break;
+    }
+    return false;
+  }
+
+  /// Waits for the collectives that the segment issued for this batch; where it was issued for all modules at once, or
+  /// for each one, whichever there is. Batches that were issued before the simulation began are taken to be there.
+  void wait_for_collectives(std::uint32_t rank, const Instruction& i, std::int32_t batch) {
+    Host& host = hosts_[rank];
+    for (const auto& [key, tokens] : host.collectives) {
+      const auto& [segment, of_batch] = key;
+      const bool same_module = !i.segment.module || !segment.module || segment.module == i.segment.module;
+      if (of_batch != batch || segment.stage != i.segment.stage || segment.piece != i.segment.piece || !same_module)
+        continue;
+      for (const TokenId token : tokens) machine_.wait(rank, i.stream, token);
+    }
+    std::erase_if(host.collectives, [&](const auto& entry) { return std::get<1>(entry.first) < host.iteration - 2; });
+  }
+
+  void sleep(std::uint32_t rank, TokenId token, double now) {
+    hosts_[rank].waits_for = token;
+    hosts_[rank].blocked_since_ns = now;
+  }
+
+  void wake_hosts() {
+    for (std::uint32_t r = 0; r < hosts_.size(); ++r) {
+      Host& host = hosts_[r];
+      if (!host.waits_for) continue;
+      const auto done = machine_.done_at(*host.waits_for);
+      if (!done) continue;
+      host.waits_for.reset();
+      const double resume = std::max(now_ns_, *done) + kSyncReturnNs;
+      HostCall& call = result_.calls[host.last_call];
+      call.blocked_ns = std::max(0.0, *done - host.blocked_since_ns);
+      call.end_ns = resume;
+      schedule(r, resume);
+    }
+  }
+
+  void close_range(Host& host, double now) {
+    if (host.open_range) result_.ranges[*host.open_range].end_ns = now;
+    host.open_range.reset();
+  }
+
+  SimulationResult finish() {
+    result_.works = machine_.works();
+    const auto optimizer = std::ranges::find(plan_->labels, schedule::to_string(schedule::Stage::kOptimizerStep));
+    const auto label = static_cast<std::uint32_t>(optimizer - plan_->labels.begin());
+    result_.iteration_ends.assign(hosts_.size(),
+                                  std::vector<double>(static_cast<std::size_t>(options_.iterations), 0.0));
+    for (const Work& work : result_.works) {
+      if (!work.end_ns || (optimizer != plan_->labels.end() && work.label != label)) continue;
+      double& end = result_.iteration_ends[work.rank][static_cast<std::size_t>(work.iteration)];
+      end = std::max(end, *work.end_ns);
+    }
+    for (const std::vector<double>& ends : result_.iteration_ends) {
+      for (std::size_t i = static_cast<std::size_t>(options_.warm_up); i + 1 < ends.size(); ++i) {
+        result_.steps_ns.push_back(ends[i] - ends[i - 1]);
+      }
+    }
+    return std::move(result_);
+  }
+
+  const Plan* plan_;
+  const SiteTable* table_;
+  SimulationOptions options_;
+  Machine machine_;
+  std::vector<Host> hosts_;
+  std::vector<std::uint32_t> order_;
+  des::EventQueue<std::uint32_t> queue_;
+  SimulationResult result_;
+  double now_ns_ = 0;
+};
+
+}  // namespace
+
+SimulationResult simulate(const Plan& plan, const SiteTable& table, const SimulationOptions& options) {
+  return Simulation(plan, table, options).run();
+}
+
+}  // namespace interlace::replay

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "simulator/replay/machine.hpp"
+#include "simulator/replay/program.hpp"
+
+namespace interlace::replay {
+
+struct SimulationOptions {
+  std::int32_t iterations = 40;
+  std::int32_t warm_up = 6;  ///< iterations until the pipeline is full and steady; not counted
+  std::uint64_t seed = 1;
+  double host_scale = 1.0;  ///< host time without the profiler, as a part of the recorded
+  MachineOptions machine;
+};
+
+/// What a simulated host did, for the predicted trace.
+struct HostCall {
+  trace::OperationId recorded;
+  std::uint32_t rank = 0;
+  std::int32_t iteration = 0;
+  double start_ns = 0;
+  double end_ns = 0;
+  double blocked_ns = 0;  ///< the part of it spent waiting for device work
+};
+
+struct HostRange {
+  std::uint32_t rank = 0;
+  std::uint32_t label = 0;
+  std::int32_t iteration = 0;
+  std::int32_t batch = 0;
+  double start_ns = 0;
+  double end_ns = 0;
+};
+
+struct SimulationResult {
+  std::deque<Work> works;
+  std::vector<HostCall> calls;
+  std::vector<HostRange> ranges;
+  std::vector<std::vector<double>> iteration_ends;  ///< by rank: when the last work of each iteration's optimizer ended
+  std::vector<double> steps_ns;                     ///< single steady steps of all ranks
+};
+
+/// Runs a plan for a number of iterations. Iterations draw their host times from the recorded ones in a seeded random
+/// order, all ranks alike, so that what was correlated stays so.
+[[nodiscard]] SimulationResult simulate(const Plan& plan, const SiteTable& table, const SimulationOptions& options);
+
+}  // namespace interlace::replay

@@ -1,0 +1,164 @@
+#include "simulator/replay/sites.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "simulator/replay/site_costs.hpp"
+
+namespace interlace::replay {
+
+namespace {
+
+using trace::LaneId;
+using trace::OperationId;
+using trace::OperationKind;
+using trace::Trace;
+
+/// Calls outside any blocking take microseconds; longer ones were interrupted by the profiler or the system.
+constexpr Nanoseconds kLongestCall = 40 * kMicrosecond;
+constexpr Nanoseconds kBlockingCopyCall = 6 * kMicrosecond;
+constexpr Nanoseconds kSyncCall = 4 * kMicrosecond;
+
+WorkKind kind_of(const Trace& trace, OperationId op) {
+  switch (trace.kind(op)) {
+    case OperationKind::kCollective: return WorkKind::kCollective;
+    case OperationKind::kMemset: return WorkKind::kMemset;
+    case OperationKind::kCopy: {
+      const trace::CopyDetail* copy = trace.copy(op);
+      const auto on_host = [](trace::MemorySpace s) {
+        return s == trace::MemorySpace::kPinned || s == trace::MemorySpace::kPageable;
+      };
+      return on_host(copy->source) || on_host(copy->destination) ? WorkKind::kHostCopy : WorkKind::kDeviceCopy;
+    }
+    default: return WorkKind::kKernel;
+  }
+}
+
+bool blocks_host(const Trace& trace, OperationId op) {
+  const trace::CopyDetail* copy = trace.copy(op);
+  return trace.kind(op) == OperationKind::kCopy && copy->destination == trace::MemorySpace::kPageable;
+}
+
+class SiteFinder {
+ public:
+  SiteFinder(const Trace& trace, const stages::Cut& cut) : trace_(&trace), cut_(&cut) {}
+
+  SiteTable run() {
+    find_collective_streams();
+    for (const stages::RankCut& rank : cut_->ranks) {
+      main_stream_ = optimizer_stream(rank);
+      auto& iterations = table_.ranks.emplace_back();
+      for (const stages::Iteration& iteration : rank.iterations) iterations.push_back(record(rank, iteration));
+    }
+    return std::move(table_);
+  }
+
+ private:
+  void find_collective_streams() {
+    std::vector<std::uint32_t> next(trace_->ranks().size(), 0);
+    for (std::uint32_t i = 0; i < trace_->lanes().size(); ++i) {
+      const auto on_lane = trace_->on_lane(LaneId{i});
+      const bool holds =
+          std::ranges::any_of(on_lane, [&](OperationId op) { return trace_->kind(op) == OperationKind::kCollective; });
+      if (holds) collective_stream_[LaneId{i}] = next[trace_->lane(LaneId{i}).rank.index()]++;
+    }
+    for (const std::uint32_t n : next) table_.collective_streams = std::max(table_.collective_streams, n);
+  }
+
+  /// The stream that the dense optimizer runs on is the main one, however little else runs there.
+  std::optional<LaneId> optimizer_stream(const stages::RankCut& rank) const {
+    std::map<LaneId, int> votes;
+    std::map<LaneId, int> all;
+    for (const stages::Iteration& iteration : rank.iterations) {
+      for (const stages::Item& item : iteration.items) {
+        for (const OperationId op : trace_->launched_by(item.call)) {
+          if (collective_stream_.contains(trace_->lane_of(op))) continue;
+          ++all[trace_->lane_of(op)];
+          if (item.segment.stage == schedule::Stage::kOptimizerStep) ++votes[trace_->lane_of(op)];
+        }
+      }
+    }
+    const auto& by = votes.empty() ? all : votes;
+    const auto most = std::ranges::max_element(by, {}, [](const auto& v) { return v.second; });
+    return most == by.end() ? std::nullopt : std::optional(most->first);
+  }
+
+  RecordedIteration record(const stages::RankCut& rank, const stages::Iteration& iteration) {
+    RecordedIteration result;
+    std::map<std::pair<stages::SegmentKey, trace::StringId>, std::uint32_t> seen;
+    for (const stages::Item& item : iteration.items) {
+      const auto launched = trace_->launched_by(item.call);
+      RecordedCall call{item.call,
+                        item.segment,
+                        item.gap,
+                        std::min(trace_->duration(item.call), kLongestCall),
+                        false,
+                        static_cast<std::uint32_t>(result.works.size()),
+                        static_cast<std::uint32_t>(launched.size())};
+      if (launched.empty()) {
+        call.synchronises = true;
+        call.duration = std::min(call.duration, kSyncCall);
+      }
+      for (const OperationId op : launched) {
+        const std::uint32_t ordinal = seen[{item.segment, trace_->names()[op.index()]}]++;
+        RecordedWork work{op, site_of(item.segment, op, ordinal, rank.rank), false, 0};
+        const auto stream = collective_stream_.find(trace_->lane_of(op));
+        work.on_collective_stream = stream != collective_stream_.end();
+        if (work.on_collective_stream) work.collective_stream = stream->second;
+        if (blocks_host(*trace_, op)) call.duration = std::min(call.duration, kBlockingCopyCall);
+        result.works.push_back(work);
+      }
+      result.calls.push_back(call);
+    }
+    return result;
+  }
+
+  SiteId site_of(const stages::SegmentKey& segment, OperationId op, std::uint32_t ordinal, trace::RankId rank) {
+    const trace::StringId name = trace_->names()[op.index()];
+    const auto [known, is_new] =
+        ids_.try_emplace({segment, name, ordinal}, SiteId{static_cast<std::uint32_t>(table_.sites.size())});
+    if (is_new) table_.sites.push_back(describe(segment, op, ordinal, rank));
+    table_.sites[known->second.index()].instances.push_back(op);
+    return known->second;
+  }
+
+  Site describe(const stages::SegmentKey& segment, OperationId op, std::uint32_t ordinal, trace::RankId rank) const {
+    Site site;
+    site.segment = segment;
+    site.ordinal = ordinal;
+    site.name = trace_->names()[op.index()];
+    site.kind = kind_of(*trace_, op);
+    site.on_side_stream = main_stream_ && trace_->lane_of(op) != *main_stream_;
+    site.blocks_host = blocks_host(*trace_, op);
+    if (const trace::KernelDetail* kernel = trace_->kernel(op)) {
+      const auto& devices = trace_->ranks()[rank.index()].devices;
+      const std::int64_t ordinal_of_device = trace_->lane(trace_->lane_of(op)).process;
+      const auto device = std::ranges::find(devices, ordinal_of_device, &trace::Device::ordinal);
+      site.shape = contention::shape_of(*kernel, trace_->name(op), device == devices.end() ? nullptr : &*device);
+      if (site.kind == WorkKind::kCollective) site.ctas = static_cast<std::int32_t>(kernel->blocks());
+    }
+    if (const trace::CopyDetail* copy = trace_->copy(op)) site.bytes = copy->bytes;
+    if (const trace::CollectiveDetail* c = trace_->collective(op)) {
+      site.bytes = std::max(c->in_elements, c->out_elements) * c->element_bytes;
+    }
+    return site;
+  }
+
+  const Trace* trace_;
+  const stages::Cut* cut_;
+  SiteTable table_;
+  std::map<LaneId, std::uint32_t> collective_stream_;
+  std::map<std::tuple<stages::SegmentKey, trace::StringId, std::uint32_t>, SiteId> ids_;
+  std::optional<LaneId> main_stream_;
+};
+
+}  // namespace
+
+SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics) {
+  SiteTable table = SiteFinder(trace, cut).run();
+  estimate_costs(trace, cut, table, diagnostics);
+  return table;
+}
+
+}  // namespace interlace::replay

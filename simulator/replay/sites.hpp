@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "simulator/base/diagnostics.hpp"
+#include "simulator/base/id.hpp"
+#include "simulator/contention/kernel_shape.hpp"
+#include "simulator/stages/cut.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::replay {
+
+using SiteId = Id<struct SiteTag>;
+
+/// What kind of resource a piece of device work needs.
+enum class WorkKind : std::uint8_t {
+  kKernel,
+  kCollective,
+  kHostCopy,  ///< between host and device memory
+  kDeviceCopy,
+  kMemset,
+};
+
+/// A place in the training loop that puts work on the device: the n-th work of its name in its segment. Every rank and
+/// iteration has an instance of it; what they have in common is kept here.
+struct Site {
+  stages::SegmentKey segment;
+  std::uint32_t ordinal = 0;  ///< among the works of this name in the segment
+  trace::StringId name;
+  WorkKind kind = WorkKind::kKernel;
+  bool on_side_stream = false;    ///< recorded on another stream than the one the optimizer runs on
+  bool blocks_host = false;       ///< the call returns when the copy is done (pageable, device to host)
+  contention::KernelShape shape;  ///< kernels and collectives
+  std::int32_t ctas = 0;          ///< SMs that a collective holds
+  Bytes bytes = 0;                ///< of copies; of a collective what one rank sends
+  std::vector<trace::OperationId> instances;
+
+  double alone_ns = 0;         ///< with the GPU to itself; of a collective: from the last arrival to the end
+  double dispatch_gap_ns = 0;  ///< between the work before it on the stream and its start, when queued early
+};
+
+/// One host call of an iteration, with the works it launched.
+struct RecordedCall {
+  trace::OperationId call;
+  stages::SegmentKey segment;
+  Nanoseconds gap = 0;           ///< host time before it
+  Nanoseconds duration = 0;      ///< of the call itself, without the time it was blocked
+  bool synchronises = false;     ///< blocks until its stream is drained
+  std::uint32_t first_work = 0;  ///< into RecordedIteration::works
+  std::uint32_t works = 0;
+};
+
+struct RecordedWork {
+  trace::OperationId work;
+  SiteId site;
+  bool on_collective_stream = false;
+  std::uint32_t collective_stream = 0;  ///< which one, where it is
+};
+
+struct RecordedIteration {
+  std::vector<RecordedCall> calls;
+  std::vector<RecordedWork> works;
+};
+
+/// A recording boiled down to what replay needs.
+struct SiteTable {
+  std::vector<Site> sites;
+  std::vector<std::vector<RecordedIteration>> ranks;  ///< by rank, by iteration
+  std::uint32_t collective_streams = 1;
+  double launch_latency_ns = 0;  ///< from the start of a launch call to the start of the work on an idle stream
+  Nanoseconds step_ns = 0;       ///< recorded, mean over iterations and ranks
+};
+
+/// Finds the sites of a cut trace and estimates what each costs without company.
+[[nodiscard]] SiteTable find_sites(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics);
+
+}  // namespace interlace::replay

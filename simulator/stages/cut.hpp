@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulator/base/diagnostics.hpp"
+#include "simulator/base/error.hpp"
+#include "simulator/base/interval.hpp"
+#include "simulator/stages/profile.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::stages {
+
+inline constexpr ErrorCode kNoIterations{"stages.no_iterations"};
+
+/// One host call that matters on the device: it launches work or blocks until work is done.
+struct Item {
+  trace::OperationId call;
+  SegmentKey segment;
+  /// Host time between the end of the item before it in the same process (any thread) and its start. Calls that only
+  /// cost time (event records, queries, allocator work) are in here.
+  Nanoseconds gap = 0;
+};
+
+/// One training iteration of one rank, from the end of one iteration to the end of the next.
+struct Iteration {
+  Interval host;            ///< on the thread that runs the loop
+  std::vector<Item> items;  ///< in host program order, of all threads that work for the loop
+};
+
+struct RankCut {
+  trace::RankId rank;
+  std::vector<Iteration> iterations;  ///< complete ones only
+};
+
+/// A trace cut into stages. Every rank has the same number of iterations; the k-th ones belong together.
+struct Cut {
+  std::string profile;
+  std::vector<std::string> modules;  ///< by ModuleId, in the order in which the forward calls them
+  std::vector<RankCut> ranks;
+
+  [[nodiscard]] std::size_t iterations() const { return ranks.empty() ? 0 : ranks.front().iterations.size(); }
+};
+
+/// Cuts by annotation. Work that autograd launches from its own threads belongs to the stage that is the backward of
+/// the forward operation it came from (joined by the recorder's forward-backward links).
+/// Counts stages.outside_any_stage, stages.other_thread, stages.backward_without_forward, stages.uneven_iterations.
+/// Throws Error(stages.no_iterations) where the profile finds no complete iteration on some rank.
+[[nodiscard]] Cut cut(const trace::Trace& trace, const Profile& profile, Diagnostics& diagnostics);
+
+inline constexpr DiagnosticKind kOutsideAnyStage{
+    "stages.outside_any_stage", Severity::kWarning,
+    "device work or host waits inside an iteration, but in no known stage",
+    "they are left out of predictions; give an annotation profile that names them"};
+inline constexpr DiagnosticKind kOtherThread{"stages.other_thread", Severity::kInfo,
+                                             "device work launched by threads that do not run the training loop",
+                                             "it is left out of predictions"};
+inline constexpr DiagnosticKind kBackwardWithoutForward{
+    "stages.backward_without_forward", Severity::kInfo,
+    "backward work whose forward operation is not recorded; it is taken to go with the work before it",
+    "record one more warm-up step"};
+inline constexpr DiagnosticKind kUnevenIterations{"stages.uneven_iterations", Severity::kWarning,
+                                                  "iterations left out because not all ranks have them",
+                                                  "record the same steps on all ranks"};
+
+}  // namespace interlace::stages

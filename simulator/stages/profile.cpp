@@ -1,0 +1,123 @@
+#include "simulator/stages/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <utility>
+
+#include "simulator/stages/torchrec_profile_text.hpp"
+
+namespace interlace::stages {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::pair<std::string_view, ModuleFrom>, 4> kModuleWords{{
+    {"enclosing", ModuleFrom::kEnclosing},
+    {"next", ModuleFrom::kNext},
+    {"last", ModuleFrom::kLast},
+    {"count", ModuleFrom::kCount},
+}};
+
+[[noreturn]] void refuse(std::string_view place, const std::string& problem) {
+  throw Error(kBadProfile, std::string(place), problem, "see docs/annotation_profiles.md");
+}
+
+std::string pattern(const json& value, std::string_view place) {
+  if (!value.is_string()) refuse(place, "a pattern must be a string");
+  auto text = value.get<std::string>();
+  try {
+    static_cast<void>(std::regex(text));
+  } catch (const std::regex_error& error) {
+    refuse(place, fmt::format("\"{}\" is not a regular expression: {}", text, error.what()));
+  }
+  return text;
+}
+
+std::vector<std::string> patterns(const json& value, std::string_view place) {
+  if (!value.is_array() || value.empty()) refuse(place, "expected a list of patterns");
+  std::vector<std::string> all;
+  for (const json& one : value) all.push_back(pattern(one, place));
+  return all;
+}
+
+void parse_module(const json& value, std::string_view place, Rule& rule) {
+  if (!value.is_object() || value.size() != 1)
+    refuse(place, "\"module\" must hold one of enclosing, next, last, count");
+  for (const auto& [word, from] : kModuleWords) {
+    if (!value.contains(word)) continue;
+    rule.module_from = from;
+    rule.module_pattern = pattern(value[std::string(word)], place);
+    return;
+  }
+  refuse(place, fmt::format("\"module\": \"{}\" is none of enclosing, next, last, count", value.begin().key()));
+}
+
+Rule parse_rule(const json& value, std::string_view place) {
+  Rule rule;
+  if (!value.is_object()) refuse(place, "a rule must be an object");
+  for (const auto& [key, field] : value.items()) {
+    if (key == "stage") {
+      const auto stage = field.is_string() ? schedule::stage_named(field.get<std::string>()) : std::nullopt;
+      if (!stage) refuse(place, fmt::format("unknown stage {}", field.dump()));
+      rule.stage = *stage;
+    } else if (key == "piece") {
+      const auto piece = field.is_string() ? piece_named(field.get<std::string>()) : std::nullopt;
+      if (!piece) refuse(place, fmt::format("unknown piece {}", field.dump()));
+      rule.piece = *piece;
+    } else if (key == "within") {
+      rule.within = patterns(field, place);
+    } else if (key == "markers") {
+      rule.markers = patterns(field, place);
+    } else if (key == "module") {
+      parse_module(field, place, rule);
+    } else {
+      refuse(place, fmt::format("unknown field \"{}\"", key));
+    }
+  }
+  if (!value.contains("stage") || rule.within.empty()) refuse(place, "a rule needs \"stage\" and \"within\"");
+  return rule;
+}
+
+}  // namespace
+
+Profile parse_profile(std::string_view text, std::string_view source) {
+  json document;
+  try {
+    document = json::parse(text);
+  } catch (const json::parse_error& error) {
+    refuse(source, error.what());
+  }
+  if (!document.is_object() || document.value("interlace_annotations", 0) != 1) {
+    refuse(source, "not an annotation profile of version 1 (\"interlace_annotations\": 1 is missing)");
+  }
+  Profile profile;
+  if (!document.contains("iteration_end")) refuse(source, "\"iteration_end\" is missing");
+  profile.name = document.value("name", std::string(source));
+  profile.iteration_end = pattern(document["iteration_end"], source);
+  if (document.contains("backward")) profile.backward = pattern(document["backward"], source);
+  if (!document.contains("rules") || !document["rules"].is_array()) refuse(source, "\"rules\" must be a list");
+  for (const json& rule : document["rules"]) {
+    profile.rules.push_back(parse_rule(rule, fmt::format("{}: rule {}", source, profile.rules.size() + 1)));
+  }
+  return profile;
+}
+
+Profile read_profile(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) refuse(file.string(), "cannot be opened");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  return parse_profile(text, file.string());
+}
+
+const Profile& torchrec_profile() {
+  static const Profile profile = parse_profile(kTorchrecProfileText, "torchrec");
+  return profile;
+}
+
+}  // namespace interlace::stages

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/base/error.hpp"
+#include "simulator/stages/segment.hpp"
+
+namespace interlace::stages {
+
+inline constexpr ErrorCode kBadProfile{"stages.bad_profile"};
+
+/// How a rule learns which sharded module it is about.
+enum class ModuleFrom : std::uint8_t {
+  kNone,
+  kEnclosing,  ///< group 1 of `module_pattern` on a range around the call
+  kNext,       ///< group 1 on the next range (by end) that matches
+  kLast,       ///< group 1 on the last range (by start) that matches
+  kCount,      ///< the number of ranges that matched since the outermost range around the call began, less one
+};
+
+/// A host call inside ranges that match all of `within` belongs to this segment. Patterns are ECMAScript regular
+/// expressions, searched in the names of annotation ranges.
+struct Rule {
+  schedule::Stage stage = schedule::Stage::kCompute;
+  Piece piece = Piece::kWhole;
+  std::vector<std::string> within;
+  /// Further condition: of the ranges that match any `markers` pattern, the next one to end matches the first pattern.
+  std::vector<std::string> markers;
+  ModuleFrom module_from = ModuleFrom::kNone;
+  std::string module_pattern;
+};
+
+/// How the annotations of a code base name the stages of its training loop. The first rule that fits a host call wins.
+struct Profile {
+  std::string name;
+  std::string iteration_end;  ///< ranges that match end one iteration each
+  std::string backward;       ///< ranges during which autograd threads work for the thread that opened them
+  std::vector<Rule> rules;
+};
+
+/// Throws Error(stages.bad_profile) naming the file and the rule.
+[[nodiscard]] Profile parse_profile(std::string_view json, std::string_view source);
+[[nodiscard]] Profile read_profile(const std::filesystem::path& file);
+
+/// TorchRec's own annotations ("## forward 12 ##", "[lookup]_[module]_[sharding]").
+[[nodiscard]] const Profile& torchrec_profile();
+
+}  // namespace interlace::stages

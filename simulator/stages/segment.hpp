@@ -1,0 +1,40 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "simulator/base/id.hpp"
+#include "simulator/schedule/schedule.hpp"
+
+namespace interlace::stages {
+
+/// A sharded module of the model, in the order in which the model calls them.
+using ModuleId = Id<struct ModuleTag>;
+
+/// A stage as TorchRec runs it has pieces that another schedule may place apart or fuse across modules.
+enum class Piece : std::uint8_t {
+  kWhole,
+  kPermute,   ///< input_dist_start: bring the jagged input of a module into sharding order
+  kExchange,  ///< input_dist_start: all-to-all of splits (of all modules at once, or of one)
+  kSplits,    ///< input_dist_wait: the host reads the splits
+  kTensors,   ///< input_dist_wait: the all-to-alls of a module's lengths, values, weights
+  kDense,     ///< backward: dense arches and their gradient all-reduce
+  kGradDist,  ///< backward: issue the gradient all-to-all of a module
+  kUpdate,    ///< backward: gradient of the lookup with the fused table update
+};
+[[nodiscard]] std::string_view to_string(Piece piece);
+[[nodiscard]] std::optional<Piece> piece_named(std::string_view word);
+
+/// Names one segment of an iteration: the unit that schedules move.
+struct SegmentKey {
+  schedule::Stage stage = schedule::Stage::kCompute;
+  Piece piece = Piece::kWhole;
+  std::optional<ModuleId> module;
+
+  auto operator<=>(const SegmentKey&) const = default;
+};
+
+}  // namespace interlace::stages

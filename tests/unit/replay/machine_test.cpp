@@ -1,0 +1,117 @@
+#include "simulator/replay/machine.hpp"
+
+#include <gtest/gtest.h>
+
+namespace interlace::replay {
+namespace {
+
+using contention::ActiveWork;
+using contention::Bound;
+
+constexpr StreamIndex kMain{0};
+constexpr StreamIndex kSide{1};
+
+/// Times below are chosen so that the launch latency (10), the dispatch gap (1) and the wait latency (4) show.
+class MachineTest : public testing::Test {
+ protected:
+  MachineOptions options{.launch_latency_ns = 10, .wait_latency_ns = 4, .contention = true};
+  Machine machine{1, {{"main", 0}, {"side", 0}}, 132, options};
+
+  static Work copy(StreamIndex stream, double called, double alone, std::uint32_t rank = 0) {
+    Work w;
+    w.kind = WorkKind::kHostCopy;
+    w.rank = rank;
+    w.stream = stream;
+    w.called_ns = called;
+    w.dispatch_gap_ns = 1;
+    w.active.kind = ActiveWork::Kind::kCopy;
+    w.active.alone_ns = alone;
+    return w;
+  }
+  static Work kernel(StreamIndex stream, double called, double alone, std::int64_t blocks) {
+    Work w = copy(stream, called, alone);
+    w.kind = WorkKind::kKernel;
+    w.active.kind = ActiveWork::Kind::kKernel;
+    w.active.shape = {.bound = Bound::kMemory, .blocks = blocks, .blocks_per_sm = 8, .sm_count = 132};
+    return w;
+  }
+  static Work collective(std::uint32_t rank, double called, double alone) {
+    Work w = copy(kSide, called, alone, rank);
+    w.kind = WorkKind::kCollective;
+    w.active.kind = ActiveWork::Kind::kCollective;
+    w.active.ctas = 2;
+    return w;
+  }
+  static void drain(Machine& m) {
+    m.settle();
+    while (const auto next = m.next_change()) {
+      m.advance(*next);
+      m.settle();
+    }
+  }
+};
+
+TEST_F(MachineTest, AStreamIsFirstInFirstOut) {
+  const WorkId a = machine.launch(copy(kMain, 0, 100));
+  const WorkId b = machine.launch(copy(kMain, 0, 50));
+  drain(machine);
+  EXPECT_DOUBLE_EQ(*machine.works()[a.index()].start_ns, 10);
+  EXPECT_DOUBLE_EQ(*machine.works()[a.index()].end_ns, 110);
+  EXPECT_DOUBLE_EQ(*machine.works()[b.index()].start_ns, 111);
+  EXPECT_DOUBLE_EQ(*machine.works()[b.index()].end_ns, 161);
+}
+
+TEST_F(MachineTest, StreamsOverlapUnlessOneWaits) {
+  machine.launch(copy(kMain, 0, 100));
+  const WorkId beside = machine.launch(copy(kSide, 0, 30));
+  machine.wait(0, kSide, machine.record(0, kMain));
+  const WorkId after = machine.launch(copy(kSide, 0, 5));
+  drain(machine);
+  EXPECT_DOUBLE_EQ(*machine.works()[beside.index()].start_ns, 10);
+  EXPECT_DOUBLE_EQ(*machine.works()[after.index()].start_ns, 110 + 4);
+}
+
+TEST_F(MachineTest, ARecordOnAnIdleStreamIsDoneAtOnce) {
+  EXPECT_TRUE(machine.done_at(machine.record(0, kMain)).has_value());
+}
+
+TEST_F(MachineTest, KernelsOfEqualPriorityOverlapOnlyInTheTail) {
+  const WorkId first = machine.launch(kernel(kMain, 0, 400, 132 * 8 * 4));  // four waves of 100
+  const WorkId second = machine.launch(kernel(kSide, 0, 50, 10));
+  drain(machine);
+  EXPECT_NEAR(*machine.works()[second.index()].start_ns, 10 + 300, 0.01);
+  EXPECT_NEAR(*machine.works()[first.index()].end_ns, 410, 0.01);
+}
+
+TEST_F(MachineTest, WithoutContentionTheyDoNotMeet) {
+  options.contention = false;
+  Machine free{1, {{"main", 0}, {"side", 0}}, 132, options};
+  free.launch(kernel(kMain, 0, 400, 132 * 8 * 4));
+  const WorkId second = free.launch(kernel(kSide, 0, 50, 10));
+  drain(free);
+  EXPECT_DOUBLE_EQ(*free.works()[second.index()].start_ns, 10);
+}
+
+TEST_F(MachineTest, ACollectiveEndsTogetherAfterTheLastArrival) {
+  Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
+  const WorkId early = two.launch(collective(0, 0, 70));
+  const WorkId late = two.launch(collective(1, 500, 70));
+  drain(two);
+  EXPECT_DOUBLE_EQ(*two.works()[early.index()].start_ns, 10);
+  EXPECT_DOUBLE_EQ(*two.works()[early.index()].arrival_ns, 510);
+  EXPECT_DOUBLE_EQ(*two.works()[early.index()].end_ns, 580);
+  EXPECT_DOUBLE_EQ(*two.works()[late.index()].end_ns, 580);
+}
+
+TEST_F(MachineTest, AWaitThatIsNeverSatisfiedLeavesTheMachineBusy) {
+  const TokenId never = machine.record(0, kMain);
+  static_cast<void>(never);
+  machine.launch(collective(0, 0, 70));
+  Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
+  two.launch(collective(0, 0, 70));  // its peer never comes
+  drain(two);
+  EXPECT_FALSE(two.idle());
+}
+
+}  // namespace
+}  // namespace interlace::replay
