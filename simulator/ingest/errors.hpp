@@ -1,0 +1,18 @@
+#pragma once
+
+#include "simulator/base/error.hpp"
+
+namespace interlace::ingest {
+
+inline constexpr ErrorCode kNoFiles{"ingest.no_files"};
+inline constexpr ErrorCode kCannotOpen{"ingest.cannot_open"};
+inline constexpr ErrorCode kEmptyFile{"ingest.empty_file"};
+inline constexpr ErrorCode kDamagedGzip{"ingest.damaged_gzip"};
+inline constexpr ErrorCode kInflatesTooLarge{"kineto.inflates_too_large"};
+inline constexpr ErrorCode kUnsupportedFormat{"ingest.unsupported_format"};
+inline constexpr ErrorCode kUnknownFormat{"ingest.unknown_format"};
+inline constexpr ErrorCode kMixedFormats{"ingest.mixed_formats"};
+inline constexpr ErrorCode kRanksOfDifferentRuns{"ingest.ranks_of_different_runs"};
+inline constexpr ErrorCode kDuplicateRank{"ingest.duplicate_rank"};
+
+}  // namespace interlace::ingest

@@ -1,0 +1,62 @@
+#include "simulator/ingest/format.hpp"
+
+#include <array>
+#include <string>
+
+#include "simulator/base/error.hpp"
+#include "simulator/ingest/errors.hpp"
+#include "simulator/ingest/file_bytes.hpp"
+
+namespace interlace::ingest {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Signature {
+  std::size_t at;
+  std::string_view bytes;
+  std::string_view what;
+  std::string_view advice;
+};
+
+constexpr std::array kForeign{
+    Signature{0, "\x1f\x8b"sv, "data compressed by gzip twice", "inflate it once"},
+    Signature{0, "SQLite format 3\0"sv, "an SQLite database, as Nsight Systems exports",
+              "name a trace of the PyTorch profiler"},
+    Signature{0, "\x28\xb5\x2f\xfd"sv, "data compressed by zstd", "decompress it: zstd -d"},
+    Signature{0, "\xfd"
+                 "7zXZ\0"sv,
+              "data compressed by xz", "decompress it: xz -d"},
+    Signature{0, "BZh"sv, "data compressed by bzip2", "decompress it: bzip2 -d"},
+    Signature{0, "PK\x03\x04"sv, "a zip archive (or what torch.save writes)", "unpack it and name the traces in it"},
+    Signature{257, "ustar"sv, "a tar archive", "unpack it and name the traces in it, one a rank"},
+    Signature{0, "\x80\x02"sv, "a Python pickle, such as an allocator snapshot", "name the trace of the same run"},
+    Signature{0, "\x80\x03"sv, "a Python pickle, such as an allocator snapshot", "name the trace of the same run"},
+    Signature{0, "\x80\x04"sv, "a Python pickle, such as an allocator snapshot", "name the trace of the same run"},
+    Signature{0, "\x80\x05"sv, "a Python pickle, such as an allocator snapshot", "name the trace of the same run"},
+};
+
+constexpr std::string_view kIltMagic = "\x89ILT\r\n\x1a\n"sv;
+
+}  // namespace
+
+Format detect_format(std::string_view content, const std::filesystem::path& file) {
+  if (content.starts_with(kIltMagic)) return Format::kIlt;
+  for (const Signature& signature : kForeign) {
+    if (content.size() < signature.at || !content.substr(signature.at).starts_with(signature.bytes)) continue;
+    throw Error(kUnsupportedFormat, file.string(), "this seems to be " + std::string(signature.what),
+                std::string(signature.advice));
+  }
+  const std::size_t first = content.find_first_not_of(" \n\r\t");
+  if (first != std::string_view::npos && content[first] == '{') return Format::kKinetoJson;
+  if (first != std::string_view::npos && content[first] == '[') {
+    throw Error(kUnsupportedFormat, file.string(),
+                "this seems to be a bare JSON list, such as the profiler of PyTorch before 1.8 wrote",
+                "record with torch.profiler.profile");
+  }
+  throw Error(kUnknownFormat, file.string(), "neither JSON nor any format that is known",
+              "name traces of the PyTorch profiler (*.pt.trace.json, may be .gz)");
+}
+
+}  // namespace interlace::ingest

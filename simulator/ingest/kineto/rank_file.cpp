@@ -1,0 +1,110 @@
+#include "simulator/ingest/kineto/rank_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "simulator/ingest/errors.hpp"
+#include "simulator/ingest/kineto/clock.hpp"
+#include "simulator/ingest/kineto/document.hpp"
+#include "simulator/ingest/kineto/flaws.hpp"
+
+namespace interlace::ingest::kineto {
+
+namespace {
+
+std::string place_of(const std::filesystem::path& file, const Tally& tally) {
+  return fmt::format("{}: byte {}", file.string(), tally.first_byte);
+}
+
+void count(const DiagnosticKind& kind, const Tally& tally, RankFile& rank_file) {
+  rank_file.diagnostics.count(kind, place_of(rank_file.file, tally), tally.count);
+}
+
+/// Categories of device work of other accelerators: leaving them out loses part of what happened.
+bool is_foreign_work(std::string_view category) {
+  return category.starts_with("mtia_") || category.starts_with("xpu_") || category.starts_with("hpu_") ||
+         category.starts_with("privateuse1_") || category.starts_with("glow_");
+}
+
+void count_ignored(const std::string& category, const Tally& tally, RankFile& rank_file) {
+  Diagnostic found;
+  found.code = "kineto.ignored_category." + category;
+  std::ranges::replace(found.code, ' ', '_');
+  found.severity = is_foreign_work(category) ? Severity::kDataLoss : Severity::kInfo;
+  found.meaning = fmt::format("events of the category '{}', which are not used", category);
+  found.advice = is_foreign_work(category) ? "work of this kind of device is not modelled" : "nothing to do";
+  found.count = tally.count;
+  found.first_place = place_of(rank_file.file, tally);
+  rank_file.diagnostics.add(found);
+}
+
+/// Names the format of a JSON object without traceEvents, by its fields.
+[[noreturn]] void refuse(const Document& document, const std::filesystem::path& file) {
+  const auto has = [&](std::string_view field) { return document.fields.contains(field); };
+  std::string_view format;
+  if (has("nodes") && has("schema") && has("start_ts")) format = "a PyTorch execution trace (the source of Chakra traces)";
+  if (has("workload_graph")) format = "a Chakra execution trace as JSON";
+  if (has("interlace_schedule")) format = "a schedule, not a recording";
+  if (!format.empty()) {
+    throw Error(kUnsupportedFormat, file.string(), fmt::format("this seems to be {}", format),
+                "name the profiler's own trace (*.pt.trace.json) of the same run");
+  }
+  std::vector<std::string_view> fields;
+  for (const auto& [name, value] : document.fields) fields.push_back(name);
+  throw Error(kNotATrace, file.string(),
+              fmt::format("JSON without a list traceEvents; its fields are: {}", fmt::join(fields, ", ")),
+              "name the JSON that torch.profiler's export_chrome_trace or tensorboard_trace_handler wrote");
+}
+
+template <class Event>
+void widen(const std::vector<Event>& events, Nanoseconds base, std::optional<Interval>& window) {
+  for (const Event& event : events) {
+    const auto start = on_clock(base, event.span);
+    if (!start) continue;
+    const Interval span{*start, *start + std::max<Nanoseconds>(0, event.span.duration)};
+    window = window ? Interval{std::min(window->begin, span.begin), std::max(window->end, span.end)} : span;
+  }
+}
+
+}  // namespace
+
+RankFile decode_rank_file(std::string_view text, const std::filesystem::path& file) {
+  Document document = read_document(text, file);
+  if (!document.has_events) refuse(document, file);
+
+  RankFile rank_file;
+  rank_file.file = file;
+  rank_file.header = read_header(document.fields, file, rank_file.diagnostics);
+  rank_file.slices = std::move(document.slices);
+
+  bool has_annotation = false;
+  bool has_content = false;
+  const Nanoseconds base = rank_file.header.base_time;
+  for (const EventTable& slice : rank_file.slices) {
+    widen(slice.kernels, base, rank_file.window);
+    widen(slice.copies, base, rank_file.window);
+    widen(slice.calls, base, rank_file.window);
+    widen(slice.ranges, base, rank_file.window);
+    has_annotation = has_annotation || std::ranges::any_of(slice.ranges, [](const RangeEvent& range) {
+                       return range.detail.kind == trace::RangeKind::kAnnotation;
+                     });
+    has_content = has_content || !slice.kernels.empty() || !slice.calls.empty() || !slice.ranges.empty() ||
+                  !slice.copies.empty() || !slice.allocations.empty();
+    count(kMalformedEvent, slice.malformed, rank_file);
+    count(kRepairedEvent, slice.repaired, rank_file);
+    count(kUnreadableEvent, slice.unreadable, rank_file);
+    count(kNamedLane, slice.named_lanes, rank_file);
+    for (const auto& [category, tally] : slice.ignored) count_ignored(category, tally, rank_file);
+  }
+  if (!has_content) {
+    throw Error(kNotATrace, file.string(),
+                "traceEvents holds no event of the PyTorch profiler (no kernel, CUDA call, operator or annotation)",
+                "it may be another program's Chrome trace, or the profiler was not active");
+  }
+  if (!has_annotation) rank_file.diagnostics.count(kNoAnnotations, file.string());
+  return rank_file;
+}
+
+}  // namespace interlace::ingest::kineto

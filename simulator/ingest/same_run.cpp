@@ -1,0 +1,112 @@
+#include "simulator/ingest/same_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "simulator/ingest/errors.hpp"
+#include "simulator/ingest/kineto/flaws.hpp"
+
+namespace interlace::ingest {
+
+namespace {
+
+using kineto::RankFile;
+
+constexpr const char* kOneRunAdvice = "name files of one run and one profiled window, one a rank";
+
+[[noreturn]] void different(const RankFile& a, const RankFile& b, const std::string& what) {
+  throw Error(kRanksOfDifferentRuns, fmt::format("{}, {}", a.file.string(), b.file.string()), what, kOneRunAdvice);
+}
+
+void check_facts(const RankFile& first, const RankFile& other) {
+  const auto& a = first.header;
+  const auto& b = other.header;
+  if (a.world_size && b.world_size && *a.world_size != *b.world_size) {
+    different(first, other, fmt::format("one is of a job of {} ranks, the other of {}", *a.world_size, *b.world_size));
+  }
+  if (!a.group_of_all.empty() && !b.group_of_all.empty() && a.group_of_all != b.group_of_all) {
+    different(first, other, fmt::format("their default process groups differ: ranks {} and ranks {}",
+                                        fmt::join(a.group_of_all, " "), fmt::join(b.group_of_all, " ")));
+  }
+  if (a.producer != b.producer) {
+    different(first, other, fmt::format("they were recorded by different software: {} and {}", a.producer, b.producer));
+  }
+}
+
+void check_windows(std::span<const RankFile> files) {
+  const RankFile* last_to_begin = nullptr;
+  const RankFile* first_to_end = nullptr;
+  for (const RankFile& file : files) {
+    if (!file.window) continue;
+    if (last_to_begin == nullptr || file.window->begin > last_to_begin->window->begin) last_to_begin = &file;
+    if (first_to_end == nullptr || file.window->end < first_to_end->window->end) first_to_end = &file;
+  }
+  if (last_to_begin == nullptr || last_to_begin->window->begin <= first_to_end->window->end) return;
+  const Nanoseconds gap = last_to_begin->window->begin - first_to_end->window->end;
+  different(*first_to_end, *last_to_begin,
+            fmt::format("the second began {}.{:03} ms after the first had ended, so no moment was recorded by both",
+                        gap / kMillisecond, gap % kMillisecond / kMicrosecond));
+}
+
+/// "1, 2, 5".
+std::string missing_of(std::int32_t world_size, const std::set<std::int32_t>& present) {
+  constexpr std::size_t kNamed = 16;
+  std::vector<std::int32_t> missing;
+  for (std::int32_t rank = 0; rank < world_size && missing.size() < kNamed; ++rank) {
+    if (!present.contains(rank)) missing.push_back(rank);
+  }
+  const bool more = static_cast<std::size_t>(world_size) - present.size() > missing.size();
+  return fmt::format("{}{}", fmt::join(missing, ", "), more ? ", ..." : "");
+}
+
+void count_missing(std::span<const RankFile> files, const std::set<std::int32_t>& present, Diagnostics& diagnostics) {
+  const auto told = std::ranges::find_if(files, [](const RankFile& file) { return file.header.world_size.has_value(); });
+  if (told == files.end()) return;
+  const std::int32_t world_size = *told->header.world_size;
+  const auto inside = std::ranges::count_if(present, [&](std::int32_t rank) { return rank < world_size; });
+  if (inside >= world_size) return;
+  diagnostics.count(kMissingRanks, fmt::format("of {} ranks missing: {}", world_size, missing_of(world_size, present)),
+                    world_size - inside);
+}
+
+}  // namespace
+
+std::vector<std::int32_t> number_ranks(std::span<const RankFile> files, Diagnostics& diagnostics) {
+  std::map<std::int32_t, const RankFile*> told;
+  std::set<std::string> hosts;
+  for (const RankFile& file : files) {
+    check_facts(files.front(), file);
+    if (!file.header.host_name.empty()) hosts.insert(file.header.host_name);
+    if (!file.header.rank) continue;
+    const auto [other, is_new] = told.try_emplace(*file.header.rank, &file);
+    if (!is_new) {
+      throw Error(kDuplicateRank, fmt::format("{}, {}", other->second->file.string(), file.file.string()),
+                  fmt::format("both are rank {}", *file.header.rank), kOneRunAdvice);
+    }
+    if (file.header.world_size && *file.header.rank >= *file.header.world_size) {
+      diagnostics.count(kineto::kRankOutsideWorld, file.file.string());
+    }
+  }
+  check_windows(files);
+  if (hosts.size() > 1) {
+    diagnostics.count(kSeveralHosts, *hosts.begin(), static_cast<std::int64_t>(hosts.size()) - 1);
+  }
+
+  std::vector<std::int32_t> numbers;
+  std::set<std::int32_t> present;
+  for (const auto& [rank, file] : told) present.insert(rank);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    auto number = files[i].header.rank.value_or(static_cast<std::int32_t>(i));
+    while (!files[i].header.rank && present.contains(number)) ++number;
+    present.insert(number);
+    numbers.push_back(number);
+  }
+  count_missing(files, present, diagnostics);
+  return numbers;
+}
+
+}  // namespace interlace::ingest
