@@ -11,7 +11,6 @@ inline constexpr ErrorCode kDamagedGzip{"ingest.damaged_gzip"};
 inline constexpr ErrorCode kInflatesTooLarge{"kineto.inflates_too_large"};
 inline constexpr ErrorCode kUnsupportedFormat{"ingest.unsupported_format"};
 inline constexpr ErrorCode kUnknownFormat{"ingest.unknown_format"};
-inline constexpr ErrorCode kMixedFormats{"ingest.mixed_formats"};
 inline constexpr ErrorCode kRanksOfDifferentRuns{"ingest.ranks_of_different_runs"};
 inline constexpr ErrorCode kDuplicateRank{"ingest.duplicate_rank"};
 

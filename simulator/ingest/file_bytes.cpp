@@ -115,8 +115,8 @@ FileBytes inflate(std::string_view gzip, const std::filesystem::path& file, cons
     std::size_t consumed = 0;
     std::size_t produced = 0;
     const libdeflate_result result =
-        libdeflate_gzip_decompress_ex(inflater.get(), gzip.data() + at, gzip.size() - at, output.data.get() + output.size,
-                                      capacity - output.size, &consumed, &produced);
+        libdeflate_gzip_decompress_ex(inflater.get(), gzip.data() + at, gzip.size() - at,
+                                      output.data.get() + output.size, capacity - output.size, &consumed, &produced);
     if (result == LIBDEFLATE_INSUFFICIENT_SPACE) {
       if (capacity >= limit) too_large();
       grow(output, capacity, std::min(limit, capacity * 2));

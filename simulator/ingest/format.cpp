@@ -25,8 +25,9 @@ constexpr std::array kForeign{
     Signature{0, "SQLite format 3\0"sv, "an SQLite database, as Nsight Systems exports",
               "name a trace of the PyTorch profiler"},
     Signature{0, "\x28\xb5\x2f\xfd"sv, "data compressed by zstd", "decompress it: zstd -d"},
-    Signature{0, "\xfd"
-                 "7zXZ\0"sv,
+    Signature{0,
+              "\xfd"
+              "7zXZ\0"sv,
               "data compressed by xz", "decompress it: xz -d"},
     Signature{0, "BZh"sv, "data compressed by bzip2", "decompress it: bzip2 -d"},
     Signature{0, "PK\x03\x04"sv, "a zip archive (or what torch.save writes)", "unpack it and name the traces in it"},

@@ -25,7 +25,8 @@ kineto::RankFile read_one(const std::filesystem::path& file, const ReadOptions& 
   switch (detect_format(bytes.text(), file)) {
     case Format::kKinetoJson: break;
     case Format::kIlt:
-      throw Error(kUnsupportedFormat, file.string(), "this is Interlace's own format (.ilt), which is not read here yet",
+      throw Error(kUnsupportedFormat, file.string(),
+                  "this is Interlace's own format (.ilt), which is not read here yet",
                   "name the traces it was made from");
   }
   return kineto::decode_rank_file(bytes.text(), file);

@@ -29,8 +29,9 @@ void check_facts(const RankFile& first, const RankFile& other) {
     different(first, other, fmt::format("one is of a job of {} ranks, the other of {}", *a.world_size, *b.world_size));
   }
   if (!a.group_of_all.empty() && !b.group_of_all.empty() && a.group_of_all != b.group_of_all) {
-    different(first, other, fmt::format("their default process groups differ: ranks {} and ranks {}",
-                                        fmt::join(a.group_of_all, " "), fmt::join(b.group_of_all, " ")));
+    different(first, other,
+              fmt::format("their default process groups differ: ranks {} and ranks {}", fmt::join(a.group_of_all, " "),
+                          fmt::join(b.group_of_all, " ")));
   }
   if (a.producer != b.producer) {
     different(first, other, fmt::format("they were recorded by different software: {} and {}", a.producer, b.producer));
@@ -64,7 +65,8 @@ std::string missing_of(std::int32_t world_size, const std::set<std::int32_t>& pr
 }
 
 void count_missing(std::span<const RankFile> files, const std::set<std::int32_t>& present, Diagnostics& diagnostics) {
-  const auto told = std::ranges::find_if(files, [](const RankFile& file) { return file.header.world_size.has_value(); });
+  const auto told =
+      std::ranges::find_if(files, [](const RankFile& file) { return file.header.world_size.has_value(); });
   if (told == files.end()) return;
   const std::int32_t world_size = *told->header.world_size;
   const auto inside = std::ranges::count_if(present, [&](std::int32_t rank) { return rank < world_size; });

@@ -130,7 +130,8 @@ class RankAdder {
     }
   }
 
-  std::optional<TraceBuilder::Common> common(LaneId lane, const Span& span, std::optional<std::int64_t> correlation = {}) {
+  std::optional<TraceBuilder::Common> common(LaneId lane, const Span& span,
+                                             std::optional<std::int64_t> correlation = {}) {
     const auto start = on_clock(file_.header.base_time, span);
     if (!start) {
       diagnostics_.count(kTimeOutOfRange, place_);
@@ -170,8 +171,10 @@ class RankAdder {
       if (sync->record_stream) detail.record_stream = stream_of(*sync, *sync->record_stream);
       detail.event = sync->event;
     }
-    const bool waits_for_event = role.kind == OperationKind::kStreamWait || (role.kind == OperationKind::kHostSync && role.sync == SyncKind::kEventSync);
-    if (waits_for_event && (sync == nullptr || !sync->record_correlation)) diagnostics_.count(kWaitWithoutRecord, place_);
+    const bool waits_for_event = role.kind == OperationKind::kStreamWait ||
+                                 (role.kind == OperationKind::kHostSync && role.sync == SyncKind::kEventSync);
+    if (waits_for_event && (sync == nullptr || !sync->record_correlation))
+      diagnostics_.count(kWaitWithoutRecord, place_);
     return detail;
   }
 
@@ -229,7 +232,8 @@ class RankAdder {
     }
   }
 
-  trace::CollectiveDetail collective_detail(const EventTable& slice, const KernelEvent& kernel, std::string_view kernel_name) {
+  trace::CollectiveDetail collective_detail(const EventTable& slice, const KernelEvent& kernel,
+                                            std::string_view kernel_name) {
     trace::CollectiveDetail detail;
     if (!kernel.collective) {
       diagnostics_.count(kCollectiveWithoutMetadata, place_);

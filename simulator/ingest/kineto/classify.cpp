@@ -51,7 +51,8 @@ std::optional<Span> span_of(const RawEvent& event, std::size_t byte, EventTable&
 std::optional<Span> device_span_of(const RawEvent& event, std::size_t byte, EventTable& table) {
   auto span = span_of(event, byte, table);
   if (!span) return span;
-  if (const auto device = event.integer(event.has(Key::kDevice) ? Key::kDevice : Key::kInDevice)) span->process = *device;
+  if (const auto device = event.integer(event.has(Key::kDevice) ? Key::kDevice : Key::kInDevice))
+    span->process = *device;
   if (const auto stream = event.integer(Key::kStream)) {
     span->number = *stream;
   } else if (span->number >= kSyncRowOffset) {
@@ -173,8 +174,7 @@ bool add_complete(const RawEvent& event, Category category, std::size_t byte, Ev
       return true;
     }
     case Category::kSync:
-    case Category::kCudaEvent:
-      return add_sync(event, category == Category::kCudaEvent, byte, table);
+    case Category::kCudaEvent: return add_sync(event, category == Category::kCudaEvent, byte, table);
     case Category::kHostCall:
     case Category::kCpuOp:
     case Category::kAnnotation:
@@ -193,9 +193,7 @@ bool add_complete(const RawEvent& event, Category category, std::size_t byte, Ev
       }
       return true;
     }
-    default:
-      tally_ignored(event.text(Key::kCategory), byte, table);
-      return true;
+    default: tally_ignored(event.text(Key::kCategory), byte, table); return true;
   }
 }
 

@@ -16,7 +16,8 @@ namespace interlace::ingest::kineto {
 
 namespace {
 
-[[noreturn]] void truncated(const std::filesystem::path& file, std::size_t size, std::size_t begun, std::string_view what) {
+[[noreturn]] void truncated(const std::filesystem::path& file, std::size_t size, std::size_t begun,
+                            std::string_view what) {
   throw Error(kTruncated, fmt::format("{}: byte {}", file.string(), size),
               fmt::format("the JSON ends inside {} that begins at byte {} (bytes of the inflated text)", what, begun),
               "let the profiler finish writing, or copy the file again");

@@ -128,10 +128,10 @@ struct EventTable {
 
   std::int64_t events = 0;
   std::map<std::string, Tally, std::less<>> ignored;  ///< by category
-  Tally malformed;     ///< events that lack what their category needs
-  Tally repaired;      ///< invalid JSON that could be mended
-  Tally unreadable;    ///< invalid JSON that could not
-  Tally named_lanes;   ///< process or thread ids that are texts
+  Tally malformed;                                    ///< events that lack what their category needs
+  Tally repaired;                                     ///< invalid JSON that could be mended
+  Tally unreadable;                                   ///< invalid JSON that could not
+  Tally named_lanes;                                  ///< process or thread ids that are texts
 };
 
 }  // namespace interlace::ingest::kineto

@@ -15,9 +15,9 @@ struct Entry {
 };
 
 constexpr std::array kEventKeys{
-    Entry<Key>{"ph", Key::kPhase},   Entry<Key>{"cat", Key::kCategory}, Entry<Key>{"name", Key::kName},
-    Entry<Key>{"pid", Key::kProcess}, Entry<Key>{"tid", Key::kThread},   Entry<Key>{"ts", Key::kTime},
-    Entry<Key>{"dur", Key::kDuration}, Entry<Key>{"id", Key::kId},       Entry<Key>{"args", Key::kArgs},
+    Entry<Key>{"ph", Key::kPhase},     Entry<Key>{"cat", Key::kCategory}, Entry<Key>{"name", Key::kName},
+    Entry<Key>{"pid", Key::kProcess},  Entry<Key>{"tid", Key::kThread},   Entry<Key>{"ts", Key::kTime},
+    Entry<Key>{"dur", Key::kDuration}, Entry<Key>{"id", Key::kId},        Entry<Key>{"args", Key::kArgs},
 };
 
 constexpr std::array kArgumentKeys{

@@ -16,7 +16,8 @@ using trace::OperationKind;
 using trace::SyncKind;
 
 template <class Value, std::size_t kEntries>
-std::optional<Value> look_up(const std::array<std::pair<std::string_view, Value>, kEntries>& table, std::string_view text) {
+std::optional<Value> look_up(const std::array<std::pair<std::string_view, Value>, kEntries>& table,
+                             std::string_view text) {
   const auto found = std::ranges::find(table, text, &std::pair<std::string_view, Value>::first);
   return found == table.end() ? std::nullopt : std::optional(found->second);
 }
@@ -118,10 +119,25 @@ CollectiveFunction collective_function(std::string_view name) {
 
 std::optional<Bytes> element_bytes(std::string_view dtype) {
   static constexpr std::array<std::pair<std::string_view, Bytes>, 20> kTypes{{
-      {"Float", 4},  {"Double", 8}, {"Half", 2},          {"BFloat16", 2},      {"Long", 8},
-      {"Int", 4},    {"Short", 2},  {"Char", 1},          {"Byte", 1},          {"Bool", 1},
-      {"UInt16", 2}, {"UInt32", 4}, {"UInt64", 8},        {"ComplexHalf", 4},   {"ComplexFloat", 8},
-      {"ComplexDouble", 16},        {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1},   {"Float8_e4m3fnuz", 1},
+      {"Float", 4},
+      {"Double", 8},
+      {"Half", 2},
+      {"BFloat16", 2},
+      {"Long", 8},
+      {"Int", 4},
+      {"Short", 2},
+      {"Char", 1},
+      {"Byte", 1},
+      {"Bool", 1},
+      {"UInt16", 2},
+      {"UInt32", 4},
+      {"UInt64", 8},
+      {"ComplexHalf", 4},
+      {"ComplexFloat", 8},
+      {"ComplexDouble", 16},
+      {"Float8_e4m3fn", 1},
+      {"Float8_e5m2", 1},
+      {"Float8_e4m3fnuz", 1},
       {"Float8_e5m2fnuz", 1},
   }};
   return look_up(kTypes, dtype);

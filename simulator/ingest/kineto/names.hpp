@@ -14,7 +14,8 @@ struct CallRole {
 };
 [[nodiscard]] CallRole call_role(std::string_view name);
 
-/// From and to where a copy goes, by a name such as "Memcpy HtoD (Pinned -> Device)" or "Memset (Device)"; bytes stay 0.
+/// From and to where a copy goes, by a name such as "Memcpy HtoD (Pinned -> Device)" or "Memset (Device)"; bytes stay
+/// 0.
 [[nodiscard]] trace::CopyDetail copy_of_name(std::string_view name);
 
 /// Whether a kernel of this name is one of NCCL's or RCCL's.

@@ -29,22 +29,19 @@ bool is_foreign_work(std::string_view category) {
 }
 
 void count_ignored(const std::string& category, const Tally& tally, RankFile& rank_file) {
-  Diagnostic found;
-  found.code = "kineto.ignored_category." + category;
-  std::ranges::replace(found.code, ' ', '_');
-  found.severity = is_foreign_work(category) ? Severity::kDataLoss : Severity::kInfo;
-  found.meaning = fmt::format("events of the category '{}', which are not used", category);
-  found.advice = is_foreign_work(category) ? "work of this kind of device is not modelled" : "nothing to do";
-  found.count = tally.count;
-  found.first_place = place_of(rank_file.file, tally);
-  rank_file.diagnostics.add(found);
+  const DiagnosticKind& kind = is_foreign_work(category) ? kForeignWork : kIgnoredCategory;
+  std::string code = fmt::format("{}.{}", kind.code, category);
+  std::ranges::replace(code, ' ', '_');
+  rank_file.diagnostics.add({std::move(code), kind.severity, std::string(kind.meaning), std::string(kind.advice),
+                             tally.count, place_of(rank_file.file, tally)});
 }
 
 /// Names the format of a JSON object without traceEvents, by its fields.
 [[noreturn]] void refuse(const Document& document, const std::filesystem::path& file) {
   const auto has = [&](std::string_view field) { return document.fields.contains(field); };
   std::string_view format;
-  if (has("nodes") && has("schema") && has("start_ts")) format = "a PyTorch execution trace (the source of Chakra traces)";
+  if (has("nodes") && has("schema") && has("start_ts"))
+    format = "a PyTorch execution trace (the source of Chakra traces)";
   if (has("workload_graph")) format = "a Chakra execution trace as JSON";
   if (has("interlace_schedule")) format = "a schedule, not a recording";
   if (!format.empty()) {

@@ -37,8 +37,8 @@ class Scanner {
 /// to it. None where there is no such place.
 [[nodiscard]] std::optional<std::size_t> likely_event(std::string_view text, std::size_t from);
 
-/// Where traceEvents seems to end: the first ']' in [from, until) that follows '}' and is followed by '}' and the end of
-/// the text, or by another field.
+/// Where traceEvents seems to end: the first ']' in [from, until) that follows '}' and is followed by '}' and the end
+/// of the text, or by another field.
 [[nodiscard]] std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t from, std::size_t until);
 
 }  // namespace interlace::ingest::kineto
