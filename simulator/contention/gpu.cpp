@@ -38,7 +38,7 @@ Shares shares_beside(const ActiveWork& other, double urgent_waves, std::int32_t 
     return {std::min(1.0, free / std::max(urgent_waves, 0.01)), 1.0};
   }
   if (other.in_cohorts) return {0.25, 0.75};  // priority acts only when a block retires, and these live long
-  if (waves <= 30.0 && other.shape.bound == Bound::kMemory) return {0.8, 0.2};
+  if (waves <= 30.0 && other.shape.bound != Bound::kCompute) return {0.8, 0.2};
   return {0.95, 0.1};
 }
 
@@ -108,7 +108,7 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
     if (w->kind == ActiveWork::Kind::kCopy) w->rate = 1.0;
     if (w->kind != ActiveWork::Kind::kKernel || w->in_cohorts) continue;
     const bool urgent = urgent_kernels > 0 && w->priority == most_urgent;
-    const double company = urgent ? memory_slowdown(ctas) : slowdown(w->shape, ctas);
+    const double company = slowdown(w->shape, w->sensitivity, ctas);
     w->rate = (urgent ? shares.urgent / urgent_kernels : shares.other) / company;
   }
 }

@@ -7,6 +7,7 @@
 
 #include "simulator/base/units.hpp"
 #include "simulator/contention/kernel_shape.hpp"
+#include "simulator/contention/slowdown.hpp"
 
 namespace interlace::contention {
 
@@ -17,6 +18,7 @@ struct ActiveWork {
   KernelShape shape;          ///< kernels only
   std::int32_t ctas = 0;      ///< collectives only: SMs held from start to end, waiting included
   std::int32_t priority = 0;  ///< of its stream; lower is more urgent
+  double sensitivity = kStreamingSensitivity;  ///< to collectives beside it; kernels not bound by compute
   double alone_ns = 0;
   double remaining_ns = 0;
   double rate = 0;  ///< of progress, in time alone a nanosecond; 0 where it waits

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace interlace::contention {
 
@@ -34,10 +35,15 @@ std::int64_t KernelShape::waves_on(std::int32_t sms) const {
 double KernelShape::waves() const { return static_cast<double>(blocks) / static_cast<double>(slots()); }
 
 Bound bound_of(std::string_view kernel_name) {
-  static constexpr std::array<std::string_view, 5> kWords{"gemm", "cutlass", "xmma", "cublas", "nvjet"};
-  if (names_word(kernel_name, "splitKreduce")) return Bound::kMemory;
-  const bool compute = std::ranges::any_of(kWords, [&](std::string_view w) { return names_word(kernel_name, w); });
-  return compute ? Bound::kCompute : Bound::kMemory;
+  static constexpr std::array<std::string_view, 5> kCompute{"gemm", "cutlass", "xmma", "cublas", "nvjet"};
+  static constexpr std::array<std::string_view, 6> kGather{"split_embedding", "bounds_check",     "permute_2D",
+                                                           "linearize_index", "embedding_bag", "index_select"};
+  const auto any = [&](std::span<const std::string_view> words) {
+    return std::ranges::any_of(words, [&](std::string_view w) { return names_word(kernel_name, w); });
+  };
+  if (names_word(kernel_name, "splitKreduce")) return Bound::kStreaming;
+  if (any(kCompute)) return Bound::kCompute;
+  return any(kGather) ? Bound::kGather : Bound::kStreaming;
 }
 
 KernelShape shape_of(const trace::KernelDetail& kernel, std::string_view name, const trace::Device* device) {

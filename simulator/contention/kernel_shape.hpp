@@ -9,13 +9,14 @@ namespace interlace::contention {
 
 /// What a kernel is short of when it runs alone; decides how company slows it.
 enum class Bound : std::uint8_t {
-  kCompute,  ///< matrix multiplications: limited by the SMs they get
-  kMemory,   ///< everything else: limited by memory bandwidth
+  kCompute,    ///< matrix multiplications: limited by the SMs they get, in whole rounds of blocks
+  kStreaming,  ///< reads and writes memory in order: limited by memory bandwidth
+  kGather,     ///< follows indices: limited by how many accesses its SMs keep in flight
 };
 
 /// How a kernel fills a GPU.
 struct KernelShape {
-  Bound bound = Bound::kMemory;
+  Bound bound = Bound::kStreaming;
   std::int64_t blocks = 1;
   std::int32_t blocks_per_sm = 1;  ///< that fit on one SM together
   std::int32_t sm_count = 1;
@@ -34,7 +35,8 @@ struct KernelShape {
 [[nodiscard]] KernelShape shape_of(const trace::KernelDetail& kernel, std::string_view name,
                                    const trace::Device* device);
 
-/// By name: libraries of matrix multiplication (cuBLAS, CUTLASS, xmma) are bound by compute, all else by memory.
+/// By name: libraries of matrix multiplication (cuBLAS, CUTLASS, xmma) are bound by compute; lookups, their gradients and
+/// the kernels that permute or check indices follow indices; all else streams.
 [[nodiscard]] Bound bound_of(std::string_view kernel_name);
 
 }  // namespace interlace::contention

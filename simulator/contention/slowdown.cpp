@@ -1,10 +1,31 @@
 #include "simulator/contention/slowdown.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "simulator/contention/gpu.hpp"
 
 namespace interlace::contention {
 
-double memory_slowdown(std::int32_t ctas) { return ctas <= 1 ? 1.0 : 1.0 + 0.22 * std::min(ctas, 48) / 32.0; }
+namespace {
+
+constexpr double kReferenceCtas = 32.0;
+constexpr std::int32_t kMostCtas = 48;
+
+double covered_ns(double measured_ns, std::span<const HeldSms> held) {
+  double sum = 0;
+  for (const HeldSms& h : held) sum += std::max(0.0, std::min(measured_ns, h.end_ns) - std::max(0.0, h.begin_ns));
+  return std::min(sum, measured_ns);
+}
+
+}  // namespace
+
+double usual_sensitivity(Bound bound) { return bound == Bound::kGather ? kGatherSensitivity : kStreamingSensitivity; }
+
+double memory_slowdown(double sensitivity, std::int32_t ctas) {
+  return ctas <= 1 ? 1.0 : 1.0 + sensitivity * std::min(ctas, kMostCtas) / kReferenceCtas;
+}
 
 double compute_slowdown(const KernelShape& shape, std::int32_t ctas) {
   const auto alone = static_cast<double>(shape.waves_on(shape.sm_count));
@@ -12,20 +33,72 @@ double compute_slowdown(const KernelShape& shape, std::int32_t ctas) {
   return shared / alone;
 }
 
-double slowdown(const KernelShape& shape, std::int32_t ctas) {
-  return shape.bound == Bound::kCompute ? compute_slowdown(shape, ctas) : memory_slowdown(ctas);
+double slowdown(const KernelShape& shape, double sensitivity, std::int32_t ctas) {
+  return shape.bound == Bound::kCompute ? compute_slowdown(shape, ctas) : memory_slowdown(sensitivity, ctas);
 }
 
-double freed_of_collectives(const KernelShape& shape, double measured, double covered, std::int32_t ctas) {
-  if (measured <= 0 || covered <= 0) return measured;
-  if (shape.bound == Bound::kCompute && shape.waves() <= 1.0) {
-    // A single round of blocks: those that found no SM free had to wait for the collective to end, or for the first
-    // ones to retire, whichever was sooner.
-    const bool had_to_wait = shape.waves_on(shape.sm_count - ctas) > 1;
-    return had_to_wait ? std::max(measured - covered, measured / 2.0) : measured;
+double cohort_time(const KernelShape& shape, double block_ns, std::span<const HeldSms> held) {
+  struct Cohort {
+    double end;
+    std::int64_t blocks;
+  };
+  std::vector<Cohort> running;
+  std::int64_t pending = shape.blocks;
+  std::int64_t in_flight = 0;
+  double now = 0;
+  double last_end = 0;
+  while (pending > 0) {
+    std::int32_t taken = 0;
+    double next = std::numeric_limits<double>::infinity();
+    for (const HeldSms& h : held) {
+      if (h.begin_ns <= now && now < h.end_ns) {
+        taken += h.ctas;
+        next = std::min(next, h.end_ns);
+      }
+    }
+    const std::int64_t room = std::int64_t{shape.sm_count - std::min(taken, shape.sm_count)} * shape.blocks_per_sm;
+    const std::int64_t start = std::clamp<std::int64_t>(room - in_flight, 0, pending);
+    if (start > 0) {
+      running.push_back({now + block_ns, start});
+      in_flight += start;
+      pending -= start;
+      last_end = std::max(last_end, now + block_ns);
+    }
+    for (const Cohort& c : running) next = std::min(next, c.end);
+    now = next;
+    std::erase_if(running, [&](const Cohort& c) {
+      if (c.end > now) return false;
+      in_flight -= c.blocks;
+      return true;
+    });
   }
-  const double share = std::min(1.0, covered / measured);
-  return measured * ((1.0 - share) + share / slowdown(shape, ctas));
+  return last_end;
+}
+
+double freed_of_collectives(const KernelShape& shape, double sensitivity, double measured_ns,
+                            std::span<const HeldSms> held) {
+  if (measured_ns <= 0 || held.empty()) return measured_ns;
+  if (runs_in_cohorts(shape)) {
+    // The time grows with that of a block: halve the interval until it fits the measured one.
+    const auto waves = static_cast<double>(shape.waves_on(shape.sm_count));
+    double low = measured_ns / (4.0 * waves);
+    double high = measured_ns / waves;
+    for (int i = 0; i < 40; ++i) {
+      const double middle = (low + high) / 2.0;
+      (cohort_time(shape, middle, held) > measured_ns ? high : low) = middle;
+    }
+    return low * waves;
+  }
+  std::int32_t ctas = 0;
+  for (const HeldSms& h : held) ctas = std::max(ctas, h.ctas);
+  const double share = covered_ns(measured_ns, held) / measured_ns;
+  return measured_ns * ((1.0 - share) + share / slowdown(shape, sensitivity, ctas));
+}
+
+double observed_sensitivity(double alone_ns, double measured_ns, double covered_ns, std::int32_t ctas) {
+  const double done_while_covered = alone_ns - (measured_ns - covered_ns);
+  if (done_while_covered <= 0 || ctas <= 1) return 0.0;
+  return std::max(0.0, covered_ns / done_while_covered - 1.0) * kReferenceCtas / std::min(ctas, kMostCtas);
 }
 
 }  // namespace interlace::contention

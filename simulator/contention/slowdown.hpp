@@ -1,25 +1,46 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "simulator/contention/kernel_shape.hpp"
 
 namespace interlace::contention {
 
-/// How much longer a memory-bound kernel takes while collectives hold `ctas` SMs: they take SMs and memory bandwidth in
-/// proportion to the channels they run. 1 + 0.22 * ctas / 32, from elementwise, concatenation, permutation and
-/// normalisation kernels of four H200 jobs (typically 1.2 under 32 CTAs over NVLink, 1.03 under 4 CTAs through host
-/// memory; docs/contention.md).
-[[nodiscard]] double memory_slowdown(std::int32_t ctas);
+/// The SMs that collectives held at some time, relative to the start of a kernel (negative: they were there before).
+struct HeldSms {
+  double begin_ns = 0;
+  double end_ns = 0;
+  std::int32_t ctas = 0;
+};
 
-/// How much longer a compute-bound kernel takes on the SMs that collectives with `ctas` leave: the ratio of its rounds
-/// of blocks. Exact for equal blocks; measured 1.98-2.03 where 2 was expected and 1.47-1.50 for 1.5.
+/// Part of the extra time under collectives with 32 CTAs, where nothing better is known: medians over kernels of four
+/// H200 jobs, where each was seen alone and covered (docs/contention.md). Streaming kernels 1.22; kernels that follow
+/// indices 1.5, since they lose the SMs (132 / 100) and bandwidth besides.
+inline constexpr double kStreamingSensitivity = 0.22;
+inline constexpr double kGatherSensitivity = 0.50;
+[[nodiscard]] double usual_sensitivity(Bound bound);
+
+/// How much longer a kernel that is not bound by compute takes while collectives hold `ctas` SMs: 1 + sensitivity *
+/// ctas / 32. A single CTA moves too little to matter.
+[[nodiscard]] double memory_slowdown(double sensitivity, std::int32_t ctas);
+
+/// How much longer a compute-bound kernel of many rounds takes on the SMs that collectives leave: the ratio of its
+/// rounds of blocks. Exact for equal blocks; measured 1.98-2.03 where 2 was expected and 1.47-1.50 for 1.5.
 [[nodiscard]] double compute_slowdown(const KernelShape& shape, std::int32_t ctas);
 
-[[nodiscard]] double slowdown(const KernelShape& shape, std::int32_t ctas);
+[[nodiscard]] double slowdown(const KernelShape& shape, double sensitivity, std::int32_t ctas);
 
-/// Time of a kernel freed of collectives' company: it took `measured` ns, `covered` ns of them beside collectives that
-/// held `ctas` SMs.
-[[nodiscard]] double freed_of_collectives(const KernelShape& shape, double measured, double covered, std::int32_t ctas);
+/// The time that a kernel of few rounds of blocks takes if a block takes `block_ns` and collectives hold SMs as given.
+[[nodiscard]] double cohort_time(const KernelShape& shape, double block_ns, std::span<const HeldSms> held);
+
+/// Time of a kernel freed of collectives' company, from the time it took: the inverse of what the simulation does with
+/// it (cohort_time for few rounds, else the slowdown over the covered part).
+[[nodiscard]] double freed_of_collectives(const KernelShape& shape, double sensitivity, double measured_ns,
+                                          std::span<const HeldSms> held);
+
+/// The sensitivity that two recordings of the same kernel show: `alone_ns` by itself, and `measured_ns` of which
+/// `covered_ns` passed beside collectives of `ctas` SMs.
+[[nodiscard]] double observed_sensitivity(double alone_ns, double measured_ns, double covered_ns, std::int32_t ctas);
 
 }  // namespace interlace::contention

@@ -179,9 +179,15 @@ void Machine::set_rates() {
     } else {
       for (contention::ActiveWork* w : running) w->rate = 1.0;
     }
+  }
+  const bool crowded = options_.contention && std::ranges::any_of(gpus_, [&](const Gpu& gpu) {
+    return std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].kind == WorkKind::kKernel; });
+  });
+  for (const Gpu& gpu : gpus_) {
     for (const WorkId id : gpu.running) {
       Work& work = works_[id.index()];
-      if (work.group) work.active.rate = groups_[*work.group].complete ? 1.0 : 0.0;
+      if (!work.group) continue;
+      work.active.rate = !groups_[*work.group].complete ? 0.0 : crowded ? work.crowded_rate : 1.0;
     }
   }
 }

@@ -21,8 +21,11 @@ using stages::ModuleId;
 using stages::Piece;
 using stages::SegmentKey;
 
-/// Stages whose host work vanishes in the gaps of others; a recording need not show them.
-bool leaves_no_device_work(Stage stage) { return stage == Stage::kNextBatch || stage == Stage::kZeroGrad; }
+/// Stages that may leave no device work of their own: their host time is in the gaps of others, and the wait of
+/// output_dist_wait is made anew (a reduce-scatter's result needs no assembling).
+bool leaves_no_device_work(Stage stage) {
+  return stage == Stage::kNextBatch || stage == Stage::kZeroGrad || stage == Stage::kOutputDistWait;
+}
 
 /// Compiles one rank's recorded iteration.
 class Compiler {

@@ -16,15 +16,17 @@ using Kind = Instruction::Kind;
 /// From the end of what the host waited for until it runs on.
 constexpr double kSyncReturnNs = 4'000;
 
-contention::ActiveWork active_of(const Site& site) {
+contention::ActiveWork active_of(const Site& site, std::uint32_t rank) {
   contention::ActiveWork active;
   active.alone_ns = site.alone_ns;
   active.shape = site.shape;
+  active.sensitivity = site.sensitivity;
   switch (site.kind) {
     case WorkKind::kKernel: active.kind = contention::ActiveWork::Kind::kKernel; break;
     case WorkKind::kCollective:
       active.kind = contention::ActiveWork::Kind::kCollective;
       active.ctas = site.ctas;
+      if (rank < site.transfer_ns.size()) active.alone_ns = site.transfer_ns[rank];
       break;
     default: active.kind = contention::ActiveWork::Kind::kCopy;
   }
@@ -159,7 +161,8 @@ class Simulation {
     work.called_ns = now;
     work.call = result_.calls.size();
     work.dispatch_gap_ns = site.dispatch_gap_ns;
-    work.active = active_of(site);
+    work.active = active_of(site, rank);
+    work.crowded_rate = site.crowded_rate;
     if (recorded.on_collective_stream) {
       work.stream = {plan_->first_collective_stream + recorded.collective_stream};
       // The collective's stream waits for all that the issuing stream holds so far.

@@ -34,22 +34,17 @@ class CollectiveCompany {
     }
   }
 
-  struct Beside {
-    double covered_ns = 0;
-    std::int32_t ctas = 0;  ///< the most at any time
-  };
-  [[nodiscard]] Beside beside(Interval span) const {
-    Beside result;
+  /// Relative to the start of the span.
+  [[nodiscard]] std::vector<contention::HeldSms> beside(Interval span) const {
+    std::vector<contention::HeldSms> result;
     auto at = std::ranges::lower_bound(held_, span.begin, {}, [](const Held& h) { return h.span.begin; });
     // Collectives of one communicator do not overlap, so few can begin before the span and reach into it.
     for (int back = 0; back < 4 && at != held_.begin(); ++back) --at;
     for (; at != held_.end() && at->span.begin < span.end; ++at) {
-      const Nanoseconds common = intersection(at->span, span).length();
-      if (common == 0) continue;
-      result.covered_ns += static_cast<double>(common);
-      result.ctas = std::max(result.ctas, at->ctas);
+      if (intersection(at->span, span).length() == 0) continue;
+      result.push_back({static_cast<double>(at->span.begin - span.begin), static_cast<double>(at->span.end - span.begin),
+                        at->ctas});
     }
-    result.covered_ns = std::min(result.covered_ns, static_cast<double>(span.length()));
     return result;
   }
 
@@ -61,32 +56,44 @@ class CollectiveCompany {
   std::vector<Held> held_;
 };
 
-struct Transfer {
-  Nanoseconds last_start = std::numeric_limits<Nanoseconds>::min();
-  Nanoseconds last_end = std::numeric_limits<Nanoseconds>::min();
-  Nanoseconds shortest = std::numeric_limits<Nanoseconds>::max();
+/// One recorded instance of a kernel, with the company it had.
+struct Observation {
+  double measured_ns = 0;
+  std::vector<contention::HeldSms> held;
+  double covered_ns = 0;
+  std::int32_t ctas = 0;
 };
 
-/// From the last arrival to the end, a value an iteration, by collective site.
-std::map<SiteId, std::vector<double>> transfers(const Trace& trace, const SiteTable& table, bool all_ranks) {
-  std::map<std::pair<SiteId, std::size_t>, Transfer> by_iteration;
-  for (const auto& iterations : table.ranks) {
-    for (std::size_t k = 0; k < iterations.size(); ++k) {
-      for (const RecordedWork& work : iterations[k].works) {
-        if (table.sites[work.site.index()].kind != WorkKind::kCollective) continue;
-        Transfer& t = by_iteration[{work.site, k}];
-        t.last_start = std::max(t.last_start, trace.start(work.work));
-        t.last_end = std::max(t.last_end, trace.end(work.work));
-        t.shortest = std::min(t.shortest, trace.duration(work.work));
-      }
+Observation observe(const Trace& trace, OperationId op, const CollectiveCompany& company) {
+  Observation o;
+  const Interval span{trace.start(op), trace.end(op)};
+  o.measured_ns = static_cast<double>(span.length());
+  o.held = company.beside(span);
+  for (const contention::HeldSms& h : o.held) {
+    o.covered_ns += std::min(o.measured_ns, h.end_ns) - std::max(0.0, h.begin_ns);
+    o.ctas = std::max(o.ctas, h.ctas);
+  }
+  o.covered_ns = std::min(o.covered_ns, o.measured_ns);
+  return o;
+}
+
+/// How strongly collectives slow this kernel: what the recording itself shows where it has the kernel both alone and
+/// covered at least twice each, else what is usual for its kind.
+double sensitivity_of(const std::vector<Observation>& observations, contention::Bound bound) {
+  std::vector<double> alone;
+  for (const Observation& o : observations) {
+    if (o.covered_ns <= 0.02 * o.measured_ns) alone.push_back(o.measured_ns);
+  }
+  std::vector<double> seen;
+  if (alone.size() >= 2) {
+    const double by_itself = statistics::median(alone);
+    for (const Observation& o : observations) {
+      if (o.covered_ns < 0.5 * o.measured_ns || o.ctas <= 1) continue;
+      seen.push_back(contention::observed_sensitivity(by_itself, o.measured_ns, o.covered_ns, o.ctas));
     }
   }
-  std::map<SiteId, std::vector<double>> values;
-  for (const auto& [key, t] : by_iteration) {
-    const Nanoseconds together = std::max<Nanoseconds>(1, t.last_end - t.last_start);
-    values[key.first].push_back(static_cast<double>(all_ranks ? together : t.shortest));
-  }
-  return values;
+  constexpr double kStrongest = 1.0;
+  return seen.size() >= 2 ? std::min(kStrongest, statistics::median(seen)) : contention::usual_sensitivity(bound);
 }
 
 void estimate_kernels(const Trace& trace, SiteTable& table) {
@@ -98,20 +105,24 @@ void estimate_kernels(const Trace& trace, SiteTable& table) {
   std::map<std::pair<trace::StringId, std::int64_t>, double> least;
   for (Site& site : table.sites) {
     if (site.kind == WorkKind::kCollective) continue;
-    std::vector<double> freed;
+    std::vector<Observation> observations;
     for (const OperationId op : site.instances) {
-      const auto measured = static_cast<double>(trace.duration(op));
-      if (site.kind == WorkKind::kHostCopy || site.kind == WorkKind::kMemset) {
-        freed.push_back(measured);
-        continue;
-      }
-      const auto beside = company[trace.rank_of(op).index()].beside({trace.start(op), trace.end(op)});
-      freed.push_back(contention::freed_of_collectives(site.shape, measured, beside.covered_ns, beside.ctas));
+      observations.push_back(observe(trace, op, company[trace.rank_of(op).index()]));
+    }
+    const bool shares_sms = site.kind == WorkKind::kKernel || site.kind == WorkKind::kDeviceCopy;
+    site.sensitivity = sensitivity_of(observations, site.shape.bound);
+    std::vector<double> freed;
+    for (const Observation& o : observations) {
+      freed.push_back(shares_sms ? contention::freed_of_collectives(site.shape, site.sensitivity, o.measured_ns, o.held)
+                                 : o.measured_ns);
     }
     const double lowest = *std::ranges::min_element(freed);
-    const bool company_only_delays =
-        site.kind == WorkKind::kKernel && (site.shape.bound == contention::Bound::kCompute || site.on_side_stream);
-    site.alone_ns = company_only_delays ? lowest : statistics::median(freed);
+    if (site.kind == WorkKind::kKernel && site.on_side_stream) {
+      site.alone_ns = lowest;
+    } else {
+      // Company other than collectives only ever delays: the lower half is the cleaner one.
+      site.alone_ns = statistics::quantile(freed, site.kind == WorkKind::kKernel ? 0.4 : 0.5);
+    }
     if (site.kind == WorkKind::kKernel) {
       const auto [known, is_new] = least.try_emplace({site.name, site.shape.blocks}, lowest);
       if (!is_new) known->second = std::min(known->second, lowest);
@@ -123,15 +134,85 @@ void estimate_kernels(const Trace& trace, SiteTable& table) {
   }
 }
 
+struct Meeting {
+  Nanoseconds last_start = std::numeric_limits<Nanoseconds>::min();
+  std::vector<std::pair<std::size_t, Nanoseconds>> ends;  ///< by rank
+};
+
+/// From the last arrival to the end on each rank: site -> rank -> a value an iteration.
+std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace, const SiteTable& table) {
+  std::map<std::pair<SiteId, std::size_t>, Meeting> meetings;
+  for (std::size_t r = 0; r < table.ranks.size(); ++r) {
+    for (std::size_t k = 0; k < table.ranks[r].size(); ++k) {
+      for (const RecordedWork& work : table.ranks[r][k].works) {
+        if (table.sites[work.site.index()].kind != WorkKind::kCollective) continue;
+        Meeting& m = meetings[{work.site, k}];
+        m.last_start = std::max(m.last_start, trace.start(work.work));
+        m.ends.emplace_back(r, trace.end(work.work));
+      }
+    }
+  }
+  std::map<SiteId, std::vector<std::vector<double>>> values;
+  for (const auto& [key, meeting] : meetings) {
+    auto& of_site = values[key.first];
+    of_site.resize(table.ranks.size());
+    for (const auto& [rank, end] : meeting.ends) {
+      of_site[rank].push_back(static_cast<double>(std::max<Nanoseconds>(1, end - meeting.last_start)));
+    }
+  }
+  return values;
+}
+
+/// The best rate at which a pooled all-to-all of the recording moved a rank's bytes, in bytes a nanosecond; these are
+/// the largest exchanges and mostly stand by themselves. 0 where there is none.
+double pooled_bandwidth(const SiteTable& table) {
+  double best = 0;
+  for (const Site& site : table.sites) {
+    const bool pooled = site.segment.stage == schedule::Stage::kOutputDistStart ||
+                        (site.segment.stage == schedule::Stage::kBackward && site.segment.piece == stages::Piece::kGradDist);
+    if (site.kind != WorkKind::kCollective || !pooled || site.bytes == 0 || site.alone_ns <= 0) continue;
+    best = std::max(best, static_cast<double>(site.bytes) / site.alone_ns);
+  }
+  return best;
+}
+
+/// All-to-alls of jagged inputs mostly run beside other kernels, and a recorded start may mean that the first of their
+/// CTAs found an SM. By themselves they reached at least half of the pooled ones' bandwidth (base of c6, n6 and t2):
+/// what they took longer is the crowd's doing.
+void free_jagged_exchanges(SiteTable& table) {
+  constexpr double kJaggedPart = 0.5;
+  constexpr double kStartup = 50'000.0;
+  const double bandwidth = pooled_bandwidth(table);
+  if (bandwidth <= 0) return;
+  for (Site& site : table.sites) {
+    if (site.kind != WorkKind::kCollective || site.segment.piece != stages::Piece::kTensors) continue;
+    const double most = static_cast<double>(site.bytes) / (kJaggedPart * bandwidth) + kStartup;
+    if (site.alone_ns <= most) continue;
+    const double part = most / site.alone_ns;
+    site.crowded_rate = part;
+    site.alone_ns = most;
+    for (double& t : site.transfer_ns) t *= part;
+  }
+}
+
 void estimate_collectives(const Trace& trace, SiteTable& table, Diagnostics& diagnostics) {
   std::int32_t world = 0;
   for (const trace::Rank& rank : trace.ranks()) world = std::max(world, rank.world_size.value_or(0));
   const bool all_ranks = world == 0 || static_cast<std::size_t>(world) <= trace.ranks().size();
-  for (const auto& [site, values] : transfers(trace, table, all_ranks)) {
-    const std::vector<double>& v = values;
-    table.sites[site.index()].alone_ns = all_ranks ? statistics::median(v) : *std::ranges::min_element(v);
-    if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, trace.text(table.sites[site.index()].name));
+  for (const auto& [id, by_rank] : transfers(trace, table)) {
+    Site& site = table.sites[id.index()];
+    if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, trace.text(site.name));
+    for (const std::vector<double>& values : by_rank) {
+      if (values.empty()) {
+        site.transfer_ns.push_back(site.alone_ns);
+        continue;
+      }
+      // Without its peers a collective's waiting cannot be told from its transfer: the shortest one waited least.
+      site.transfer_ns.push_back(all_ranks ? statistics::median(values) : *std::ranges::min_element(values));
+      site.alone_ns = std::max(site.alone_ns, site.transfer_ns.back());
+    }
   }
+  free_jagged_exchanges(table);
 }
 
 /// Gaps between queued works, and the latency of a launch on an idle stream.
