@@ -80,9 +80,14 @@ std::optional<Step> StepReader::read_step(const LocatedJson& json) {
   if (has("wait")) return step(read_wait(*object, json.line));
   if (has("for_each")) return step(read_for_each(*object, json.line));
   if (has("record")) return step(read_record(*object, json.line));
-  problems_.push_back({kMissingField, json.line, "step: has none of \"stage\", \"wait\", \"record\", \"for_each\""});
-  // A misspelt "stage" is the likeliest reason: say so.
-  JsonFields(*object, json.line, "step", problems_).finish(kWords, kWords);
+  constexpr std::array<std::string_view, 4> kKinds = {"stage", "wait", "record", "for_each"};
+  std::vector<std::string_view> meant;
+  for (const LocatedJson::Member& member : *object) {
+    if (meant.empty()) meant = nearest(member.key, kKinds);
+  }
+  problems_.push_back(
+      {kMissingField, json.line,
+       fmt::format("step: has none of \"stage\", \"wait\", \"record\", \"for_each\"{}", did_you_mean(meant))});
   return std::nullopt;
 }
 
@@ -141,6 +146,7 @@ void StepReader::read_options_of_one_stage(JsonFields& fields, StageStep& step) 
   } else if (step.stage == Stage::kValidateOutput && !fields.has("mode")) {
     fields.report(kMissingField, "mode", "has no \"mode\": \"blocking\", \"event\" or \"unsafe\"");
   }
+  if (step.stage != Stage::kValidateOutput) step.mode.reset();
   step.async = fields.take_bool("async").value_or(false);
 }
 
