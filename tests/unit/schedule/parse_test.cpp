@@ -272,7 +272,8 @@ TEST(ParseErrors, AllOfAFileAtOnce) {
     EXPECT_EQ(found, (std::vector<std::pair<int, std::string>>{{6, "schedule.unknown_stream"},
                                                                {7, "schedule.unknown_stage"},
                                                                {8, "schedule.unknown_field"},
-                                                               {9, "schedule.event_never_recorded"}}))
+                                                               {9, "schedule.event_never_recorded"},
+                                                               {10, "schedule.batch_order"}}))
         << error.what();
   }
 }

@@ -227,10 +227,9 @@ TEST(Validate, SaysWhatIsReadAndWhoMakesIt) {
   std::get<StageStep>(steps[5].action).batch = 1;
   const auto problems = find_problems(schedule_of(steps));
   ASSERT_FALSE(problems.empty());
-  EXPECT_EQ(
-      problems[0].text,
-      "stage \"embedding_lookup\": reads kjt of batch i+1, which stage \"input_dist_finish\" has made up to batch i "
-      "only (line 5)");
+  EXPECT_EQ(problems[0].text,
+            "stage \"embedding_lookup\": reads kjt(i+1), which stage \"input_dist_finish\" has made up to batch i only "
+            "(line 5)");
 }
 
 TEST(Validate, ThrowsAllItFinds) {
