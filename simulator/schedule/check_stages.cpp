@@ -87,11 +87,11 @@ void check_order(const Placed& reader, const Placed& writer, std::string_view wh
   const std::int32_t written = writer.stage->batch;
   if (written > read || (written == read && writer.at < reader.at)) return;
   const std::string reason =
-      written == read ? fmt::format("only makes below, in line {}", writer.line)
+      written == read ? fmt::format("makes only below, in line {}", writer.line)
                       : fmt::format("has made up to batch {} only (line {})", batch_word(written), writer.line);
-  problems.push_back({kBatchOrder, reader.line,
-                      fmt::format("{}: reads {} of batch {}, which {} {}", title(*reader.stage), what, batch_word(read),
-                                  title(*writer.stage), reason)});
+  problems.push_back(
+      {kBatchOrder, reader.line,
+       fmt::format("{}: reads {}, which {} {}", title(*reader.stage), what, title(*writer.stage), reason)});
 }
 
 std::string_view usual_writer(Resource resource) {
@@ -112,6 +112,9 @@ void check_resource(Resource resource, const std::vector<Placed>& stages, std::v
     if (std::ranges::find(effects.writes, resource) != effects.writes.end()) writers.push_back(&placed);
     if (std::ranges::find(effects.reads, resource, &Read::resource) != effects.reads.end()) readers.push_back(&placed);
   }
+  const auto what_of = [&](const Placed& step) {
+    return fmt::format("{}({})", traits.name, batch_word(step.stage->batch));
+  };
   for (const Placed* reader : readers) {
     const auto reads = effects_of(reader->stage->stage, reader->stage->part).reads;
     const bool required = std::ranges::find(reads, resource, &Read::resource)->required;
@@ -119,16 +122,16 @@ void check_resource(Resource resource, const std::vector<Placed>& stages, std::v
     if (required && matching.empty()) {
       problems.push_back({kMissingStage, reader->line,
                           fmt::format("{}: reads {}, which no step makes; add stage \"{}\"", title(*reader->stage),
-                                      traits.name, usual_writer(resource))});
+                                      what_of(*reader), usual_writer(resource))});
     }
-    for (const Placed* writer : matching) check_order(*reader, *writer, traits.name, problems);
+    for (const Placed* writer : matching) check_order(*reader, *writer, what_of(*reader), problems);
   }
   if (!traits.must_be_read) return;
   for (const Placed* writer : writers) {
     const auto reads_it = [&](const Placed* reader) { return same_module(*reader->stage, *writer->stage); };
     if (std::ranges::any_of(readers, reads_it)) continue;
     problems.push_back({kMissingStage, writer->line,
-                        fmt::format("{}: makes {}, which no step takes up", title(*writer->stage), traits.name)});
+                        fmt::format("{}: makes {}, which no step takes up", title(*writer->stage), what_of(*writer))});
   }
 }
 
@@ -144,7 +147,9 @@ void check_named_data(const std::vector<Placed>& stages, std::vector<Problem>& p
         problems.push_back({kMissingStage, reader.line,
                             fmt::format("{}: reads \"{}\", which no other step writes", title(*reader.stage), name)});
       }
-      for (const Placed* writer : matching) check_order(reader, *writer, fmt::format("\"{}\"", name), problems);
+      for (const Placed* writer : matching)
+        check_order(reader, *writer, fmt::format("\"{}\" of batch {}", name, batch_word(reader.stage->batch)),
+                    problems);
     }
   }
 }

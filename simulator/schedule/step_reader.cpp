@@ -23,6 +23,15 @@ constexpr std::array<std::string_view, 4> kWaitFields = {"wait", "stream", "on",
 constexpr std::array<std::string_view, 2> kRecordFields = {"record", "stream"};
 constexpr std::array<std::string_view, 2> kForEachFields = {"for_each", "do"};
 
+bool has_field(const LocatedJson::Object& object, std::string_view key) {
+  return std::ranges::find(object, key, &LocatedJson::Member::key) != object.end();
+}
+
+bool is_wait(const LocatedJson& json) {
+  const auto* object = json.get_if<LocatedJson::Object>();
+  return object != nullptr && has_field(*object, "wait") && !has_field(*object, "stage");
+}
+
 std::vector<std::string_view> stage_words() {
   std::vector<std::string_view> words;
   for (std::size_t i = 0; i < kStages; ++i) words.push_back(to_string(static_cast<Stage>(i)));
@@ -56,8 +65,8 @@ std::vector<Step> StepReader::read(const LocatedJson::Array& steps) {
   for (const LocatedJson& json : steps) {
     if (auto step = read_step(json)) {
       read.push_back(std::move(*step));
-    } else {
-      complete_ = false;
+    } else if (!is_wait(json)) {
+      complete_ = false;  // a wait that is lost hides nothing from the checks of stages and events
     }
   }
   return read;
@@ -69,20 +78,22 @@ std::optional<Step> StepReader::read_step(const LocatedJson& json) {
     problems_.push_back({kBadValue, json.line, fmt::format("step: is {}, not an object", kind_of(json))});
     return std::nullopt;
   }
-  const auto has = [&](std::string_view key) {
-    return std::ranges::find(*object, key, &LocatedJson::Member::key) != object->end();
-  };
   const auto step = [&](auto action) -> std::optional<Step> {
     if (!action) return std::nullopt;
     return Step{.action = std::move(*action), .line = json.line};
   };
-  if (has("stage")) return step(read_stage(*object, json.line));
-  if (has("wait")) return step(read_wait(*object, json.line));
-  if (has("for_each")) return step(read_for_each(*object, json.line));
-  if (has("record")) return step(read_record(*object, json.line));
-  problems_.push_back({kMissingField, json.line, "step: has none of \"stage\", \"wait\", \"record\", \"for_each\""});
-  // A misspelt "stage" is the likeliest reason: say so.
-  JsonFields(*object, json.line, "step", problems_).finish(kWords, kWords);
+  if (has_field(*object, "stage")) return step(read_stage(*object, json.line));
+  if (has_field(*object, "wait")) return step(read_wait(*object, json.line));
+  if (has_field(*object, "for_each")) return step(read_for_each(*object, json.line));
+  if (has_field(*object, "record")) return step(read_record(*object, json.line));
+  constexpr std::array<std::string_view, 4> kKinds = {"stage", "wait", "record", "for_each"};
+  std::vector<std::string_view> meant;
+  for (const LocatedJson::Member& member : *object) {
+    if (meant.empty()) meant = nearest(member.key, kKinds);
+  }
+  problems_.push_back(
+      {kMissingField, json.line,
+       fmt::format("step: has none of \"stage\", \"wait\", \"record\", \"for_each\"{}", did_you_mean(meant))});
   return std::nullopt;
 }
 
@@ -109,8 +120,8 @@ std::optional<StageStep> StepReader::read_stage(const LocatedJson::Object& objec
   if (step.module && in_for_each_) {
     fields.report(kMisplacedField, "module", "\"module\" has no meaning inside for_each, which names each in turn");
   }
-  read_options_of_one_stage(fields, step);
   if (problems_.size() != before) complete_ = false;
+  read_options_of_one_stage(fields, step);
   read_options(fields, step);
   fields.finish(kStageFields, kWords);
   if (!stage) return std::nullopt;
@@ -128,10 +139,12 @@ void StepReader::read_options_of_one_stage(JsonFields& fields, StageStep& step) 
 
   if (const auto word = fields.take_string("part")) {
     step.part = part_named(*word);
-    if (!step.part)
+    if (!step.part) {
       fields.report(kBadValue, "part", fmt::format("\"part\" is \"{}\", must be \"dense\" or \"embedding\"", *word));
+    }
     if (step.stage != Stage::kBackward) step.part.reset();
   }
+  if (step.stage == Stage::kBackward && fields.has("part") && !step.part) complete_ = false;
   if (const auto word = fields.take_string("mode")) {
     step.mode = validate_mode_named(*word);
     if (!step.mode) {
@@ -141,6 +154,7 @@ void StepReader::read_options_of_one_stage(JsonFields& fields, StageStep& step) 
   } else if (step.stage == Stage::kValidateOutput && !fields.has("mode")) {
     fields.report(kMissingField, "mode", "has no \"mode\": \"blocking\", \"event\" or \"unsafe\"");
   }
+  if (step.stage != Stage::kValidateOutput) step.mode.reset();
   step.async = fields.take_bool("async").value_or(false);
 }
 
