@@ -61,11 +61,11 @@ void check_backward(const std::vector<Placed>& stages, std::vector<Problem>& pro
   if (backward.empty() || (!has(Part::kDense) && !has(Part::kEmbedding))) return;
   if (has(std::nullopt)) {
     problems.push_back({kIncompleteBackward, backward.back()->line,
-                        "stage \"backward\": stands whole and in parts; name a \"part\" in each or in none"});
+                        R"(stage "backward": stands whole and in parts; name a "part" in each or in none)"});
   } else if (!has(Part::kDense) || !has(Part::kEmbedding)) {
     const Part missing = has(Part::kDense) ? Part::kEmbedding : Part::kDense;
     problems.push_back({kIncompleteBackward, backward.front()->line,
-                        fmt::format("stage \"backward\": part \"{}\" is missing", to_string(missing))});
+                        fmt::format(R"(stage "backward": part "{}" is missing)", to_string(missing))});
   }
 }
 

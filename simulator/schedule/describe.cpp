@@ -102,6 +102,7 @@ class Table {
 
   [[nodiscard]] std::string names(const std::vector<StreamIndex>& streams) const {
     std::vector<std::string> list;
+    list.reserve(streams.size());
     for (const StreamIndex stream : streams) list.push_back(name(stream));
     return fmt::format("{}", fmt::join(list, ", "));
   }

@@ -25,8 +25,8 @@ constexpr std::array<std::string_view, 2> kStreamFields = {"priority", "same_as"
 
 // Names become names of files: no empty segment, none that leaves the folder.
 bool is_name(std::string_view name) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./";
-  if (name.size() > kLongestName || name.find_first_not_of(kLetters) != std::string_view::npos) return false;
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./";
+  if (name.size() > kLongestName || name.find_first_not_of(letters) != std::string_view::npos) return false;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find('/', begin), name.size());
     const std::string_view segment = name.substr(begin, end - begin);
@@ -78,7 +78,7 @@ class Reader {
     if (auto name = fields.take_string("name")) {
       if (!is_name(*name)) {
         fields.report(kBadValue, "name",
-                      "\"name\" must be segments of letters, digits, \"_\", \"-\", \"+\", \".\" joined by \"/\"");
+                      R"("name" must be segments of letters, digits, "_", "-", "+", "." joined by "/")");
       }
       schedule_.name = std::move(*name);
     }
@@ -136,7 +136,7 @@ class Reader {
         std::vector<std::string_view> names;
         for (const Stream& other : schedule_.streams) names.push_back(other.name);
         fields.report(kUnknownStream, "same_as",
-                      fmt::format("same as \"{}\", which is not in \"streams\"{}", *target,
+                      fmt::format(R"(same as "{}", which is not in "streams"{})", *target,
                                   did_you_mean(nearest(*target, names))));
       }
     }
@@ -153,7 +153,7 @@ class Reader {
         at = *schedule_.stream(at).same_as;
         if (at != start) continue;
         problems_.push_back({kSameAsCycle, member->line,
-                             fmt::format("stream \"{}\": its \"same_as\" leads back to itself", member->key)});
+                             fmt::format(R"(stream "{}": its "same_as" leads back to itself)", member->key)});
         schedule_.streams[start.index()].same_as.reset();
         break;
       }

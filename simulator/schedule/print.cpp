@@ -19,12 +19,14 @@ std::string array_of(const std::vector<std::string>& items) { return fmt::format
 
 std::string names_of(const Schedule& schedule, const std::vector<StreamIndex>& streams) {
   std::vector<std::string> names;
+  names.reserve(streams.size());
   for (const StreamIndex stream : streams) names.push_back(json_string(schedule.stream(stream).name));
   return array_of(names);
 }
 
 std::string strings_of(const std::vector<std::string>& strings) {
   std::vector<std::string> items;
+  items.reserve(strings.size());
   for (const std::string& text : strings) items.push_back(json_string(text));
   return array_of(items);
 }

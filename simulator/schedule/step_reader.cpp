@@ -86,14 +86,14 @@ std::optional<Step> StepReader::read_step(const LocatedJson& json) {
   if (has_field(*object, "wait")) return step(read_wait(*object, json.line));
   if (has_field(*object, "for_each")) return step(read_for_each(*object, json.line));
   if (has_field(*object, "record")) return step(read_record(*object, json.line));
-  constexpr std::array<std::string_view, 4> kKinds = {"stage", "wait", "record", "for_each"};
+  constexpr std::array<std::string_view, 4> kinds = {"stage", "wait", "record", "for_each"};
   std::vector<std::string_view> meant;
   for (const LocatedJson::Member& member : *object) {
-    if (meant.empty()) meant = nearest(member.key, kKinds);
+    if (meant.empty()) meant = nearest(member.key, kinds);
   }
   problems_.push_back(
       {kMissingField, json.line,
-       fmt::format("step: has none of \"stage\", \"wait\", \"record\", \"for_each\"{}", did_you_mean(meant))});
+       fmt::format(R"(step: has none of "stage", "wait", "record", "for_each"{})", did_you_mean(meant))});
   return std::nullopt;
 }
 
@@ -131,7 +131,7 @@ std::optional<StageStep> StepReader::read_stage(const LocatedJson::Object& objec
 void StepReader::read_options_of_one_stage(JsonFields& fields, StageStep& step) {
   const auto only_for = [&](std::string_view key, Stage stage) {
     if (!fields.has(key) || step.stage == stage) return;
-    fields.report(kMisplacedField, key, fmt::format("\"{}\" is for stage \"{}\" only", key, to_string(stage)));
+    fields.report(kMisplacedField, key, fmt::format(R"("{}" is for stage "{}" only)", key, to_string(stage)));
   };
   only_for("part", Stage::kBackward);
   only_for("mode", Stage::kValidateOutput);
@@ -140,7 +140,7 @@ void StepReader::read_options_of_one_stage(JsonFields& fields, StageStep& step) 
   if (const auto word = fields.take_string("part")) {
     step.part = part_named(*word);
     if (!step.part) {
-      fields.report(kBadValue, "part", fmt::format("\"part\" is \"{}\", must be \"dense\" or \"embedding\"", *word));
+      fields.report(kBadValue, "part", fmt::format(R"("part" is "{}", must be "dense" or "embedding")", *word));
     }
     if (step.stage != Stage::kBackward) step.part.reset();
   }
@@ -149,10 +149,10 @@ void StepReader::read_options_of_one_stage(JsonFields& fields, StageStep& step) 
     step.mode = validate_mode_named(*word);
     if (!step.mode) {
       fields.report(kBadValue, "mode",
-                    fmt::format("\"mode\" is \"{}\", must be \"blocking\", \"event\" or \"unsafe\"", *word));
+                    fmt::format(R"("mode" is "{}", must be "blocking", "event" or "unsafe")", *word));
     }
   } else if (step.stage == Stage::kValidateOutput && !fields.has("mode")) {
-    fields.report(kMissingField, "mode", "has no \"mode\": \"blocking\", \"event\" or \"unsafe\"");
+    fields.report(kMissingField, "mode", R"(has no "mode": "blocking", "event" or "unsafe")");
   }
   if (step.stage != Stage::kValidateOutput) step.mode.reset();
   step.async = fields.take_bool("async").value_or(false);
@@ -174,7 +174,7 @@ void StepReader::read_options(JsonFields& fields, StageStep& step) {
     fields.report(kBadValue, "record", fmt::format("event \"{}\" has the name of a stream", *step.record));
   }
   if (step.mode == ValidateMode::kEvent && !fields.has("record")) {
-    fields.report(kMissingField, "record", "mode \"event\" needs \"record\": the event that the host waits for");
+    fields.report(kMissingField, "record", R"(mode "event" needs "record": the event that the host waits for)");
   }
   step.reads = fields.take_strings("reads");
   step.writes = fields.take_strings("writes");
@@ -218,9 +218,9 @@ std::optional<WaitStep> StepReader::read_wait(const LocatedJson::Object& object,
 
 void StepReader::read_waiter(JsonFields& fields, WaitStep& step) {
   if (fields.has("stream") && fields.has("on")) {
-    fields.report(kBadValue, "on", "has both \"stream\" and \"on\"; one says who waits");
+    fields.report(kBadValue, "on", R"(has both "stream" and "on"; one says who waits)");
   } else if (!fields.has("stream") && !fields.has("on")) {
-    fields.report(kMissingField, "stream", "has no \"stream\" (or \"on\": \"host\") that waits");
+    fields.report(kMissingField, "stream", R"(has no "stream" (or "on": "host") that waits)");
   }
   if (fields.has("stream")) step.waiter = take_stream(fields, "stream");
   if (fields.has("on")) {
@@ -249,7 +249,7 @@ std::optional<ForEachModule> StepReader::read_for_each(const LocatedJson::Object
   JsonFields fields(object, line, "for_each", problems_);
   if (const auto what = fields.take_string("for_each"); what && *what != "module") {
     fields.report(kBadValue, "for_each",
-                  fmt::format("\"{}\" unknown; a step can be repeated for each \"module\"", *what));
+                  fmt::format(R"("{}" unknown; a step can be repeated for each "module")", *what));
   }
   ForEachModule group;
   const LocatedJson* body = fields.take("do");
@@ -281,7 +281,7 @@ std::vector<StreamIndex> StepReader::take_streams(JsonFields& fields, std::strin
     const auto stream = stream_of(fields, key, name);
     if (!stream) continue;
     if (std::ranges::find(streams, *stream) != streams.end()) {
-      fields.report(kBadValue, key, fmt::format("\"{}\" names \"{}\" twice", key, name));
+      fields.report(kBadValue, key, fmt::format(R"("{}" names "{}" twice)", key, name));
     }
     streams.push_back(*stream);
   }
@@ -291,7 +291,7 @@ std::vector<StreamIndex> StepReader::take_streams(JsonFields& fields, std::strin
 std::optional<StreamIndex> StepReader::stream_of(JsonFields& fields, std::string_view key, const std::string& name) {
   if (const auto stream = schedule_.stream_named(name)) return stream;
   const auto close = nearest(name, stream_names_);
-  fields.report(kUnknownStream, key, fmt::format("stream \"{}\" is not in \"streams\"{}", name, did_you_mean(close)));
+  fields.report(kUnknownStream, key, fmt::format(R"(stream "{}" is not in "streams"{})", name, did_you_mean(close)));
   return close.empty() ? std::nullopt : schedule_.stream_named(close.front());
 }
 
