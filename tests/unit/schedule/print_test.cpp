@@ -1,6 +1,11 @@
 #include "simulator/schedule/print.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "simulator/schedule/describe.hpp"
 #include "simulator/schedule/library.hpp"
@@ -10,9 +15,15 @@ namespace interlace::schedule {
 namespace {
 
 // The form of each file of the library is what print() makes of it, so that `schedules show` and the file agree.
+// INTERLACE_UPDATE_GOLDEN=1 writes the files anew in that form; build again to embed them.
 TEST(Print, GivesTheLibraryFilesBack) {
+  const auto folder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "simulator/schedule/library";
   for (const LibraryEntry& entry : library()) {
-    EXPECT_EQ(print(parse(entry.text, "x")), entry.text) << entry.name;
+    const std::string printed = print(parse(entry.text, "x"));
+    if (std::getenv("INTERLACE_UPDATE_GOLDEN") != nullptr) {
+      std::ofstream(folder / fmt::format("{}.json", entry.name), std::ios::binary) << printed;
+    }
+    EXPECT_EQ(printed, entry.text) << entry.name;
   }
 }
 
