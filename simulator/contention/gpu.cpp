@@ -13,14 +13,38 @@ namespace {
 constexpr double kEpsilon = 1e-6;
 constexpr double kFewWaves = 8.0;
 
-/// NCCL launches its kernels in clusters on compute capability 9.0; a cluster must find room within one group of SMs,
-/// so a few free SMs scattered over the chip do not serve it. With this many to spare they always did.
-constexpr double kClusterMargin = 8.0;
+constexpr int kClusterCtas = 4;
+constexpr int kGpcs = 8;
+/// Fewer free SMs than this never had a GPC with room for a cluster: a collective of four CTAs did not start beside a
+/// kernel on 128 of 132 SMs (t7, t9), one of 32 did beside 124 (c6).
+constexpr double kLeastFreeSms = 8.0;
 
-std::int32_t held_by_collectives(std::span<ActiveWork* const> running) {
-  return std::accumulate(running.begin(), running.end(), 0, [](std::int32_t sum, const ActiveWork* w) {
-    return sum + (w->kind == ActiveWork::Kind::kCollective ? w->ctas : 0);
-  });
+/// SMs that no block of a compute-bound kernel holds; the blocks of others are short and soon make room.
+double free_sms(std::span<const ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
+  double free = sm_count;
+  for (const ActiveWork* w : running) {
+    if (w == &candidate) continue;
+    if (w->kind == ActiveWork::Kind::kKernel && w->shape.bound == Bound::kCompute) free -= w->sms_used();
+    if (w->kind == ActiveWork::Kind::kCollective) free -= w->resident_ctas;
+  }
+  return std::max(0.0, free);
+}
+
+/// 8 * E[4 * floor(X / 4)] for X ~ Poisson(free / 8): see residency().
+double sms_fit_for_clusters(double free) {
+  const double mean = free / kGpcs;
+  double probability = std::exp(-mean);
+  double sum = 0;
+  for (int x = 0; x <= 64; ++x) {
+    sum += probability * (x / kClusterCtas) * kClusterCtas;
+    probability *= mean / (x + 1);
+  }
+  return kGpcs * sum;
+}
+
+double held_by_collectives(std::span<ActiveWork* const> running) {
+  return std::accumulate(running.begin(), running.end(), 0.0,
+                         [](double sum, const ActiveWork* w) { return sum + w->resident_ctas; });
 }
 
 /// How an urgent kernel and the one it runs beside share the GPU: measured time of side-stream kernels beside one main
@@ -74,18 +98,22 @@ bool admits(std::span<const ActiveWork* const> running, const ActiveWork& candid
     if (w->kind != ActiveWork::Kind::kKernel || w->priority > candidate.priority) continue;
     if (!w->dispatched()) return false;
   }
-  if (candidate.kind == ActiveWork::Kind::kCollective && candidate.ctas > 1) {
-    double free = sm_count;
-    for (const ActiveWork* w : running) {
-      if (w->kind == ActiveWork::Kind::kKernel && w->shape.bound == Bound::kCompute) free -= w->sms_used();
-    }
-    return free >= candidate.ctas + kClusterMargin;
-  }
-  return true;
+  return candidate.kind != ActiveWork::Kind::kCollective || candidate.ctas <= 1 ||
+         free_sms(running, candidate, sm_count) >= kLeastFreeSms;
+}
+
+void settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count) {
+  const std::vector<const ActiveWork*> company(running.begin(), running.end());
+  const double free = free_sms(company, collective, sm_count);
+  const double fit =
+      free >= sm_count || collective.ctas <= 1
+          ? collective.ctas
+          : std::max(sms_fit_for_clusters(free), static_cast<double>(std::min(collective.ctas, kClusterCtas)));
+  collective.resident_ctas = std::max(collective.resident_ctas, std::min<double>(collective.ctas, fit));
 }
 
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
-  const std::int32_t ctas = held_by_collectives(running);
+  const auto ctas = static_cast<std::int32_t>(std::lround(held_by_collectives(running)));
   std::int32_t most_urgent = 0;
   int urgent_kernels = 0;
   double urgent_waves = 0;

@@ -16,7 +16,8 @@ struct ActiveWork {
   enum class Kind : std::uint8_t { kKernel, kCollective, kCopy };
   Kind kind = Kind::kKernel;
   KernelShape shape;          ///< kernels only
-  std::int32_t ctas = 0;      ///< collectives only: SMs held from start to end, waiting included
+  std::int32_t ctas = 0;      ///< collectives only
+  double resident_ctas = 0;   ///< collectives only: those that hold an SM, from start to end, waiting included
   std::int32_t priority = 0;  ///< of its stream; lower is more urgent
   double sensitivity = kStreamingSensitivity;  ///< to collectives beside it; kernels not bound by compute
   double alone_ns = 0;
@@ -46,9 +47,16 @@ struct ActiveWork {
 
 /// May a work of this description start beside those that run? The hardware dispatches blocks of a kernel only after
 /// all blocks of the kernels before it at the same priority ("leftover" policy); a more urgent stream enters as soon
-/// as blocks retire. A collective needs all its SMs at once, and room for its clusters.
+/// as blocks retire. A collective needs room for one of its clusters at least.
 [[nodiscard]] bool admits(std::span<const ActiveWork* const> running, const ActiveWork& candidate,
                           std::int32_t sm_count);
+
+/// Gives a collective's CTAs the SMs there are now; those that have one keep it. The rest take their turn when the
+/// first have done their channels' share, so that progress goes with resident_ctas / ctas. NCCL launches clusters of
+/// four CTAs, and the CTAs of a cluster must lie in one GPC, so of few SMs that are free here and there most are of no
+/// use: with `free` SMs spread at random over eight GPCs, those that serve are 8 * E[4 * floor(X / 4)], X ~
+/// Poisson(free / 8).
+void settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count);
 
 /// Sets the rates of everything that runs on one GPU, except collectives (their rate depends on all ranks).
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count);

@@ -82,6 +82,10 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
                            contention::runs_in_cohorts(work.active.shape);
   if (work.active.in_cohorts) work.active.pending_blocks = work.active.shape.blocks;
   if (work.group) {
+    if (options_.contention) {
+      const auto beside = active(gpu);
+      contention::settle_ctas(work.active, beside, sm_count_);
+    }
     Group& group = groups_[*work.group];
     group.members.push_back(id);
     if (group.members.size() == gpus_.size()) {
@@ -149,8 +153,12 @@ bool Machine::complete_finished(Gpu& gpu) {
 }
 
 bool Machine::dispatch(Gpu& gpu) {
+  if (!options_.contention) return false;
   bool changed = false;
   const auto running = active(gpu);
+  for (contention::ActiveWork* w : running) {
+    if (w->kind == contention::ActiveWork::Kind::kCollective) contention::settle_ctas(*w, running, sm_count_);
+  }
   for (contention::ActiveWork* w : running) {
     if (w->in_cohorts) changed = contention::dispatch_cohorts(*w, running, sm_count_, now_ns_) || changed;
   }
@@ -180,14 +188,23 @@ void Machine::set_rates() {
       for (contention::ActiveWork* w : running) w->rate = 1.0;
     }
   }
-  const bool crowded = options_.contention && std::ranges::any_of(gpus_, [&](const Gpu& gpu) {
-    return std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].kind == WorkKind::kKernel; });
-  });
+  for (Group& group : groups_) group.rate = 1.0;
+  for (Gpu& gpu : gpus_) {
+    const auto running = active(gpu);
+    const bool crowded = std::ranges::any_of(
+        running, [](const contention::ActiveWork* w) { return w->kind == contention::ActiveWork::Kind::kKernel; });
+    for (const WorkId id : gpu.running) {
+      const Work& work = works_[id.index()];
+      if (!work.group || !options_.contention) continue;
+      Group& group = groups_[*work.group];
+      const double resident = work.active.resident_ctas / work.active.ctas;
+      group.rate = std::min({group.rate, resident, crowded ? work.crowded_rate : 1.0});
+    }
+  }
   for (const Gpu& gpu : gpus_) {
     for (const WorkId id : gpu.running) {
       Work& work = works_[id.index()];
-      if (!work.group) continue;
-      work.active.rate = !groups_[*work.group].complete ? 0.0 : crowded ? work.crowded_rate : 1.0;
+      if (work.group) work.active.rate = groups_[*work.group].complete ? groups_[*work.group].rate : 0.0;
     }
   }
 }

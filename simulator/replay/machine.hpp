@@ -29,7 +29,7 @@ struct Work {
   std::size_t call = 0;     ///< number of that call among all simulated ones
   double dispatch_gap_ns = 0;
   contention::ActiveWork active;
-  double crowded_rate = 1.0;      ///< collectives: progress while kernels run beside it on any rank
+  double crowded_rate = 1.0;  ///< collectives: progress while kernels run beside it on any rank
   TokenId done;
   std::optional<double> start_ns;
   std::optional<double> arrival_ns;  ///< collectives: when the last rank was there
@@ -89,6 +89,7 @@ class Machine {
   struct Group {
     std::vector<WorkId> members;
     bool complete = false;
+    double rate = 1.0;  ///< of the slowest member
   };
 
   bool step_stream(Gpu& gpu, Stream& stream);

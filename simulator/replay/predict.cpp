@@ -14,6 +14,13 @@ Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, Diagnost
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
   const Plan plan = compile(schedule, *cut_, sites_);
   const SimulationResult result = simulate(plan, sites_, options.simulation);
+  std::vector<double> steps = result.steps_ns;
+  for (std::int32_t run = 1; run < options.runs; ++run) {
+    SimulationOptions other = options.simulation;
+    other.seed += static_cast<std::uint64_t>(run);
+    const SimulationResult more = simulate(plan, sites_, other);
+    steps.insert(steps.end(), more.steps_ns.begin(), more.steps_ns.end());
+  }
 
   const std::int32_t first = options.simulation.warm_up;
   trace::Trace predicted = predicted_trace(*trace_, plan, result, first, options.shown_steps);
@@ -29,9 +36,9 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   }
   const auto nanoseconds = [](double value) { return static_cast<Nanoseconds>(std::llround(value)); };
   return {schedule.name,
-          nanoseconds(statistics::mean(result.steps_ns)),
-          nanoseconds(statistics::quantile(result.steps_ns, 0.1)),
-          nanoseconds(statistics::quantile(result.steps_ns, 0.9)),
+          nanoseconds(statistics::mean(steps)),
+          nanoseconds(statistics::quantile(steps, 0.1)),
+          nanoseconds(statistics::quantile(steps, 0.9)),
           {},
           std::move(predicted),
           std::move(windows)};

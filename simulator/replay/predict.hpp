@@ -16,6 +16,7 @@ namespace interlace::replay {
 struct PredictOptions {
   SimulationOptions simulation;
   std::int32_t shown_steps = 3;  ///< steady steps in the predicted trace
+  std::int32_t runs = 4;         ///< simulations, each with a seed of its own
 };
 
 /// What a schedule would do.

@@ -1,11 +1,12 @@
 #include "simulator/replay/simulation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <random>
 #include <tuple>
 
 #include "simulator/des/event_queue.hpp"
+#include "simulator/des/random.hpp"
 
 namespace interlace::replay {
 
@@ -15,6 +16,11 @@ using Kind = Instruction::Kind;
 
 /// From the end of what the host waited for until it runs on.
 constexpr double kSyncReturnNs = 4'000;
+
+/// Spread of single host times and of the pace of whole iterations (standard deviations of their logarithms), from host
+/// gaps of equal calls over the iterations of n5 and n6.
+constexpr double kGapSpread = 0.25;
+constexpr double kPaceSpread = 0.05;
 
 contention::ActiveWork active_of(const Site& site, std::uint32_t rank) {
   contention::ActiveWork active;
@@ -40,14 +46,14 @@ class Simulation {
         table_(&table),
         options_(options),
         machine_(plan.programs.size(), plan.streams, sm_count(table), options.machine),
-        hosts_(plan.programs.size()) {
-    std::mt19937_64 random(options.seed);
+        hosts_(plan.programs.size()),
+        random_(options.seed) {
     const std::size_t recorded = plan.programs.front().size();
     // Each block of iterations is a shuffle of the recorded ones: the mean over a block is that of the recording.
     while (order_.size() < static_cast<std::size_t>(options.iterations)) {
       std::vector<std::uint32_t> block(recorded);
       for (std::uint32_t i = 0; i < recorded; ++i) block[i] = i;
-      for (std::size_t i = recorded; i > 1; --i) std::swap(block[i - 1], block[random() % i]);
+      for (std::size_t i = recorded; i > 1; --i) std::swap(block[i - 1], block[random_.below(i)]);
       order_.insert(order_.end(), block.begin(), block.end());
     }
   }
@@ -74,6 +80,7 @@ class Simulation {
   struct Host {
     std::int32_t iteration = 0;
     std::size_t next = 0;
+    double pace = 1.0;     ///< of this iteration, relative to the usual
     bool thought = false;  ///< the gap before the next call has passed
     std::optional<TokenId> waits_for;
     double blocked_since_ns = 0;
@@ -100,6 +107,7 @@ class Simulation {
       if (host.next == program.instructions.size()) {
         host.next = 0;
         ++host.iteration;
+        if (options_.jitter) host.pace = std::exp(kPaceSpread * random_.normal());
         continue;
       }
       const Instruction& instruction = program.instructions[host.next];
@@ -107,7 +115,7 @@ class Simulation {
         const RecordedCall& call = table_->ranks[rank][recorded].calls[instruction.call];
         if (!host.thought) {
           host.thought = true;
-          schedule(rank, now + options_.host_scale * static_cast<double>(call.gap));
+          schedule(rank, now + host_time(host, call.gap));
           return;
         }
         host.thought = false;
@@ -121,13 +129,19 @@ class Simulation {
     close_range(host, now);
   }
 
+  /// Recorded host time without the profiler, as it may turn out this time.
+  double host_time(const Host& host, Nanoseconds recorded) {
+    const double usual = options_.host_scale * static_cast<double>(recorded);
+    return options_.jitter ? usual * host.pace * std::exp(kGapSpread * random_.normal()) : usual;
+  }
+
   void schedule(std::uint32_t rank, double at) { queue_.schedule(static_cast<Nanoseconds>(at), 0, rank); }
 
   /// Returns true where the host went to sleep.
   bool make_call(std::uint32_t rank, std::uint32_t recorded, const Instruction& instruction, const RecordedCall& call,
                  double now) {
     Host& host = hosts_[rank];
-    const double duration = options_.host_scale * static_cast<double>(call.duration);
+    const double duration = host_time(host, call.duration);
     std::optional<TokenId> blocks;
     for (std::uint32_t w = 0; w < call.works; ++w) {
       const RecordedWork& work = table_->ranks[rank][recorded].works[call.first_work + w];
@@ -163,6 +177,7 @@ class Simulation {
     work.dispatch_gap_ns = site.dispatch_gap_ns;
     work.active = active_of(site, rank);
     work.crowded_rate = site.crowded_rate;
+    if (options_.jitter) work.active.alone_ns *= std::max(0.5, 1.0 + site.spread * random_.normal());
     if (recorded.on_collective_stream) {
       work.stream = {plan_->first_collective_stream + recorded.collective_stream};
       // The collective's stream waits for all that the issuing stream holds so far.
@@ -271,6 +286,7 @@ class Simulation {
   SimulationOptions options_;
   Machine machine_;
   std::vector<Host> hosts_;
+  des::Random random_;
   std::vector<std::uint32_t> order_;
   des::EventQueue<std::uint32_t> queue_;
   SimulationResult result_;

@@ -14,6 +14,7 @@ struct SimulationOptions {
   std::int32_t warm_up = 6;  ///< iterations until the pipeline is full and steady; not counted
   std::uint64_t seed = 1;
   double host_scale = 1.0;  ///< host time without the profiler, as a part of the recorded
+  bool jitter = true;       ///< draw host times and durations from their spread; false: always the same
   MachineOptions machine;
 };
 

@@ -42,8 +42,8 @@ class CollectiveCompany {
     for (int back = 0; back < 4 && at != held_.begin(); ++back) --at;
     for (; at != held_.end() && at->span.begin < span.end; ++at) {
       if (intersection(at->span, span).length() == 0) continue;
-      result.push_back({static_cast<double>(at->span.begin - span.begin), static_cast<double>(at->span.end - span.begin),
-                        at->ctas});
+      result.push_back(
+          {static_cast<double>(at->span.begin - span.begin), static_cast<double>(at->span.end - span.begin), at->ctas});
     }
     return result;
   }
@@ -96,6 +96,15 @@ double sensitivity_of(const std::vector<Observation>& observations, contention::
   return seen.size() >= 2 ? std::min(kStrongest, statistics::median(seen)) : contention::usual_sensitivity(bound);
 }
 
+/// Relative standard deviation, from the middle half of the values (a normal distribution's lies within 0.674 of it),
+/// which outliers do not move; at most `most`.
+double spread_of(const std::vector<double>& values, double most) {
+  if (values.size() < 4) return std::min(most, 0.003);
+  const double middle = statistics::median(values);
+  const double half = (statistics::quantile(values, 0.75) - statistics::quantile(values, 0.25)) / 2.0;
+  return middle <= 0 ? 0.0 : std::min(most, half / 0.674 / middle);
+}
+
 void estimate_kernels(const Trace& trace, SiteTable& table) {
   std::vector<CollectiveCompany> company;
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r});
@@ -123,6 +132,7 @@ void estimate_kernels(const Trace& trace, SiteTable& table) {
       // Company other than collectives only ever delays: the lower half is the cleaner one.
       site.alone_ns = statistics::quantile(freed, site.kind == WorkKind::kKernel ? 0.4 : 0.5);
     }
+    site.spread = spread_of(freed, 0.03);
     if (site.kind == WorkKind::kKernel) {
       const auto [known, is_new] = least.try_emplace({site.name, site.shape.blocks}, lowest);
       if (!is_new) known->second = std::min(known->second, lowest);
@@ -168,8 +178,9 @@ std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace,
 double pooled_bandwidth(const SiteTable& table) {
   double best = 0;
   for (const Site& site : table.sites) {
-    const bool pooled = site.segment.stage == schedule::Stage::kOutputDistStart ||
-                        (site.segment.stage == schedule::Stage::kBackward && site.segment.piece == stages::Piece::kGradDist);
+    const bool pooled =
+        site.segment.stage == schedule::Stage::kOutputDistStart ||
+        (site.segment.stage == schedule::Stage::kBackward && site.segment.piece == stages::Piece::kGradDist);
     if (site.kind != WorkKind::kCollective || !pooled || site.bytes == 0 || site.alone_ns <= 0) continue;
     best = std::max(best, static_cast<double>(site.bytes) / site.alone_ns);
   }
@@ -210,6 +221,7 @@ void estimate_collectives(const Trace& trace, SiteTable& table, Diagnostics& dia
       // Without its peers a collective's waiting cannot be told from its transfer: the shortest one waited least.
       site.transfer_ns.push_back(all_ranks ? statistics::median(values) : *std::ranges::min_element(values));
       site.alone_ns = std::max(site.alone_ns, site.transfer_ns.back());
+      site.spread = std::max(site.spread, spread_of(values, 0.15));
     }
   }
   free_jagged_exchanges(table);
