@@ -40,6 +40,50 @@ void compress(std::size_t rows, std::size_t items, std::vector<std::uint32_t>& b
   }
 }
 
+/// Finds the host call of one rank by its correlation. Recorders count correlations up, so they are the index of an
+/// array wherever that is not mostly holes.
+class CallTable {
+ public:
+  /// To be told of every call before the first is added.
+  void expect(std::int64_t correlation) {
+    first_ = calls_ == 0 ? correlation : std::min(first_, correlation);
+    last_ = calls_ == 0 ? correlation : std::max(last_, correlation);
+    ++calls_;
+  }
+
+  /// False where the correlation is taken.
+  bool add(std::int64_t correlation, std::uint32_t call) {
+    if (!is_dense()) return sparse_.try_emplace(correlation, call).second;
+    if (dense_.empty()) dense_.resize(span() + 1);
+    std::optional<std::uint32_t>& known = dense_[offset(correlation)];
+    if (known) return false;
+    known = call;
+    return true;
+  }
+
+  [[nodiscard]] std::optional<std::uint32_t> find(std::int64_t correlation) const {
+    if (is_dense()) {
+      const bool is_inside = correlation >= first_ && correlation <= last_ && !dense_.empty();
+      return is_inside ? dense_[offset(correlation)] : std::nullopt;
+    }
+    const auto known = sparse_.find(correlation);
+    return known == sparse_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t offset(std::int64_t correlation) const {
+    return static_cast<std::uint64_t>(correlation) - static_cast<std::uint64_t>(first_);
+  }
+  [[nodiscard]] std::uint64_t span() const { return offset(last_); }
+  [[nodiscard]] bool is_dense() const { return span() / 8 <= calls_; }
+
+  std::int64_t first_ = 0;
+  std::int64_t last_ = 0;
+  std::uint64_t calls_ = 0;
+  std::vector<std::optional<std::uint32_t>> dense_;
+  std::unordered_map<std::int64_t, std::uint32_t> sparse_;
+};
+
 }  // namespace
 
 std::size_t TraceBuilder::LaneKeyHash::operator()(const LaneKey& key) const noexcept {
@@ -71,6 +115,17 @@ LaneId TraceBuilder::lane(LaneKind kind, RankId rank, std::int64_t process, std:
 
 void TraceBuilder::name_lane(LaneId lane, std::string_view name) { lanes_[lane.index()].name = name; }
 void TraceBuilder::set_priority(LaneId stream, std::int32_t priority) { lanes_[stream.index()].priority = priority; }
+
+void TraceBuilder::reserve(std::size_t operations) {
+  kinds_.reserve(operations);
+  lane_of_.reserve(operations);
+  starts_.reserve(operations);
+  durations_.reserve(operations);
+  names_.reserve(operations);
+  detail_rows_.reserve(operations);
+  correlations_.reserve(operations);
+  has_correlation_.reserve(operations);
+}
 
 OperationId TraceBuilder::add(OperationKind kind, const Common& common, std::uint32_t detail_row) {
   assert(common.lane.index() < lanes_.size() && common.name.index() < strings_.size());
@@ -133,28 +188,53 @@ SyncDetail& TraceBuilder::sync_detail(OperationId provisional) {
 
 RangeDetail& TraceBuilder::range_detail(OperationId provisional) { return ranges_[detail_rows_[provisional.index()]]; }
 
-Trace TraceBuilder::build(Diagnostics& diagnostics) && {
-  const std::size_t n = kinds_.size();
-  Trace trace;
-
+void TraceBuilder::clamp_durations(Diagnostics& diagnostics) {
+  std::int64_t negative = 0;
   for (Nanoseconds& duration : durations_) {
     if (duration >= 0) continue;
-    diagnostics.count(kNegativeDuration);
+    ++negative;
     duration = 0;
   }
+  diagnostics.count(kNegativeDuration, {}, negative);
+}
 
-  std::vector<std::uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0U);
-  // A range comes before what it holds, also where both start in the same nanosecond.
+bool TraceBuilder::comes_before(std::uint32_t a, std::uint32_t b) const {
   const auto is_range = [&](std::uint32_t i) {
     return kinds_[i] == OperationKind::kRange || kinds_[i] == OperationKind::kDeviceRange;
   };
   const auto key = [&](std::uint32_t i) {
-    return std::tuple(starts_[i], lane_of_[i], !is_range(i), is_range(i) ? -durations_[i] : 0);
+    return std::tuple(starts_[i], lane_of_[i], !is_range(i), is_range(i) ? -durations_[i] : 0, i);
   };
-  std::ranges::stable_sort(order, {}, key);
+  return key(a) < key(b);
+}
+
+void TraceBuilder::sort_by_time() {
+  const auto n = static_cast<std::uint32_t>(kinds_.size());
+  bool is_sorted = true;
+  for (std::uint32_t i = 1; i < n && is_sorted; ++i) {
+    is_sorted = starts_[i - 1] < starts_[i] || comes_before(i - 1, i);
+  }
+  if (is_sorted) return;
+
+  // Most pairs differ in time or lane, so those travel with the index.
+  struct Key {
+    Nanoseconds start;
+    LaneId lane;
+    std::uint32_t index;
+  };
+  std::vector<Key> keys;
+  keys.reserve(n);
+  for (std::uint32_t i = 0; i < n; ++i) keys.push_back({starts_[i], lane_of_[i], i});
+  std::ranges::sort(keys, [&](const Key& a, const Key& b) {
+    if (a.start != b.start) return a.start < b.start;
+    return a.lane != b.lane ? a.lane < b.lane : comes_before(a.index, b.index);
+  });
+  std::vector<std::uint32_t> order(n);
   std::vector<std::uint32_t> new_id(n);
-  for (std::uint32_t i = 0; i < n; ++i) new_id[order[i]] = i;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    order[i] = keys[i].index;
+    new_id[order[i]] = i;
+  }
   const auto renumber = [&](std::optional<OperationId>& id) {
     if (id) id = OperationId{new_id[id->index()]};
   };
@@ -169,32 +249,51 @@ Trace TraceBuilder::build(Diagnostics& diagnostics) && {
   permute(detail_rows_, order);
   permute(correlations_, order);
   permute(has_correlation_, order);
+}
 
+std::vector<std::uint32_t> TraceBuilder::find_launches(Diagnostics& diagnostics) const {
+  const auto n = static_cast<std::uint32_t>(kinds_.size());
+  const auto rank_at = [&](std::uint32_t i) { return lanes_[lane_of_[i].index()].rank.index(); };
+  const auto is_call = [&](std::uint32_t i) {
+    return kinds_[i] >= OperationKind::kHostCall && kinds_[i] <= OperationKind::kHostSync && has_correlation_[i];
+  };
+  std::vector<CallTable> calls(ranks_.size());
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (is_call(i)) calls[rank_at(i)].expect(correlations_[i]);
+  }
+  std::int64_t duplicates = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (is_call(i) && !calls[rank_at(i)].add(correlations_[i], i)) ++duplicates;
+  }
+  diagnostics.count(kDuplicateCorrelation, {}, duplicates);
+
+  std::vector<std::uint32_t> launch_of(n, Trace::kNoRow);
+  std::int64_t orphans = 0;
+  std::string_view first_orphan;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (!is_device_work(kinds_[i])) continue;
+    if (const auto call = has_correlation_[i] ? calls[rank_at(i)].find(correlations_[i]) : std::nullopt) {
+      launch_of[i] = *call;
+    } else if (++orphans == 1) {
+      first_orphan = strings_[names_[i].index()];
+    }
+  }
+  diagnostics.count(kDeviceWorkWithoutLaunch, first_orphan, orphans);
+  return launch_of;
+}
+
+Trace TraceBuilder::build(Diagnostics& diagnostics) && {
+  clamp_durations(diagnostics);
+  sort_by_time();
+
+  const std::size_t n = kinds_.size();
+  Trace trace;
   trace.origin_ = n == 0 ? 0 : starts_.front();
   for (std::size_t i = 0; i < n; ++i) {
     starts_[i] -= trace.origin_;
     trace.length_ = std::max(trace.length_, starts_[i] + durations_[i]);
   }
-
-  // Host calls come before what they launch, so the call table is filled first.
-  std::vector<std::unordered_map<std::int64_t, std::uint32_t>> calls(ranks_.size());
-  const auto rank_at = [&](std::size_t i) { return lanes_[lane_of_[i].index()].rank.index(); };
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const bool is_call = kinds_[i] >= OperationKind::kHostCall && kinds_[i] <= OperationKind::kHostSync;
-    if (!is_call || !has_correlation_[i]) continue;
-    if (!calls[rank_at(i)].try_emplace(correlations_[i], i).second) diagnostics.count(kDuplicateCorrelation);
-  }
-  trace.launch_of_.assign(n, Trace::kNoRow);
-  for (std::uint32_t i = 0; i < n; ++i) {
-    if (!is_device_work(kinds_[i])) continue;
-    const auto& of_rank = calls[rank_at(i)];
-    const auto call = has_correlation_[i] ? of_rank.find(correlations_[i]) : of_rank.end();
-    if (call != of_rank.end()) {
-      trace.launch_of_[i] = call->second;
-    } else {
-      diagnostics.count(kDeviceWorkWithoutLaunch, strings_[names_[i].index()]);
-    }
-  }
+  trace.launch_of_ = find_launches(diagnostics);
 
   const auto self = [](std::size_t i) { return OperationId{static_cast<std::uint32_t>(i)}; };
   compress(

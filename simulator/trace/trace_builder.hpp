@@ -22,6 +22,9 @@ class TraceBuilder {
   void name_lane(LaneId lane, std::string_view name);
   void set_priority(LaneId stream, std::int32_t priority);
 
+  /// Makes room for so many operations in all; only speed depends on it.
+  void reserve(std::size_t operations);
+
   /// What every operation has. Times are on the recording's clock, in nanoseconds.
   struct Common {
     LaneId lane;
@@ -58,6 +61,13 @@ class TraceBuilder {
  private:
   OperationId add(OperationKind kind, const Common& common, std::uint32_t detail_row);
 
+  void clamp_durations(Diagnostics& diagnostics);
+  /// By (start, lane, range before what it holds, arrival).
+  void sort_by_time();
+  [[nodiscard]] bool comes_before(std::uint32_t a, std::uint32_t b) const;
+  /// Row of the host call for each row of device work; Trace::kNoRow elsewhere.
+  [[nodiscard]] std::vector<std::uint32_t> find_launches(Diagnostics& diagnostics) const;
+
   std::vector<OperationKind> kinds_;
   std::vector<LaneId> lane_of_;
   std::vector<Nanoseconds> starts_;
@@ -80,10 +90,10 @@ class TraceBuilder {
   std::vector<std::string> strings_;
 
   struct LaneKey {
-    LaneKind kind;
+    LaneKind kind = LaneKind::kHostThread;
     RankId rank;
-    std::int64_t process;
-    std::int64_t number;
+    std::int64_t process = 0;
+    std::int64_t number = 0;
     bool operator==(const LaneKey&) const = default;
   };
   struct LaneKeyHash {

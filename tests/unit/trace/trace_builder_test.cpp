@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace interlace::trace {
 namespace {
 
@@ -70,6 +72,45 @@ TEST_F(TraceBuilderTest, CorrelationsOfRanksDoNotMix) {
   builder.add_kernel(at(stream, "k", 10, 1, 42), {});
   const Trace trace = std::move(builder).build(diagnostics);
   EXPECT_EQ(trace.name(*trace.launch_of({2})), "mine");
+}
+
+TEST_F(TraceBuilderTest, JoinsCorrelationsHoweverFarApart) {
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  builder.add_host_call(at(thread, "first", 0, 1, least));
+  builder.add_host_call(at(thread, "second", 1, 1, most));
+  builder.add_kernel(at(stream, "of second", 10, 1, most), {});
+  builder.add_kernel(at(stream, "of first", 20, 1, least), {});
+  builder.add_kernel(at(stream, "of none", 30, 1, 0), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_EQ(trace.launch_of({2}), OperationId{1});
+  EXPECT_EQ(trace.launch_of({3}), OperationId{0});
+  EXPECT_EQ(trace.launch_of({4}), std::nullopt);
+}
+
+TEST_F(TraceBuilderTest, JoinsNothingBesideTheCorrelationsOfTheCalls) {
+  builder.add_host_call(at(thread, "call", 0, 1, 5));
+  builder.add_kernel(at(stream, "before", 10, 1, 4), {});
+  builder.add_kernel(at(stream, "after", 20, 1, 6), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_TRUE(trace.launched_by({0}).empty());
+  EXPECT_EQ(diagnostics.count_of("trace.device_work_without_launch"), 2);
+  EXPECT_EQ(diagnostics.entries().at(0).first_place, "before");
+}
+
+TEST_F(TraceBuilderTest, TheEarlierOfTwoCallsKeepsTheirCorrelation) {
+  builder.add_host_call(at(thread, "later", 5, 1, 42));
+  builder.add_host_call(at(thread, "earlier", 0, 1, 42));
+  builder.add_kernel(at(stream, "k", 10, 1, 42), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_EQ(trace.name(*trace.launch_of({2})), "earlier");
+  EXPECT_EQ(diagnostics.count_of("trace.duplicate_correlation"), 1);
+}
+
+TEST_F(TraceBuilderTest, WorkOfARankWithoutCallsHasNoLaunch) {
+  builder.add_kernel(at(stream, "k", 10, 1, 0), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_EQ(trace.launch_of({0}), std::nullopt);
 }
 
 TEST_F(TraceBuilderTest, ListsEachLaneInOrder) {

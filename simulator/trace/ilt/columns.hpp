@@ -1,0 +1,125 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "simulator/trace/ilt/format.hpp"
+
+namespace interlace::trace::ilt {
+
+// clang-format off: one paragraph a table
+/// The columns that this version writes and reads. A file names its own in the schema chunk, so the numbers here may
+/// change; names, units and the meaning of values may not within a major version.
+enum class Column : std::uint8_t {
+  kStringText,
+
+  kRankNumber,
+  kRankWorldSize,
+  kRankSource,
+  kRankProcessId,
+  kRankHostName,
+  kRankProducer,
+  kRankRunId,
+  kRankDevices,
+  kDeviceOrdinal,
+  kDeviceName,
+  kDeviceComputeMajor,
+  kDeviceComputeMinor,
+  kDeviceSmCount,
+  kDeviceMaxThreadsPerSm,
+  kDeviceRegistersPerSm,
+  kDeviceSharedMemoryPerSm,
+  kDeviceMemory,
+
+  kLaneKind,
+  kLaneRank,
+  kLaneProcess,
+  kLaneNumber,
+  kLaneName,
+  kLanePriority,
+
+  kKind,
+  kLane,
+  kName,
+  kStart,
+  kDuration,
+  kCallCorrelation,
+  kWorkCorrelation,
+  kGridX,
+  kGridY,
+  kGridZ,
+  kBlockX,
+  kBlockY,
+  kBlockZ,
+  kRegistersPerThread,
+  kSharedMemory,
+  kBlocksPerSmLimit,
+  kKernelPriority,
+  kGraphNode,
+  kCollectiveFunction,
+  kCollectiveName,
+  kCollectiveDtype,
+  kCollectiveGroup,
+  kCollectiveInElements,
+  kCollectiveOutElements,
+  kCollectiveGroupSize,
+  kCollectiveSequence,
+  kCollectiveElementBytes,
+  kCopyBytes,
+  kCopySource,
+  kCopyDestination,
+  kCopyPeer,
+  kSyncKind,
+  kSyncStream,
+  kSyncEvent,
+  kSyncRecord,
+  kSyncRecordStream,
+  kRangeKind,
+  kRangeSequenceNumber,
+  kRangeForwardThread,
+  kRangeForwardOp,
+  kAllocationAction,
+  kAllocationAddress,
+  kAllocationBytes,
+  kAllocationTotalAllocated,
+  kAllocationTotalReserved,
+  kAllocationStream,
+  kAllocationOnDevice,
+
+  kDiagnosticCode,
+  kDiagnosticSeverity,
+  kDiagnosticMeaning,
+  kDiagnosticAdvice,
+  kDiagnosticCount,
+  kDiagnosticFirstPlace,
+
+  kEndStrings,
+  kEndRanks,
+  kEndLanes,
+  kEndOperations,
+  kEndDiagnostics,
+};
+// clang-format on
+inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::kEndDiagnostics) + 1;
+
+/// What the schema says of a column, and what the reader needs of it.
+struct ColumnSpec {
+  Column column;
+  ChunkType table;
+  std::string_view name;
+  Encoding encoding;
+  bool optional = false;                                   ///< a row may have no value
+  bool required = false;                                   ///< a row without it cannot be understood
+  std::string_view unit;                                   ///< empty for names, numbers of things and codes
+  std::uint8_t values = 0;                                 ///< of an enumeration: how many are known; else 0
+  std::string_view (*value_name)(std::uint8_t) = nullptr;  ///< of an enumeration
+};
+
+/// In the order of Column.
+extern const std::array<ColumnSpec, kColumns> kColumnSpecs;
+[[nodiscard]] inline const ColumnSpec& spec(Column column) { return kColumnSpecs[static_cast<std::size_t>(column)]; }
+[[nodiscard]] std::string_view to_string(ChunkType type);
+
+}  // namespace interlace::trace::ilt

@@ -1,0 +1,118 @@
+#pragma once
+
+#include "simulator/trace/ilt/columns.hpp"
+#include "simulator/trace/trace.hpp"
+
+/// Which field of a row stands in which column, said once for both directions: `Stream` is a ColumnWriter (then `Row`
+/// is const) or the reader's source of values. Both visit the fields in the order given here.
+namespace interlace::trace::ilt {
+
+template <class Stream, class Row>
+void rank_fields(Stream& stream, Row& rank) {
+  stream.field(Column::kRankNumber, rank.number);
+  stream.field(Column::kRankWorldSize, rank.world_size);
+  stream.field(Column::kRankSource, rank.source);
+  stream.field(Column::kRankProcessId, rank.process_id);
+  stream.field(Column::kRankHostName, rank.host_name);
+  stream.field(Column::kRankProducer, rank.producer);
+  stream.field(Column::kRankRunId, rank.run_id);
+}
+
+template <class Stream, class Row>
+void device_fields(Stream& stream, Row& device) {
+  stream.field(Column::kDeviceOrdinal, device.ordinal);
+  stream.field(Column::kDeviceName, device.name);
+  stream.field(Column::kDeviceComputeMajor, device.compute_major);
+  stream.field(Column::kDeviceComputeMinor, device.compute_minor);
+  stream.field(Column::kDeviceSmCount, device.sm_count);
+  stream.field(Column::kDeviceMaxThreadsPerSm, device.max_threads_per_sm);
+  stream.field(Column::kDeviceRegistersPerSm, device.registers_per_sm);
+  stream.field(Column::kDeviceSharedMemoryPerSm, device.shared_memory_per_sm);
+  stream.field(Column::kDeviceMemory, device.memory);
+}
+
+/// Without the rank, which the two directions number differently.
+template <class Stream, class Row>
+void lane_fields(Stream& stream, Row& lane) {
+  stream.field(Column::kLaneKind, lane.kind);
+  stream.field(Column::kLaneProcess, lane.process);
+  stream.field(Column::kLaneNumber, lane.number);
+  stream.field(Column::kLaneName, lane.name);
+  stream.field(Column::kLanePriority, lane.priority);
+}
+
+template <class Stream, class Row>
+void kernel_fields(Stream& stream, Row& kernel) {
+  stream.field(Column::kGridX, kernel.grid[0]);
+  stream.field(Column::kGridY, kernel.grid[1]);
+  stream.field(Column::kGridZ, kernel.grid[2]);
+  stream.field(Column::kBlockX, kernel.block[0]);
+  stream.field(Column::kBlockY, kernel.block[1]);
+  stream.field(Column::kBlockZ, kernel.block[2]);
+  stream.field(Column::kRegistersPerThread, kernel.registers_per_thread);
+  stream.field(Column::kSharedMemory, kernel.shared_memory);
+  stream.field(Column::kBlocksPerSmLimit, kernel.blocks_per_sm_limit);
+  stream.field(Column::kKernelPriority, kernel.priority);
+  stream.field(Column::kGraphNode, kernel.graph_node);
+}
+
+/// Without the function, whose presence says whether the operation has a CollectiveDetail.
+template <class Stream, class Row>
+void collective_fields(Stream& stream, Row& collective) {
+  stream.field(Column::kCollectiveName, collective.name);
+  stream.field(Column::kCollectiveDtype, collective.dtype);
+  stream.field(Column::kCollectiveGroup, collective.group);
+  stream.field(Column::kCollectiveInElements, collective.in_elements);
+  stream.field(Column::kCollectiveOutElements, collective.out_elements);
+  stream.field(Column::kCollectiveGroupSize, collective.group_size);
+  stream.field(Column::kCollectiveSequence, collective.sequence);
+  stream.field(Column::kCollectiveElementBytes, collective.element_bytes);
+}
+
+template <class Stream, class Row>
+void copy_fields(Stream& stream, Row& copy) {
+  stream.field(Column::kCopyBytes, copy.bytes);
+  stream.field(Column::kCopySource, copy.source);
+  stream.field(Column::kCopyDestination, copy.destination);
+  stream.field(Column::kCopyPeer, copy.peer);
+}
+
+/// Without the kind, whose presence says whether the operation has a SyncDetail.
+template <class Stream, class Row>
+void sync_fields(Stream& stream, Row& sync) {
+  stream.field(Column::kSyncStream, sync.stream);
+  stream.field(Column::kSyncEvent, sync.event);
+  stream.field(Column::kSyncRecord, sync.record);
+  stream.field(Column::kSyncRecordStream, sync.record_stream);
+}
+
+template <class Stream, class Row>
+void range_fields(Stream& stream, Row& range) {
+  stream.field(Column::kRangeKind, range.kind);
+  stream.field(Column::kRangeSequenceNumber, range.sequence_number);
+  stream.field(Column::kRangeForwardThread, range.forward_thread);
+  stream.field(Column::kRangeForwardOp, range.forward_op);
+}
+
+template <class Stream, class Row>
+void allocation_fields(Stream& stream, Row& allocation) {
+  stream.field(Column::kAllocationAction, allocation.action);
+  stream.field(Column::kAllocationAddress, allocation.address);
+  stream.field(Column::kAllocationBytes, allocation.bytes);
+  stream.field(Column::kAllocationTotalAllocated, allocation.total_allocated);
+  stream.field(Column::kAllocationTotalReserved, allocation.total_reserved);
+  stream.field(Column::kAllocationStream, allocation.stream);
+  stream.field(Column::kAllocationOnDevice, allocation.on_device);
+}
+
+template <class Stream, class Row>
+void diagnostic_fields(Stream& stream, Row& diagnostic) {
+  stream.field(Column::kDiagnosticCode, diagnostic.code);
+  stream.field(Column::kDiagnosticSeverity, diagnostic.severity);
+  stream.field(Column::kDiagnosticMeaning, diagnostic.meaning);
+  stream.field(Column::kDiagnosticAdvice, diagnostic.advice);
+  stream.field(Column::kDiagnosticCount, diagnostic.count);
+  stream.field(Column::kDiagnosticFirstPlace, diagnostic.first_place);
+}
+
+}  // namespace interlace::trace::ilt

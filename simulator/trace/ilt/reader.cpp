@@ -1,0 +1,381 @@
+#include "simulator/trace/ilt/reader.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "simulator/trace/ilt/chunk_io.hpp"
+#include "simulator/trace/ilt/errors.hpp"
+#include "simulator/trace/ilt/fields.hpp"
+#include "simulator/trace/ilt/row_source.hpp"
+#include "simulator/trace/trace_builder.hpp"
+
+namespace interlace::trace {
+
+using namespace ilt;  // this file is the format's own
+
+namespace {
+
+/// Feeds the chunks of one file to a TraceBuilder. Rows are numbered through the file, so a gap between the rows of two
+/// chunks of a table tells how many were lost between them.
+class IltReader {
+ public:
+  IltReader(BytesView file, std::string place) : place_(std::move(place)), scanner_(file, place_) {}
+
+  Trace read(BytesView file, Diagnostics& diagnostics);
+
+ private:
+  void read_chunk(const StoredChunk& chunk);
+  void read_strings(const ChunkHeader& header, RowSource& source);
+  void read_ranks(const ChunkHeader& header, RowSource& source, ChunkColumns& columns);
+  void read_lanes(const ChunkHeader& header, RowSource& source);
+  void read_operations(const ChunkHeader& header, RowSource& source);
+  void read_diagnostics(const ChunkHeader& header, RowSource& source);
+  void read_end(RowSource& source);
+
+  void expect_rows(ChunkType type, std::uint64_t first_row);
+  std::optional<OperationId> add_operation(OperationKind kind, const TraceBuilder::Common& common, RowSource& source,
+                                           bool is_usable);
+  std::optional<OperationId> add_host_call(OperationKind kind, const TraceBuilder::Common& common, RowSource& source,
+                                           bool is_usable);
+  std::optional<LaneId> lane_of_row(std::uint32_t row);
+  void count_lost_rows(ChunkType type, std::uint64_t rows);
+  void count_lost_end();
+  void resolve_references();
+  [[nodiscard]] std::optional<OperationId> resolve(std::optional<OperationId> row);
+  void merge_diagnostics(const Diagnostics& found_by_builder, Diagnostics& diagnostics) const;
+
+  std::string place_;
+  ChunkScanner scanner_;
+  ChunkUnpacker unpacker_;
+  Schema schema_;
+  TraceBuilder builder_;
+  RowIds ids_;
+  std::array<std::uint64_t, kChunkTypes> rows_read_{};  ///< the number that the next row of each table has
+  std::optional<ChunkType> last_chunk_;
+  std::vector<OperationId> with_record_;      ///< syncs whose record still is a row of the file
+  std::vector<OperationId> with_forward_op_;  ///< ranges whose forward_op still is a row of the file
+  Diagnostics stored_;                        ///< what the file itself says
+  Diagnostics found_;
+};
+
+Trace IltReader::read(BytesView file, Diagnostics& diagnostics) {
+  std::size_t at = 0;
+  try {
+    check_file_header(file);
+    at = scanner_.position();
+    builder_.reserve(scanner_.rows_ahead(ChunkType::kOperations));
+    while (const auto chunk = scanner_.next(found_)) {
+      at = chunk->at;
+      ids_.is_damaged = scanner_.lost_bytes() > 0;
+      read_chunk(*chunk);
+      at = scanner_.position();
+    }
+    ids_.is_damaged = scanner_.lost_bytes() > 0;
+    count_lost_end();
+    resolve_references();
+  } catch (const Malformed& malformed) {
+    throw Error(malformed.code, place_ + " byte " + std::to_string(at), malformed.problem);
+  }
+  Diagnostics found_by_builder;
+  Trace trace = std::move(builder_).build(found_by_builder);
+  merge_diagnostics(found_by_builder, diagnostics);
+  return trace;
+}
+
+void IltReader::read_chunk(const StoredChunk& chunk) {
+  const ChunkHeader& header = chunk.header;
+  const auto type = static_cast<ChunkType>(header.type);
+  last_chunk_ = type;
+  if (header.type == 0 || header.type >= kChunkTypes) {
+    found_.count(kUnknownChunk, place_ + " byte " + std::to_string(chunk.at) + ": type " + std::to_string(header.type));
+    return;
+  }
+  const BytesView payload = unpacker_.unpack(chunk);
+  expect_rows(type, header.first_row);
+  rows_read_[header.type] = header.first_row + header.rows;
+  if (type == ChunkType::kSchema) {
+    schema_.add(payload, header.rows, found_);
+    return;
+  }
+  ChunkColumns columns(payload, type, schema_, ids_.is_damaged);
+  RowSource source(columns, ids_, builder_, found_);
+  switch (type) {
+    case ChunkType::kStrings: read_strings(header, source); break;
+    case ChunkType::kRanks: read_ranks(header, source, columns); break;
+    case ChunkType::kLanes: read_lanes(header, source); break;
+    case ChunkType::kOperations: read_operations(header, source); break;
+    case ChunkType::kDiagnostics: read_diagnostics(header, source); break;
+    case ChunkType::kEnd: read_end(source); break;
+    case ChunkType::kSchema: break;
+  }
+  columns.check_used_up();
+}
+
+/// Accounts for rows that are missing before `first_row`. Each took at least a byte of a chunk, so what is missing in
+/// the file bounds them: a false number cannot ask for much memory.
+void IltReader::expect_rows(ChunkType type, std::uint64_t first_row) {
+  const std::uint64_t expected = rows_read_[static_cast<std::size_t>(type)];
+  const std::uint64_t most_lost = kMaxExpansion * scanner_.lost_bytes();
+  if (first_row < expected || first_row - expected > most_lost) {
+    throw Malformed{kInvalid, "rows of " + std::string(to_string(type)) + " go on at " + std::to_string(first_row) +
+                                  " after " + std::to_string(expected)};
+  }
+  if (first_row == expected) return;
+  count_lost_rows(type, first_row - expected);
+  switch (type) {
+    case ChunkType::kStrings: ids_.strings.resize(first_row); break;
+    case ChunkType::kRanks: ids_.ranks.resize(first_row); break;
+    case ChunkType::kLanes: ids_.lanes.resize(first_row); break;
+    case ChunkType::kOperations: ids_.operations.skip_to(first_row); break;
+    default: break;
+  }
+}
+
+void IltReader::read_strings(const ChunkHeader& header, RowSource& source) {
+  std::string text;
+  for (std::uint32_t i = 0; i < header.rows; ++i) {
+    source.field(Column::kStringText, text);
+    ids_.strings.emplace_back(builder_.intern(text));
+  }
+}
+
+void IltReader::read_ranks(const ChunkHeader& header, RowSource& source, ChunkColumns& columns) {
+  for (std::uint32_t i = 0; i < header.rows; ++i) {
+    Rank rank;
+    rank_fields(source, rank);
+    std::uint64_t devices = 0;
+    source.field(Column::kRankDevices, devices);
+    if (devices > columns[Column::kDeviceOrdinal].rows_left()) {
+      throw Malformed{kInvalid, "a rank has more devices than the chunk"};
+    }
+    for (; devices > 0; --devices) device_fields(source, rank.devices.emplace_back());
+    ids_.ranks.emplace_back(builder_.add_rank(std::move(rank)));
+  }
+}
+
+void IltReader::read_lanes(const ChunkHeader& header, RowSource& source) {
+  for (std::uint32_t i = 0; i < header.rows; ++i) {
+    const std::uint32_t rank_row = source.row_number(Column::kLaneRank);
+    Lane lane;
+    lane_fields(source, lane);
+    if (rank_row >= ids_.ranks.size() && !ids_.is_damaged) throw Malformed{kInvalid, "a lane is of no rank"};
+    const auto rank = rank_row < ids_.ranks.size() ? ids_.ranks[rank_row] : std::nullopt;
+    if (source.take_unknown_row() || !rank) {
+      if (!rank) found_.count(kLostReferences, "lanes.rank");
+      ids_.lanes.emplace_back();
+      continue;
+    }
+    const LaneId id = builder_.lane(lane.kind, *rank, lane.process, lane.number);
+    if (!lane.name.empty()) builder_.name_lane(id, lane.name);
+    if (lane.priority) builder_.set_priority(id, *lane.priority);
+    ids_.lanes.emplace_back(id);
+  }
+}
+
+std::optional<LaneId> IltReader::lane_of_row(std::uint32_t row) {
+  if (row < ids_.lanes.size()) return ids_.lanes[row];
+  if (!ids_.is_damaged) throw Malformed{kInvalid, "an operation is on no lane"};
+  return std::nullopt;
+}
+
+void IltReader::read_operations(const ChunkHeader& header, RowSource& source) {
+  for (std::uint32_t i = 0; i < header.rows; ++i) {
+    auto kind = OperationKind::kKernel;
+    source.field(Column::kKind, kind);
+    const bool is_known = !source.take_unknown_row();
+    const auto lane = lane_of_row(source.row_number(Column::kLane));
+    TraceBuilder::Common common{.lane = lane.value_or(LaneId{})};
+    source.field(Column::kName, common.name);
+    source.field(Column::kStart, common.start);
+    source.field(Column::kDuration, common.duration);
+    if (!is_known) {
+      ids_.operations.push_back(std::nullopt);
+      continue;
+    }
+    if (is_device_work(kind)) {
+      source.field(Column::kWorkCorrelation, common.correlation);
+    } else if (kind <= OperationKind::kHostSync) {
+      source.field(Column::kCallCorrelation, common.correlation);
+    }
+    const bool is_in_time = common.start >= kEarliestTime && common.start <= kLatestTime &&
+                            common.duration >= -kLongestDuration && common.duration <= kLongestDuration;
+    if (!is_in_time) found_.count(kTimeOutOfRange, place_ + ": operation " + std::to_string(ids_.operations.size()));
+    if (!lane) found_.count(kLostOperations, place_ + ": operations of a lost lane");
+    ids_.operations.push_back(add_operation(kind, common, source, is_in_time && lane.has_value()));
+  }
+}
+
+/// Reads the details, which must be taken from their columns in any case, and adds the operation where it is usable.
+std::optional<OperationId> IltReader::add_operation(OperationKind kind, const TraceBuilder::Common& common,
+                                                    RowSource& source, bool is_usable) {
+  switch (kind) {
+    case OperationKind::kKernel: {
+      KernelDetail kernel;
+      kernel_fields(source, kernel);
+      return is_usable ? std::optional(builder_.add_kernel(common, kernel)) : std::nullopt;
+    }
+    case OperationKind::kCollective: {
+      KernelDetail kernel;
+      kernel_fields(source, kernel);
+      std::optional<CollectiveFunction> function;
+      source.field(Column::kCollectiveFunction, function);
+      std::optional<CollectiveDetail> detail;
+      if (function) {
+        detail.emplace().function = *function;
+        collective_fields(source, *detail);
+      }
+      return is_usable ? std::optional(builder_.add_collective(common, kernel, detail)) : std::nullopt;
+    }
+    case OperationKind::kCopy:
+    case OperationKind::kMemset: {
+      CopyDetail copy;
+      copy_fields(source, copy);
+      if (!is_usable) return std::nullopt;
+      return kind == OperationKind::kCopy ? builder_.add_copy(common, copy) : builder_.add_memset(common, copy);
+    }
+    case OperationKind::kHostCall:
+    case OperationKind::kEventRecord:
+    case OperationKind::kStreamWait:
+    case OperationKind::kHostSync: return add_host_call(kind, common, source, is_usable);
+    case OperationKind::kRange:
+    case OperationKind::kDeviceRange: {
+      RangeDetail range;
+      range_fields(source, range);
+      if (!is_usable) return std::nullopt;
+      const OperationId id =
+          kind == OperationKind::kRange ? builder_.add_range(common, range) : builder_.add_device_range(common, range);
+      if (range.forward_op) with_forward_op_.push_back(id);
+      return id;
+    }
+    case OperationKind::kAllocation: {
+      AllocationDetail allocation;
+      allocation_fields(source, allocation);
+      const bool is_known = !source.take_unknown_row();
+      return is_usable && is_known ? std::optional(builder_.add_allocation(common, allocation)) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<OperationId> IltReader::add_host_call(OperationKind kind, const TraceBuilder::Common& common,
+                                                    RowSource& source, bool is_usable) {
+  std::optional<SyncKind> sync_kind;
+  source.field(Column::kSyncKind, sync_kind);
+  SyncDetail sync;
+  if (sync_kind) {
+    sync.kind = *sync_kind;
+    sync_fields(source, sync);
+  }
+  if (!is_usable) return std::nullopt;
+  if (!sync_kind && kind == OperationKind::kHostCall) return builder_.add_host_call(common);
+  const OperationId id = builder_.add_sync(kind, common, sync);
+  if (sync.record) with_record_.push_back(id);
+  return id;
+}
+
+void IltReader::read_diagnostics(const ChunkHeader& header, RowSource& source) {
+  for (std::uint32_t i = 0; i < header.rows; ++i) {
+    Diagnostic entry{.severity = Severity::kWarning};
+    diagnostic_fields(source, entry);
+    stored_.add(entry);
+  }
+}
+
+void IltReader::read_end(RowSource& source) {
+  const std::array<std::pair<Column, ChunkType>, 5> totals{{{Column::kEndStrings, ChunkType::kStrings},
+                                                            {Column::kEndRanks, ChunkType::kRanks},
+                                                            {Column::kEndLanes, ChunkType::kLanes},
+                                                            {Column::kEndOperations, ChunkType::kOperations},
+                                                            {Column::kEndDiagnostics, ChunkType::kDiagnostics}}};
+  for (const auto& [column, type] : totals) {
+    std::uint64_t rows = rows_read_[static_cast<std::size_t>(type)];
+    source.field(column, rows);
+    expect_rows(type, rows);
+    rows_read_[static_cast<std::size_t>(type)] = rows;
+  }
+}
+
+/// Counts what is missing at the end, where no later chunk of the table shows a gap.
+void IltReader::count_lost_end() {
+  if (last_chunk_ != ChunkType::kEnd) {
+    found_.count(kTruncated, place_ + " byte " + std::to_string(scanner_.position()));
+  }
+  for (std::uint16_t type = 1; type < kChunkTypes; ++type) {
+    const std::uint64_t announced = scanner_.announced_rows(static_cast<ChunkType>(type));
+    if (announced > rows_read_[type]) {
+      count_lost_rows(static_cast<ChunkType>(type), announced - rows_read_[type]);
+    }
+  }
+}
+
+void IltReader::count_lost_rows(ChunkType type, std::uint64_t rows) {
+  found_.count(type == ChunkType::kOperations ? kLostOperations : kLostDefinitions,
+               place_ + ": " + std::string(to_string(type)) + " from row " +
+                   std::to_string(rows_read_[static_cast<std::size_t>(type)]),
+               static_cast<std::int64_t>(rows));
+}
+
+std::optional<OperationId> IltReader::resolve(std::optional<OperationId> row) {
+  const std::size_t index = row->index();
+  const bool may_be_lost = ids_.is_damaged || last_chunk_ != ChunkType::kEnd;
+  if (index >= ids_.operations.size() && !may_be_lost) throw Malformed{kInvalid, "a reference is to no operation"};
+  const auto id = ids_.operations.find(index);
+  if (!id) found_.count(kLostReferences, place_ + ": operation " + std::to_string(index));
+  return id;
+}
+
+void IltReader::resolve_references() {
+  for (const OperationId id : with_record_) {
+    auto& record = builder_.sync_detail(id).record;
+    record = resolve(record);
+  }
+  for (const OperationId id : with_forward_op_) {
+    auto& forward_op = builder_.range_detail(id).forward_op;
+    forward_op = resolve(forward_op);
+  }
+}
+
+/// What the builder finds, it found also when the trace was written: the two counts are of one thing.
+void IltReader::merge_diagnostics(const Diagnostics& found_by_builder, Diagnostics& diagnostics) const {
+  for (const Diagnostic& stored : stored_.entries()) {
+    const auto& again = found_by_builder.entries();
+    const auto same = std::ranges::find(again, stored.code, &Diagnostic::code);
+    diagnostics.add(same == again.end() ? stored : *same);
+  }
+  for (const Diagnostic& found : found_by_builder.entries()) {
+    if (stored_.count_of(found.code) == 0) diagnostics.add(found);
+  }
+  diagnostics.merge(found_);
+}
+
+Buffer bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (in) {
+    const std::streamoff size = in.tellg();
+    Buffer bytes(size > 0 ? static_cast<std::size_t>(size) : 0);
+    in.seekg(0);
+    in.read(reinterpret_cast<char*>(bytes.data()), size);
+    if (in && size >= 0) return bytes;
+  }
+  throw Error(kCannotRead, file.string(), "the file cannot be read", "check its name and permissions");
+}
+
+}  // namespace
+
+Trace read_ilt(std::span<const std::uint8_t> bytes, const std::string& place, Diagnostics& diagnostics) {
+  return IltReader(bytes, place).read(bytes, diagnostics);
+}
+
+Trace read_ilt(const std::filesystem::path& file, Diagnostics& diagnostics) {
+  const Buffer bytes = bytes_of(file);
+  return read_ilt(bytes, file.string(), diagnostics);
+}
+
+bool looks_like_ilt(std::span<const std::uint8_t> first_bytes) {
+  return first_bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), first_bytes.begin());
+}
+
+}  // namespace interlace::trace

@@ -1,0 +1,89 @@
+#include <fstream>
+#include <vector>
+
+#include "simulator/trace/ilt/errors.hpp"
+#include "simulator/trace/ilt/writer.hpp"
+
+namespace interlace::trace {
+
+namespace {
+
+/// A Trace holds launches as links; the file holds them as correlations. Each host call that launched something gets
+/// the next number of its rank, so that the numbers stay small and near each other.
+std::vector<std::optional<std::int64_t>> invent_correlations(const Trace& trace) {
+  std::vector<std::optional<std::int64_t>> correlations(trace.size());
+  std::vector<std::int64_t> next(trace.ranks().size(), 1);
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const auto launched = trace.launched_by({i});
+    if (launched.empty()) continue;
+    correlations[i] = next[trace.rank_of({i}).index()]++;
+    for (const OperationId work : launched) correlations[work.index()] = correlations[i];
+  }
+  return correlations;
+}
+
+void write_definitions(const Trace& trace, IltWriter& writer) {
+  for (const std::string& text : trace.strings()) writer.intern(text);
+  for (const Rank& rank : trace.ranks()) writer.add_rank(rank);
+  for (const Lane& lane : trace.lanes()) {
+    const LaneId id = writer.lane(lane.kind, lane.rank, lane.process, lane.number);
+    if (!lane.name.empty()) writer.name_lane(id, lane.name);
+    if (lane.priority) writer.set_priority(id, *lane.priority);
+  }
+}
+
+void write_operation(const Trace& trace, OperationId op, const IltWriter::Common& common, IltWriter& writer) {
+  switch (const OperationKind kind = trace.kind(op)) {
+    case OperationKind::kKernel: writer.add_kernel(common, *trace.kernel(op)); return;
+    case OperationKind::kCollective: {
+      const CollectiveDetail* detail = trace.collective(op);
+      writer.add_collective(common, *trace.kernel(op), detail == nullptr ? std::nullopt : std::optional(*detail));
+      return;
+    }
+    case OperationKind::kCopy: writer.add_copy(common, *trace.copy(op)); return;
+    case OperationKind::kMemset: writer.add_memset(common, *trace.copy(op)); return;
+    case OperationKind::kHostCall:
+    case OperationKind::kEventRecord:
+    case OperationKind::kStreamWait:
+    case OperationKind::kHostSync:
+      if (const SyncDetail* detail = trace.sync(op)) {
+        writer.add_sync(kind, common, *detail);
+      } else {
+        writer.add_host_call(common);
+      }
+      return;
+    case OperationKind::kRange: writer.add_range(common, *trace.range(op)); return;
+    case OperationKind::kDeviceRange: writer.add_device_range(common, *trace.range(op)); return;
+    case OperationKind::kAllocation: writer.add_allocation(common, *trace.allocation(op)); return;
+  }
+}
+
+}  // namespace
+
+void write_ilt(const Trace& trace, const Diagnostics& diagnostics, std::ostream& out, std::string place,
+               const IltWriter::Options& options) {
+  IltWriter writer(out, std::move(place), options);
+  write_definitions(trace, writer);
+  writer.add_diagnostics(diagnostics);
+  const auto correlations = invent_correlations(trace);
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const IltWriter::Common common{trace.lanes_of_operations()[i], trace.names()[i], trace.starts()[i] + trace.origin(),
+                                   trace.durations()[i], correlations[i]};
+    write_operation(trace, {i}, common, writer);
+  }
+  writer.close();
+}
+
+void write_ilt(const Trace& trace, const Diagnostics& diagnostics, const std::filesystem::path& file) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  if (!out) {
+    throw Error(ilt::kCannotWrite, file.string(), "the file cannot be made", "check the folder and its permissions");
+  }
+  write_ilt(trace, diagnostics, out, file.string());
+  out.close();
+  if (!out) throw Error(ilt::kCannotWrite, file.string(), "writing failed", "check that the disk has room");
+}
+
+void write_ilt(const Trace& trace, const std::filesystem::path& file) { write_ilt(trace, Diagnostics(), file); }
+
+}  // namespace interlace::trace

@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <sstream>
+
+#include "simulator/trace/ilt/format.hpp"
+#include "simulator/trace/ilt/reader.hpp"
+#include "simulator/trace/ilt/writer.hpp"
+#include "tests/support/trace_difference.hpp"
+
+namespace interlace::trace {
+namespace {
+
+using rc::gen::arbitrary;
+using rc::gen::inRange;
+
+template <class T>
+T any() {
+  return *rc::gen::oneOf(arbitrary<T>(),
+                         rc::gen::element(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+}
+
+template <class T>
+std::optional<T> maybe() {
+  return *arbitrary<bool>() ? std::optional(any<T>()) : std::nullopt;
+}
+
+template <class Enum>
+Enum any_up_to(Enum last) {
+  return static_cast<Enum>(*inRange(0, static_cast<int>(last) + 1));
+}
+
+/// Builds a random trace: few lanes, names, correlations and start times, so that ties, shared launches and duplicate
+/// correlations happen.
+class RandomTrace {
+ public:
+  Trace build(Diagnostics& diagnostics) {
+    for (int i = *inRange(1, 4); i > 0; --i) add_rank();
+    for (int i = *inRange(1, 5); i > 0; --i) add_lane();
+    const int operations = *inRange(0, 40);
+    for (int i = 0; i < operations; ++i) add_operation();
+    return std::move(builder_).build(diagnostics);
+  }
+
+ private:
+  void add_rank() {
+    Rank rank{.number = any<std::int32_t>(), .world_size = maybe<std::int32_t>(), .source = *arbitrary<std::string>()};
+    rank.process_id = any<std::int64_t>();
+    rank.producer = *arbitrary<std::string>();
+    for (int i = *inRange(0, 3); i > 0; --i) {
+      rank.devices.push_back({any<std::int64_t>(), *arbitrary<std::string>(), any<std::int32_t>(), any<std::int32_t>(),
+                              any<std::int32_t>(), any<std::int32_t>(), any<std::int64_t>(), any<Bytes>(),
+                              any<Bytes>()});
+    }
+    ranks_.push_back(builder_.add_rank(rank));
+  }
+
+  void add_lane() {
+    const LaneId id = builder_.lane(any_up_to(LaneKind::kStream), *rc::gen::elementOf(ranks_), any<std::int64_t>(),
+                                    any<std::int64_t>());
+    lanes_.push_back(id);
+    if (*arbitrary<bool>()) builder_.name_lane(id, *arbitrary<std::string>());
+    if (*arbitrary<bool>()) builder_.set_priority(id, any<std::int32_t>());
+  }
+
+  StringId name() { return builder_.intern(*arbitrary<std::string>()); }
+  LaneId lane() { return *rc::gen::elementOf(lanes_); }
+  std::optional<LaneId> maybe_lane() { return *arbitrary<bool>() ? std::optional(lane()) : std::nullopt; }
+  static std::optional<OperationId> one_of(const std::vector<OperationId>& known) {
+    return known.empty() || *arbitrary<bool>() ? std::nullopt : std::optional(*rc::gen::elementOf(known));
+  }
+
+  TraceBuilder::Common common() {
+    const Nanoseconds start =
+        *rc::gen::oneOf(inRange<Nanoseconds>(0, 5), inRange(ilt::kEarliestTime, ilt::kLatestTime));
+    const Nanoseconds duration =
+        *rc::gen::oneOf(inRange<Nanoseconds>(-2, 5), inRange<Nanoseconds>(0, ilt::kLongestDuration));
+    const auto correlation = *arbitrary<bool>() ? std::optional<std::int64_t>(*inRange(0, 8)) : std::nullopt;
+    return {lane(), name(), start, duration, correlation};
+  }
+
+  KernelDetail kernel() {
+    KernelDetail detail{.registers_per_thread = any<std::int32_t>(),
+                        .shared_memory = any<Bytes>(),
+                        .blocks_per_sm_limit = maybe<std::int32_t>(),
+                        .priority = maybe<std::int32_t>(),
+                        .graph_node = maybe<std::int64_t>()};
+    for (auto& size : detail.grid) size = any<std::int32_t>();
+    for (auto& size : detail.block) size = any<std::int32_t>();
+    return detail;
+  }
+
+  CollectiveDetail collective() {
+    return {any_up_to(CollectiveFunction::kBarrier),
+            name(),
+            name(),
+            name(),
+            any<std::int64_t>(),
+            any<std::int64_t>(),
+            any<std::int32_t>(),
+            maybe<std::int64_t>(),
+            any<Bytes>()};
+  }
+
+  CopyDetail copy() {
+    return {any<Bytes>(), any_up_to(MemorySpace::kManaged), any_up_to(MemorySpace::kManaged), *arbitrary<bool>()};
+  }
+
+  RangeDetail range() {
+    return {any_up_to(RangeKind::kOther), maybe<std::int64_t>(), maybe<std::int64_t>(), one_of(all_)};
+  }
+
+  AllocationDetail allocation() {
+    return {any_up_to(AllocationAction::kOutOfMemory),
+            any<std::uint64_t>(),
+            any<Bytes>(),
+            maybe<Bytes>(),
+            maybe<Bytes>(),
+            maybe_lane(),
+            *arbitrary<bool>()};
+  }
+
+  void add_operation() {
+    const auto kind = any_up_to(OperationKind::kAllocation);
+    switch (kind) {
+      case OperationKind::kKernel: all_.push_back(builder_.add_kernel(common(), kernel())); return;
+      case OperationKind::kCollective:
+        all_.push_back(builder_.add_collective(common(), kernel(),
+                                               *arbitrary<bool>() ? std::optional(collective()) : std::nullopt));
+        return;
+      case OperationKind::kCopy: all_.push_back(builder_.add_copy(common(), copy())); return;
+      case OperationKind::kMemset: all_.push_back(builder_.add_memset(common(), copy())); return;
+      case OperationKind::kHostCall:
+        if (*arbitrary<bool>()) {
+          all_.push_back(builder_.add_host_call(common()));
+          return;
+        }
+        [[fallthrough]];
+      case OperationKind::kEventRecord:
+      case OperationKind::kStreamWait:
+      case OperationKind::kHostSync:
+        all_.push_back(builder_.add_sync(
+            kind, common(),
+            {any_up_to(SyncKind::kEventQuery), maybe_lane(), maybe<std::int64_t>(), one_of(all_), maybe_lane()}));
+        return;
+      case OperationKind::kRange: all_.push_back(builder_.add_range(common(), range())); return;
+      case OperationKind::kDeviceRange: all_.push_back(builder_.add_device_range(common(), range())); return;
+      case OperationKind::kAllocation: all_.push_back(builder_.add_allocation(common(), allocation())); return;
+    }
+  }
+
+  TraceBuilder builder_;
+  std::vector<RankId> ranks_;
+  std::vector<LaneId> lanes_;
+  std::vector<OperationId> all_;
+};
+
+RC_GTEST_PROP(IltProperty, ReadingGivesBackWhatWasWritten, ()) {
+  Diagnostics found;
+  const Trace trace = RandomTrace().build(found);
+  std::ostringstream out;
+  write_ilt(trace, found, out, "memory",
+            {.operations_per_chunk = *inRange<std::uint32_t>(1, 50), .compression_level = *inRange(-1, 6)});
+  const std::string file = out.str();
+  Diagnostics read_back;
+  const Trace again = read_ilt({reinterpret_cast<const std::uint8_t*>(file.data()), file.size()}, "memory", read_back);
+  RC_ASSERT(first_difference(trace, again) == "");
+  RC_ASSERT(read_back.entries() == found.entries());
+}
+
+}  // namespace
+}  // namespace interlace::trace

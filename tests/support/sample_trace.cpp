@@ -1,0 +1,105 @@
+#include "tests/support/sample_trace.hpp"
+
+#include <limits>
+
+namespace interlace::trace {
+
+namespace {
+
+constexpr DiagnosticKind kOfReader{"sample.repaired", Severity::kInfo, "something was repaired", "nothing to do"};
+
+struct Sample {
+  TraceBuilder builder;
+  RankId first = builder.add_rank(
+      {.number = 0,
+       .world_size = 2,
+       .source = "rank0.json",
+       .process_id = 4'711,
+       .host_name = "node-a",
+       .producer = "kineto schema 1",
+       .run_id = "r1",
+       .devices = {{0, "H200", 9, 0, 132, 2'048, 65'536, 233'472, 150'754'820'096}, {1, "", 0, 0, 0, 0, 0, 0, 0}}});
+  RankId second = builder.add_rank({.number = -1});
+  LaneId thread = builder.lane(LaneKind::kHostThread, first, 4'711, 4'712);
+  LaneId stream = builder.lane(LaneKind::kStream, first, 0, 7);
+  LaneId other_thread = builder.lane(LaneKind::kHostThread, second, std::numeric_limits<std::int64_t>::max(), -5);
+  LaneId other_stream = builder.lane(LaneKind::kStream, second, 0, 7);
+
+  TraceBuilder::Common at(LaneId lane, std::string_view name, Nanoseconds start, Nanoseconds duration,
+                          std::optional<std::int64_t> correlation = {}) {
+    return {lane, builder.intern(name), start, duration, correlation};
+  }
+
+  void add_device_work(Nanoseconds t) {
+    builder.add_kernel(at(stream, "gemm", t + 500, 1'000, 1), {.grid = {8, 2, 1},
+                                                               .block = {128, 1, 2},
+                                                               .registers_per_thread = 255,
+                                                               .shared_memory = 49'152,
+                                                               .blocks_per_sm_limit = 2,
+                                                               .priority = -5,
+                                                               .graph_node = std::int64_t{1} << 62});
+    builder.add_kernel(at(stream, "relu", t + 1'600, 0, 1), {});
+    builder.add_kernel(at(other_stream, "orphan", t + 1'600, 7, 99), {});
+    const CollectiveDetail all_to_all{.function = CollectiveFunction::kAllToAll,
+                                      .name = builder.intern("all_to_allv"),
+                                      .dtype = builder.intern("Float"),
+                                      .group = builder.intern("0"),
+                                      .in_elements = 1 << 20,
+                                      .out_elements = 77,
+                                      .group_size = 2,
+                                      .sequence = 12,
+                                      .element_bytes = 4};
+    builder.add_collective(at(stream, "ncclDevKernel", t + 2'000, 5'000, 2), {}, all_to_all);
+    builder.add_collective(at(stream, "ncclDevKernel", t + 7'100, 5'000, 3), {.grid = {24, 1, 1}}, std::nullopt);
+    builder.add_collective(at(other_stream, "ncclDevKernel", t + 2'010, 4'990, 2), {}, CollectiveDetail{});
+    builder.add_copy(at(stream, "Memcpy HtoD", t + 13'000, 10, 4),
+                     {1'024, MemorySpace::kPinned, MemorySpace::kDevice, false});
+    builder.add_copy(at(stream, "Memcpy PtoP", t + 13'010, 10),
+                     {std::numeric_limits<Bytes>::max(), MemorySpace::kDevice, MemorySpace::kManaged, true});
+    builder.add_memset(at(stream, "Memset", t + 13'020, 1, 5), {512, MemorySpace::kDevice, MemorySpace::kDevice});
+    builder.add_device_range(at(stream, "## forward ##", t + 500, 6'000), {.kind = RangeKind::kAnnotation});
+  }
+
+  void add_host_work(Nanoseconds t) {
+    for (const std::int64_t correlation : {1, 2, 3, 4, 5}) {
+      builder.add_host_call(at(thread, "cudaLaunchKernel", t + 10 * correlation, 5, correlation));
+    }
+    builder.add_host_call(at(other_thread, "ncclGroupEnd", t + 20, 5, 2));
+    const OperationId wait =
+        builder.add_sync(OperationKind::kStreamWait, at(thread, "cudaStreamWaitEvent", t + 70, 2),
+                         {.kind = SyncKind::kStreamWaitEvent, .stream = stream, .event = 12, .record_stream = stream});
+    builder.sync_detail(wait).record = builder.add_sync(
+        OperationKind::kEventRecord, at(thread, "cudaEventRecord", t + 80, 2), {.kind = SyncKind::kEventRecord});
+    builder.add_sync(OperationKind::kHostSync, at(thread, "cudaDeviceSynchronize", t + 90, 900), {});
+    builder.add_sync(OperationKind::kHostCall, at(thread, "cudaEventQuery", t + 95, 1),
+                     {.kind = SyncKind::kEventQuery, .event = -3});
+    builder.add_range(at(thread, "inner", t + 10, 80), {.kind = RangeKind::kCpuOp, .sequence_number = 42});
+    const OperationId forward = builder.add_range(at(thread, "outer", t + 10, 900), {.kind = RangeKind::kAnnotation});
+    builder.add_range(at(thread, "backward", t + 1'000, 10),
+                      {.kind = RangeKind::kCpuOp, .forward_thread = -1, .forward_op = forward});
+    builder.add_allocation(at(thread, "[memory]", t + 12, 0), {.action = AllocationAction::kAlloc,
+                                                               .address = 0xFFFF'FFFF'FFFF'F000,
+                                                               .bytes = 512,
+                                                               .total_allocated = 512,
+                                                               .total_reserved = 2 << 20,
+                                                               .stream = stream});
+    builder.add_allocation(at(thread, "[memory]", t + 12, 0),
+                           {.action = AllocationAction::kOutOfMemory, .on_device = false});
+  }
+};
+
+}  // namespace
+
+Trace sample_trace(Diagnostics& found) {
+  Sample sample;
+  sample.builder.name_lane(sample.thread, "python main");
+  sample.builder.set_priority(sample.stream, -5);
+  sample.builder.intern("a text that nothing uses");
+  sample.builder.intern("");
+  sample.add_device_work(1'760'000'000'000'000'000);
+  sample.add_host_work(1'760'000'000'000'000'000);
+  found.count(kOfReader, "rank0.json byte 17", 3);
+  return std::move(sample.builder).build(found);
+}
+
+}  // namespace interlace::trace

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::trace {
+
+/// Says where two traces first differ, in anything that a Trace tells; empty where they are equal.
+[[nodiscard]] std::string first_difference(const Trace& a, const Trace& b);
+
+}  // namespace interlace::trace
