@@ -181,23 +181,54 @@ double pooled_bandwidth(const SiteTable& table) {
     const bool pooled =
         site.segment.stage == schedule::Stage::kOutputDistStart ||
         (site.segment.stage == schedule::Stage::kBackward && site.segment.piece == stages::Piece::kGradDist);
-    if (site.kind != WorkKind::kCollective || !pooled || site.bytes == 0 || site.alone_ns <= 0) continue;
+    const bool exchange = site.kind == WorkKind::kCollective && site.function == trace::CollectiveFunction::kAllToAll;
+    if (!exchange || !pooled || site.bytes == 0 || site.alone_ns <= 0) continue;
     best = std::max(best, static_cast<double>(site.bytes) / site.alone_ns);
   }
   return best;
 }
 
+/// Does something else than collectives run beside the site's instances most of their time?
+bool is_crowded(const Trace& trace, const Site& site, const std::vector<IntervalSet>& kernels) {
+  std::vector<double> beside;
+  for (const OperationId op : site.instances) {
+    const Interval span{trace.start(op), trace.end(op)};
+    const auto covered = static_cast<double>(kernels[trace.rank_of(op).index()].covered(span));
+    beside.push_back(covered / static_cast<double>(std::max<Nanoseconds>(1, span.length())));
+  }
+  return statistics::median(beside) > 0.5;
+}
+
+std::vector<IntervalSet> kernel_time(const Trace& trace) {
+  std::vector<std::vector<Interval>> busy(trace.ranks().size());
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const OperationId op{i};
+    if (trace.kind(op) == OperationKind::kKernel) busy[trace.rank_of(op).index()].push_back({trace.start(op), trace.end(op)});
+  }
+  std::vector<IntervalSet> result;
+  for (auto& of_rank : busy) result.emplace_back(std::move(of_rank));
+  return result;
+}
+
+bool is_jagged_exchange(const Site& site) {
+  return site.kind == WorkKind::kCollective && site.segment.piece == stages::Piece::kTensors && site.bytes > 0;
+}
+
 /// All-to-alls of jagged inputs mostly run beside other kernels, and a recorded start may mean that the first of their
-/// CTAs found an SM. By themselves they reached at least half of the pooled ones' bandwidth (base of c6, n6 and t2):
-/// what they took longer is the crowd's doing.
-void free_jagged_exchanges(SiteTable& table) {
+/// CTAs found an SM. By themselves they reached at least half of the pooled ones' bandwidth (base of c6, n6 and t2), and
+/// one reaches what another of the same job does: what they took longer is the crowd's doing.
+void free_jagged_exchanges(const Trace& trace, SiteTable& table) {
   constexpr double kJaggedPart = 0.5;
   constexpr double kStartup = 50'000.0;
-  const double bandwidth = pooled_bandwidth(table);
+  double bandwidth = kJaggedPart * pooled_bandwidth(table);
   if (bandwidth <= 0) return;
+  for (const Site& site : table.sites) {
+    if (is_jagged_exchange(site)) bandwidth = std::max(bandwidth, static_cast<double>(site.bytes) / site.alone_ns);
+  }
+  const std::vector<IntervalSet> kernels = kernel_time(trace);
   for (Site& site : table.sites) {
-    if (site.kind != WorkKind::kCollective || site.segment.piece != stages::Piece::kTensors) continue;
-    const double most = static_cast<double>(site.bytes) / (kJaggedPart * bandwidth) + kStartup;
+    if (!is_jagged_exchange(site) || !is_crowded(trace, site, kernels)) continue;
+    const double most = static_cast<double>(site.bytes) / bandwidth + kStartup;
     if (site.alone_ns <= most) continue;
     const double part = most / site.alone_ns;
     site.crowded_rate = part;
@@ -224,7 +255,7 @@ void estimate_collectives(const Trace& trace, SiteTable& table, Diagnostics& dia
       site.spread = std::max(site.spread, spread_of(values, 0.15));
     }
   }
-  free_jagged_exchanges(table);
+  free_jagged_exchanges(trace, table);
 }
 
 /// Gaps between queued works, and the latency of a launch on an idle stream.
@@ -257,7 +288,9 @@ void estimate_dispatch(const Trace& trace, SiteTable& table) {
   }
   const double usual_gap = all_gaps.empty() ? 1'500.0 : statistics::median(all_gaps);
   for (std::size_t s = 0; s < table.sites.size(); ++s) {
-    table.sites[s].dispatch_gap_ns = gaps[s].empty() ? usual_gap : statistics::median(gaps[s]);
+    // On side streams the gap shows when blocks of the kernel beside it retired, not what the device needs.
+    Site& site = table.sites[s];
+    site.dispatch_gap_ns = gaps[s].empty() || site.on_side_stream ? usual_gap : statistics::median(gaps[s]);
   }
   table.launch_latency_ns = latencies.size() < 8 ? 9'000.0 : statistics::quantile(latencies, 0.25);
 }

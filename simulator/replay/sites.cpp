@@ -119,7 +119,12 @@ class SiteFinder {
     const auto [known, is_new] =
         ids_.try_emplace({segment, name, ordinal}, SiteId{static_cast<std::uint32_t>(table_.sites.size())});
     if (is_new) table_.sites.push_back(describe(segment, op, ordinal, rank));
-    table_.sites[known->second.index()].instances.push_back(op);
+    Site& site = table_.sites[known->second.index()];
+    site.instances.push_back(op);
+    if (const trace::CollectiveDetail* c = trace_->collective(op)) {
+      site.function = c->function;
+      site.bytes = std::max(site.bytes, std::max(c->in_elements, c->out_elements) * c->element_bytes);
+    }
     return known->second;
   }
 
@@ -139,9 +144,6 @@ class SiteFinder {
       if (site.kind == WorkKind::kCollective) site.ctas = static_cast<std::int32_t>(kernel->blocks());
     }
     if (const trace::CopyDetail* copy = trace_->copy(op)) site.bytes = copy->bytes;
-    if (const trace::CollectiveDetail* c = trace_->collective(op)) {
-      site.bytes = std::max(c->in_elements, c->out_elements) * c->element_bytes;
-    }
     return site;
   }
 

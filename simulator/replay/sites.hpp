@@ -35,7 +35,8 @@ struct Site {
   bool blocks_host = false;       ///< the call returns when the copy is done (pageable, device to host)
   contention::KernelShape shape;  ///< kernels and collectives
   std::int32_t ctas = 0;          ///< SMs that a collective holds
-  Bytes bytes = 0;                ///< of copies; of a collective what one rank sends
+  trace::CollectiveFunction function = trace::CollectiveFunction::kUnknown;
+  Bytes bytes = 0;                ///< of copies; of a collective the most that one rank sends or receives
   std::vector<trace::OperationId> instances;
 
   double alone_ns = 0;              ///< with the GPU to itself; of a collective: from the last arrival to the end
