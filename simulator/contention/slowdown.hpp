@@ -21,6 +21,10 @@ inline constexpr double kStreamingSensitivity = 0.22;
 inline constexpr double kGatherSensitivity = 0.50;
 [[nodiscard]] double usual_sensitivity(Bound bound);
 
+/// Part of its progress that a collective through host memory loses while host copies run on all ranks: each nanosecond
+/// of copies cost it 0.33 to 0.38 (slopes over the schedules of n5 and t9, two and four ranks).
+inline constexpr double kLostToHostCopies = 0.35;
+
 /// How much longer a kernel that is not bound by compute takes while collectives hold `ctas` SMs: 1 + sensitivity *
 /// ctas / 32. A single CTA moves too little to matter.
 [[nodiscard]] double memory_slowdown(double sensitivity, std::int32_t ctas);

@@ -201,10 +201,28 @@ void Machine::set_rates() {
       group.rate = std::min({group.rate, resident, crowded ? work.crowded_rate : 1.0});
     }
   }
+  share_host_path();
   for (const Gpu& gpu : gpus_) {
     for (const WorkId id : gpu.running) {
       Work& work = works_[id.index()];
       if (work.group) work.active.rate = groups_[*work.group].complete ? groups_[*work.group].rate : 0.0;
+    }
+  }
+}
+
+void Machine::share_host_path() {
+  if (!options_.contention || !options_.collectives_cross_host) return;
+  const auto runs = [&](const Gpu& gpu, WorkKind kind) {
+    return std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].kind == kind; });
+  };
+  const auto copying = std::ranges::count_if(gpus_, [&](const Gpu& gpu) { return runs(gpu, WorkKind::kHostCopy); });
+  const double lost = contention::kLostToHostCopies * static_cast<double>(copying) / static_cast<double>(gpus_.size());
+  for (Gpu& gpu : gpus_) {
+    const bool exchanging = runs(gpu, WorkKind::kCollective);
+    for (const WorkId id : gpu.running) {
+      Work& work = works_[id.index()];
+      if (work.group) groups_[*work.group].rate = std::min(groups_[*work.group].rate, 1.0 - lost);
+      if (work.kind == WorkKind::kHostCopy && exchanging) work.active.rate = options_.host_copy_rate;
     }
   }
 }

@@ -41,6 +41,8 @@ struct Work {
 struct MachineOptions {
   double launch_latency_ns = 9'000;  ///< from the start of a launch call to the work on an idle stream
   double wait_latency_ns = 4'000;    ///< from the end of what a stream waited for to its next work
+  bool collectives_cross_host = false;  ///< collectives and host copies share PCIe and host memory
+  double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
   bool contention = true;            ///< false: everything takes its recorded-alone time
 };
 
@@ -98,6 +100,7 @@ class Machine {
   bool dispatch(Gpu& gpu);
   void finish(Gpu& gpu, WorkId id);
   void set_rates();
+  void share_host_path();
   [[nodiscard]] std::vector<contention::ActiveWork*> active(Gpu& gpu);
   [[nodiscard]] bool finished(const Work& work) const;
 

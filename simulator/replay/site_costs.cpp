@@ -144,13 +144,43 @@ void estimate_kernels(const Trace& trace, SiteTable& table) {
   }
 }
 
+/// Host copies of some size: when they ran, by rank, and how fast with and without collectives beside them.
+struct HostCopies {
+  std::vector<IntervalSet> busy;
+  std::vector<double> alone_rates;    ///< bytes a nanosecond
+  std::vector<double> crowded_rates;
+};
+
+HostCopies host_copies(const Trace& trace, const SiteTable& table) {
+  constexpr Bytes kSomeSize = 1'000'000;
+  std::vector<CollectiveCompany> company;
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r});
+  std::vector<std::vector<Interval>> busy(trace.ranks().size());
+  HostCopies result;
+  for (const Site& site : table.sites) {
+    if (site.kind != WorkKind::kHostCopy || site.bytes < kSomeSize) continue;
+    for (const OperationId op : site.instances) {
+      busy[trace.rank_of(op).index()].push_back({trace.start(op), trace.end(op)});
+      const Observation o = observe(trace, op, company[trace.rank_of(op).index()]);
+      const double rate = static_cast<double>(trace.copy(op)->bytes) / std::max(1.0, o.measured_ns);
+      if (o.covered_ns < 0.05 * o.measured_ns) result.alone_rates.push_back(rate);
+      if (o.covered_ns > 0.9 * o.measured_ns) result.crowded_rates.push_back(rate);
+    }
+  }
+  for (auto& of_rank : busy) result.busy.emplace_back(std::move(of_rank));
+  return result;
+}
+
 struct Meeting {
   Nanoseconds last_start = std::numeric_limits<Nanoseconds>::min();
+  Nanoseconds last_end = std::numeric_limits<Nanoseconds>::min();
   std::vector<std::pair<std::size_t, Nanoseconds>> ends;  ///< by rank
 };
 
-/// From the last arrival to the end on each rank: site -> rank -> a value an iteration.
-std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace, const SiteTable& table) {
+/// From the last arrival to the end on each rank, less what host copies took of it where they share the way:
+/// site -> rank -> a value an iteration.
+std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace, const SiteTable& table,
+                                                             const HostCopies& copies) {
   std::map<std::pair<SiteId, std::size_t>, Meeting> meetings;
   for (std::size_t r = 0; r < table.ranks.size(); ++r) {
     for (std::size_t k = 0; k < table.ranks[r].size(); ++k) {
@@ -158,6 +188,7 @@ std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace,
         if (table.sites[work.site.index()].kind != WorkKind::kCollective) continue;
         Meeting& m = meetings[{work.site, k}];
         m.last_start = std::max(m.last_start, trace.start(work.work));
+        m.last_end = std::max(m.last_end, trace.end(work.work));
         m.ends.emplace_back(r, trace.end(work.work));
       }
     }
@@ -166,8 +197,15 @@ std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace,
   for (const auto& [key, meeting] : meetings) {
     auto& of_site = values[key.first];
     of_site.resize(table.ranks.size());
+    double lost = 0;
+    if (table.collectives_cross_host) {
+      for (const IntervalSet& busy : copies.busy) {
+        lost += static_cast<double>(busy.covered({meeting.last_start, meeting.last_end}));
+      }
+      lost *= contention::kLostToHostCopies / static_cast<double>(copies.busy.size());
+    }
     for (const auto& [rank, end] : meeting.ends) {
-      of_site[rank].push_back(static_cast<double>(std::max<Nanoseconds>(1, end - meeting.last_start)));
+      of_site[rank].push_back(std::max(1.0, static_cast<double>(end - meeting.last_start) - lost));
     }
   }
   return values;
@@ -237,11 +275,42 @@ void free_jagged_exchanges(const Trace& trace, SiteTable& table) {
   }
 }
 
+/// Direct links between GPUs carry some hundreds of gigabytes a second, PCIe and host memory at most 64: the fastest of
+/// the large collectives tells which way they go. There, host copies and collectives slow each other down.
+void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copies) {
+  constexpr Bytes kLarge = 8'000'000;
+  constexpr double kFastestPcie = 64.0;     // bytes a nanosecond: generation 5, 16 lanes
+  constexpr double kUsualCopyRate = 0.6;    // beside a collective: 0.75 on two ranks (n5), 0.42 on four (t9)
+  double fastest = 0;
+  for (const Site& site : table.sites) {
+    if (site.kind != WorkKind::kCollective || site.bytes < kLarge) continue;
+    for (const OperationId op : site.instances) {
+      const auto duration = static_cast<double>(std::max<Nanoseconds>(1, trace.duration(op)));
+      fastest = std::max(fastest, static_cast<double>(site.bytes) / duration);
+    }
+  }
+  table.collectives_cross_host = fastest > 0 && fastest < kFastestPcie;
+  if (!table.collectives_cross_host) return;
+  const bool seen = copies.alone_rates.size() >= 2 && copies.crowded_rates.size() >= 2;
+  table.host_copy_rate =
+      seen ? std::min(1.0, statistics::median(copies.crowded_rates) / statistics::median(copies.alone_rates)) : kUsualCopyRate;
+  if (copies.alone_rates.empty() && copies.crowded_rates.empty()) return;
+  const double alone = copies.alone_rates.empty() ? statistics::median(copies.crowded_rates) / table.host_copy_rate
+                                                  : statistics::median(copies.alone_rates);
+  for (Site& site : table.sites) {
+    if (site.kind == WorkKind::kHostCopy && site.bytes >= 1'000'000) {
+      site.alone_ns = std::min(site.alone_ns, static_cast<double>(site.bytes) / alone);
+    }
+  }
+}
+
 void estimate_collectives(const Trace& trace, SiteTable& table, Diagnostics& diagnostics) {
   std::int32_t world = 0;
   for (const trace::Rank& rank : trace.ranks()) world = std::max(world, rank.world_size.value_or(0));
   const bool all_ranks = world == 0 || static_cast<std::size_t>(world) <= trace.ranks().size();
-  for (const auto& [id, by_rank] : transfers(trace, table)) {
+  const HostCopies copies = host_copies(trace, table);
+  find_host_path(trace, table, copies);
+  for (const auto& [id, by_rank] : transfers(trace, table, copies)) {
     Site& site = table.sites[id.index()];
     if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, trace.text(site.name));
     for (const std::vector<double>& values : by_rank) {

@@ -75,6 +75,8 @@ struct SiteTable {
   std::vector<Site> sites;
   std::vector<std::vector<RecordedIteration>> ranks;  ///< by rank, by iteration
   std::uint32_t collective_streams = 1;
+  bool collectives_cross_host = false;  ///< no direct links between GPUs: collectives share PCIe with host copies
+  double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
   double launch_latency_ns = 0;  ///< from the start of a launch call to the start of the work on an idle stream
   Nanoseconds step_ns = 0;       ///< recorded, mean over iterations and ranks
 };
