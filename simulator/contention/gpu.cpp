@@ -19,13 +19,19 @@ constexpr int kGpcs = 8;
 /// kernel on 128 of 132 SMs (t7, t9), one of 32 did beside 124 (c6).
 constexpr double kLeastFreeSms = 8.0;
 
-/// SMs that no block of a compute-bound kernel holds; the blocks of others are short and soon make room.
+/// SMs that a kernel's blocks keep from a collective's CTAs, which need nearly a whole SM each: all until its last
+/// round of blocks; in that one all of them to the end where it is one of few, else fewer and fewer.
+double sms_kept(const ActiveWork& w) {
+  if (w.kind != ActiveWork::Kind::kKernel) return w.resident_ctas;
+  if (w.in_cohorts || w.shape.waves() <= kFewWaves || !w.dispatched()) return w.sms_used();
+  const double last_round = w.alone_ns / w.shape.waves();
+  return w.sms_used() * std::clamp(w.remaining_ns / last_round, 0.0, 1.0);
+}
+
 double free_sms(std::span<const ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
   double free = sm_count;
   for (const ActiveWork* w : running) {
-    if (w == &candidate) continue;
-    if (w->kind == ActiveWork::Kind::kKernel && w->shape.bound == Bound::kCompute) free -= w->sms_used();
-    if (w->kind == ActiveWork::Kind::kCollective) free -= w->resident_ctas;
+    if (w != &candidate) free -= sms_kept(*w);
   }
   return std::max(0.0, free);
 }
@@ -102,14 +108,16 @@ bool admits(std::span<const ActiveWork* const> running, const ActiveWork& candid
          free_sms(running, candidate, sm_count) >= kLeastFreeSms;
 }
 
-void settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count) {
+bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns) {
+  if (collective.resident_ctas >= collective.ctas) return false;
   const std::vector<const ActiveWork*> company(running.begin(), running.end());
   const double free = free_sms(company, collective, sm_count);
-  const double fit =
-      free >= sm_count || collective.ctas <= 1
-          ? collective.ctas
-          : std::max(sms_fit_for_clusters(free), static_cast<double>(std::min(collective.ctas, kClusterCtas)));
-  collective.resident_ctas = std::max(collective.resident_ctas, std::min<double>(collective.ctas, fit));
+  const double fit = free >= sm_count ? collective.ctas : sms_fit_for_clusters(free);
+  const double launched =
+      kClusterCtas * (1.0 + std::floor((now_ns - collective.started_ns) / kClusterLaunchNs + kEpsilon));
+  const double most = std::min<double>(collective.ctas, std::max<double>(fit, std::min(collective.ctas, kClusterCtas)));
+  collective.resident_ctas = std::max(collective.resident_ctas, std::min(most, launched));
+  return most > launched;
 }
 
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {

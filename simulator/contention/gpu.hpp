@@ -17,6 +17,7 @@ struct ActiveWork {
   Kind kind = Kind::kKernel;
   KernelShape shape;          ///< kernels only
   std::int32_t ctas = 0;      ///< collectives only
+  double started_ns = 0;      ///< collectives only
   double resident_ctas = 0;   ///< collectives only: those that hold an SM, from start to end, waiting included
   std::int32_t priority = 0;  ///< of its stream; lower is more urgent
   double sensitivity = kStreamingSensitivity;  ///< to collectives beside it; kernels not bound by compute
@@ -51,12 +52,17 @@ struct ActiveWork {
 [[nodiscard]] bool admits(std::span<const ActiveWork* const> running, const ActiveWork& candidate,
                           std::int32_t sm_count);
 
-/// Gives a collective's CTAs the SMs there are now; those that have one keep it. The rest take their turn when the
-/// first have done their channels' share, so that progress goes with resident_ctas / ctas. NCCL launches clusters of
-/// four CTAs, and the CTAs of a cluster must lie in one GPC, so of few SMs that are free here and there most are of no
-/// use: with `free` SMs spread at random over eight GPCs, those that serve are 8 * E[4 * floor(X / 4)], X ~
-/// Poisson(free / 8).
-void settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count);
+/// Gives a collective's CTAs the SMs there are now; those that have one keep it. Progress goes with resident_ctas /
+/// ctas: the rest take their turn when the first have done their channels' share.
+///
+/// CTAs come in clusters, which take kClusterLaunchNs each to place: a kernel that becomes ready just behind the
+/// collective takes the SMs that are not taken by then (n6: a matrix multiplication that began 2 us after a collective
+/// lost 30-110 us to it, one that found it in place lost all its SMs). And the CTAs of a cluster must lie in one GPC,
+/// so of few SMs that are free here and there most are of no use: with `free` SMs spread at random over eight GPCs,
+/// those that serve are 8 * E[4 * floor(X / 4)], X ~ Poisson(free / 8). Returns true where more could be placed in
+/// kClusterLaunchNs from now.
+bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns);
+inline constexpr double kClusterLaunchNs = 1'000.0;
 
 /// Sets the rates of everything that runs on one GPU, except collectives (their rate depends on all ranks).
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count);

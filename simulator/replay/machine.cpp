@@ -84,7 +84,8 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   if (work.group) {
     if (options_.contention) {
       const auto beside = active(gpu);
-      contention::settle_ctas(work.active, beside, sm_count_);
+      work.active.started_ns = now_ns_;
+      gpu.placing = contention::settle_ctas(work.active, beside, sm_count_, now_ns_) || gpu.placing;
     }
     Group& group = groups_[*work.group];
     group.members.push_back(id);
@@ -155,9 +156,11 @@ bool Machine::complete_finished(Gpu& gpu) {
 bool Machine::dispatch(Gpu& gpu) {
   if (!options_.contention) return false;
   bool changed = false;
+  gpu.placing = false;
   const auto running = active(gpu);
   for (contention::ActiveWork* w : running) {
-    if (w->kind == contention::ActiveWork::Kind::kCollective) contention::settle_ctas(*w, running, sm_count_);
+    if (w->kind != contention::ActiveWork::Kind::kCollective) continue;
+    gpu.placing = contention::settle_ctas(*w, running, sm_count_, now_ns_) || gpu.placing;
   }
   for (contention::ActiveWork* w : running) {
     if (w->in_cohorts) changed = contention::dispatch_cohorts(*w, running, sm_count_, now_ns_) || changed;
@@ -230,6 +233,7 @@ void Machine::share_host_path() {
 std::optional<double> Machine::next_change() const {
   double next = kNever;
   for (const Gpu& gpu : gpus_) {
+    if (gpu.placing) next = std::min(next, now_ns_ + contention::kClusterLaunchNs);
     for (const WorkId id : gpu.running) {
       const contention::ActiveWork& w = works_[id.index()].active;
       if (w.in_cohorts) {

@@ -39,11 +39,11 @@ struct Work {
 };
 
 struct MachineOptions {
-  double launch_latency_ns = 9'000;  ///< from the start of a launch call to the work on an idle stream
-  double wait_latency_ns = 4'000;    ///< from the end of what a stream waited for to its next work
+  double launch_latency_ns = 9'000;     ///< from the start of a launch call to the work on an idle stream
+  double wait_latency_ns = 4'000;       ///< from the end of what a stream waited for to its next work
   bool collectives_cross_host = false;  ///< collectives and host copies share PCIe and host memory
   double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
-  bool contention = true;            ///< false: everything takes its recorded-alone time
+  bool contention = true;               ///< false: everything takes its recorded-alone time
 };
 
 /// The devices of all ranks: streams in first-in first-out order, events, collectives that meet, and the sharing of
@@ -86,6 +86,7 @@ class Machine {
     std::vector<Stream> streams;
     std::vector<WorkId> running;   ///< in order of start
     std::uint32_t next_group = 0;  ///< collectives meet in the order in which each rank issues them
+    bool placing = false;          ///< a collective has CTAs left to place
     bool blocked = false;          ///< a head waits for other kernels to be dispatched
   };
   struct Group {
