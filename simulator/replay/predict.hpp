@@ -17,6 +17,9 @@ struct PredictOptions {
   SimulationOptions simulation;
   std::int32_t shown_steps = 3;  ///< steady steps in the predicted trace
   std::int32_t runs = 4;         ///< simulations, each with a seed of its own
+  /// Standard deviation of predicted over measured step times beyond jitter: of the speed-up errors over all sets but
+  /// the bimodal one (docs/accuracy.md).
+  double model_error = 0.016;
 };
 
 /// What a schedule would do.

@@ -10,11 +10,13 @@
 namespace interlace::replay {
 
 struct SimulationOptions {
-  std::int32_t iterations = 40;
+  std::int32_t iterations = 30;
   std::int32_t warm_up = 6;  ///< iterations until the pipeline is full and steady; not counted
   std::uint64_t seed = 1;
-  double host_scale = 1.0;  ///< host time without the profiler, as a part of the recorded
-  bool jitter = true;       ///< draw host times and durations from their spread; false: always the same
+  /// Host time without the profiler, as a part of the recorded: 0.72 makes base, the schedule that shows it most, come
+  /// out right on average over c6, t6, n5 and n6 (singly 0.55 to 0.80).
+  double host_scale = 0.72;
+  bool jitter = true;  ///< draw host times and durations from their spread; false: always the same
   MachineOptions machine;
 };
 
