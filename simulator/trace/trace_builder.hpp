@@ -80,10 +80,10 @@ class TraceBuilder {
   std::vector<std::string> strings_;
 
   struct LaneKey {
-    LaneKind kind;
+    LaneKind kind = LaneKind::kHostThread;
     RankId rank;
-    std::int64_t process;
-    std::int64_t number;
+    std::int64_t process = 0;
+    std::int64_t number = 0;
     bool operator==(const LaneKey&) const = default;
   };
   struct LaneKeyHash {
