@@ -40,7 +40,7 @@ struct ResourceTraits {
 [[nodiscard]] const ResourceTraits& traits_of(Resource resource);
 
 struct Read {
-  Resource resource;
+  Resource resource = Resource::kHostBatch;
   /// Per batch only: some step must make it. Else it is read only where a step makes it (a model without sharded
   /// tables has no pooled embeddings).
   bool required = false;
