@@ -32,7 +32,7 @@ class SourceTree:
 
     def _walk(self):
         for folder, subfolders, names in os.walk(self.root):
-            subfolders[:] = [s for s in subfolders if s not in NOT_SOURCE and s != ".git"]
+            subfolders[:] = [s for s in subfolders if s not in NOT_SOURCE and (s == ".ci" or not s.startswith("."))]
             for name in names:
                 path = Path(folder, name).relative_to(self.root)
                 if path.as_posix() != ".git":  # a linked worktree has a file of that name
