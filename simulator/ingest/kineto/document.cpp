@@ -195,6 +195,7 @@ Document read_document(std::string_view text, const std::filesystem::path& file,
     if (!scan.peek()) truncated(file, text.size(), begin, "the field");
     not_a_trace(file, scan.at(), "',' or '}' was expected");
   }
+  if (scan.peek()) document.trailing_bytes = text.size() - scan.at();
   return document;
 }
 
