@@ -23,6 +23,13 @@ bool begins_with_event_key(std::string_view text) {
   return std::ranges::any_of(kKeys, [&](std::string_view key) { return text.starts_with(key); });
 }
 
+bool passes_last_fields(Scanner& scan) {
+  while (scan.accept(',')) {
+    if (scan.peek() != '"' || !scan.value() || !scan.accept(':') || !scan.value()) return false;
+  }
+  return scan.accept('}') && !scan.peek();
+}
+
 }  // namespace
 
 std::optional<char> Scanner::peek() {
@@ -89,25 +96,19 @@ std::optional<std::size_t> likely_event(std::string_view text, std::size_t from)
   for (std::size_t brace = text.find('{', from); brace != std::string_view::npos; brace = text.find('{', brace + 1)) {
     const auto comma = before(text, brace);
     if (!comma || text[*comma] != ',') continue;
-    const auto end = before(text, *comma);
-    if (!end || text[*end] != '}') continue;
     const std::size_t key = text.find_first_not_of(kWhiteSpace, brace + 1);
     if (key != std::string_view::npos && begins_with_event_key(text.substr(key))) return brace;
   }
   return std::nullopt;
 }
 
-std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t from, std::size_t until) {
+std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t from, std::size_t until,
+                                             std::size_t& scanned) {
   for (std::size_t at = text.find(']', from); at < until; at = text.find(']', at + 1)) {
-    const auto end = before(text, at);
-    if (!end || text[*end] != '}') continue;
     Scanner behind(text, at + 1);
-    if (behind.accept('}') && !behind.peek()) return at;
-    behind.move_to(at + 1);
-    if (behind.accept(',') && behind.peek() == '"' && behind.value() && behind.accept(':')) {
-      // A nested list is followed by fields, too, but never by a field of the top level at the right depth.
-      if (behind.value() && (behind.peek() == ',' || behind.peek() == '}')) return at;
-    }
+    const bool is_end = passes_last_fields(behind);
+    scanned += behind.at() - at;
+    if (is_end) return at;
   }
   return std::nullopt;
 }
