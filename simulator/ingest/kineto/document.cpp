@@ -62,7 +62,7 @@ class CarefulReader {
     Scanner scan(text_, begin);
     const auto value = scan.value();
     const auto behind = value ? scan.peek() : std::nullopt;
-    if (behind == ',' || behind == ']') {
+    if (behind == ',' || behind == ']' || behind == '{') {  // '{': a comma is missing
       if (decode(*value, begin, table)) return scan.at();
       const bool is_mended = decode(repair_event(*value), begin, table);
       // Without a mended event, the end that the scanner found can be trusted only where no other event stands inside.
@@ -79,7 +79,7 @@ class CarefulReader {
   std::size_t read_damaged(std::size_t begin, std::size_t scanned_to, EventTable& table) {
     const auto next = likely_event(text_, begin + 1);
     wasted_ += scanned_to - begin;
-    const auto last = likely_events_end(text_, begin + 1, next.value_or(text_.size()), wasted_);
+    const auto last = likely_events_end(text_, begin, next.value_or(text_.size()), wasted_);
     if (!next && !last) truncated(file_, text_.size(), begin, "an event");
     // Each such search may run through the rest of the file: with too many of them reading would take hours.
     if (wasted_ / 16 > text_.size() + kPatience) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace interlace::ingest::kineto {
 
@@ -102,9 +103,13 @@ std::optional<std::size_t> likely_event(std::string_view text, std::size_t from)
   return std::nullopt;
 }
 
-std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t from, std::size_t until,
+std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t event, std::size_t until,
                                              std::size_t& scanned) {
-  for (std::size_t at = text.find(']', from); at < until; at = text.find(']', at + 1)) {
+  std::ptrdiff_t open_braces = 0;
+  for (std::size_t at = text.find_first_of("{}]", event); at < until; at = text.find_first_of("{}]", at + 1)) {
+    if (text[at] == '{') ++open_braces;
+    if (text[at] == '}') --open_braces;
+    if (text[at] != ']' || open_braces > 0) continue;
     Scanner behind(text, at + 1);
     const bool is_end = passes_last_fields(behind);
     scanned += behind.at() - at;

@@ -37,9 +37,12 @@ class Scanner {
 /// up to it. None where there is no such place.
 [[nodiscard]] std::optional<std::size_t> likely_event(std::string_view text, std::size_t from);
 
-/// Where traceEvents seems to end: the first ']' in [from, until) behind which the text is that of an object's end: any
-/// number of fields, '}', nothing. scanned: increased by the number of characters looked at to tell.
-[[nodiscard]] std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t from, std::size_t until,
+/// Where traceEvents seems to end, if its last event is the damaged one at `event`: the first ']' in [event, until)
+/// that closes no less braces than were opened, and behind which the text is that of an object's end: any number of
+/// fields,
+/// '}', nothing. (Without the braces, text that is cut off behind a list within an event would look complete.)
+/// scanned: increased by the number of characters looked at to tell.
+[[nodiscard]] std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t event, std::size_t until,
                                                            std::size_t& scanned);
 
 }  // namespace interlace::ingest::kineto

@@ -88,9 +88,10 @@ TEST(Document, TakesTextWithoutWhiteSpaceAndFieldsInAnyOrder) {
   }
 }
 
-TEST(Document, TakesACommaBehindTheLastEvent) {
+TEST(Document, TakesTooManyAndTooFewCommas) {
   const std::string event = R"({"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 1})";
   EXPECT_EQ(range_names(read_document("{\"traceEvents\": [" + event + ",\n]}", "f")), std::vector<std::string>{"a"});
+  EXPECT_EQ(range_names(read_document("{\"traceEvents\": [" + event + event + "," + event + "]}", "f")).size(), 3U);
   EXPECT_TRUE(read_document("{\"traceEvents\": []}", "f").has_events);
   EXPECT_FALSE(read_document("{\"traceEvents\": {}}", "f").has_events);
 }
@@ -133,7 +134,7 @@ TEST(Document, LeavesOutWhatCannotBeMendedAndSaysSo) {
 
 TEST(Document, FindsTheEndBehindADamagedLastEvent) {
   KinetoText text = ranges(2);
-  text.event(R"({"ph": "X", "name": "broken)");
+  text.event(R"({"ph": "X", "name": "bro"ken, "grid": [1, 2], "ts": 1})");
   const Document document = read_document(text.text(), "some.json");
   EXPECT_EQ(range_names(document).size(), 2U);
   EXPECT_EQ(unreadable(document), 1);
