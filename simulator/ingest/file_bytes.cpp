@@ -99,7 +99,7 @@ FileBytes inflate(std::string_view gzip, const std::filesystem::path& file, cons
                             gzip.size()),
                 "copy the file again, or record again");
   };
-  constexpr std::size_t kSmallestMember = 18;
+  static constexpr std::size_t kSmallestMember = 18;
   if (gzip.size() < kSmallestMember) damaged(0);
 
   std::size_t expected = size_in_trailer(gzip);

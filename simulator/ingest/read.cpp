@@ -22,7 +22,7 @@ namespace {
 
 /// Editors on Windows put one before UTF-8.
 std::string_view without_byte_order_mark(std::string_view text) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  static constexpr std::string_view kMark = "\xEF\xBB\xBF";
   return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
 }
 

@@ -67,7 +67,7 @@ void check_copies(std::span<const RankFile> files) {
 
 /// "1, 2, 5".
 std::string missing_of(std::int32_t world_size, const std::set<std::int32_t>& present) {
-  constexpr std::size_t kNamed = 16;
+  static constexpr std::size_t kNamed = 16;
   std::vector<std::int32_t> missing;
   for (std::int32_t rank = 0; rank < world_size && missing.size() < kNamed; ++rank) {
     if (!present.contains(rank)) missing.push_back(rank);

@@ -341,17 +341,19 @@ class RankAdder {
     for (const bool of_processes : {true, false}) {
       for (const EventTable& slice : file_.slices) {
         for (const LaneNameEvent& lane : slice.lane_names) {
-          if (lane.is_process != of_processes) continue;
-          std::string_view text = slice.texts[lane.name];
-          text = text.substr(0, text.find_last_not_of(' ') + 1);  // Kineto writes "stream 7 "
-          if (lane.is_process) {
-            lanes_.name_threads(lane.process, text);
-          } else {
-            const LaneKind kind = text.starts_with("stream ") ? LaneKind::kStream : LaneKind::kHostThread;
-            lanes_.name(kind, lane.process, lane.number, text);
-          }
+          if (lane.is_process == of_processes) name_lane(lane, slice.texts[lane.name]);
         }
       }
+    }
+  }
+
+  void name_lane(const LaneNameEvent& lane, std::string_view text) {
+    text = text.substr(0, text.find_last_not_of(' ') + 1);  // Kineto writes "stream 7 "
+    if (lane.is_process) {
+      lanes_.name_threads(lane.process, text);
+    } else {
+      const LaneKind kind = text.starts_with("stream ") ? LaneKind::kStream : LaneKind::kHostThread;
+      lanes_.name(kind, lane.process, lane.number, text);
     }
   }
 

@@ -15,6 +15,9 @@ constexpr std::int64_t kSyncRowOffset = 1'000'000;
 /// How Kineto prints "no stream", "no event": -1, in older versions as an unsigned 32-bit number.
 constexpr std::int64_t kUnsignedMinusOne = std::numeric_limits<std::uint32_t>::max();
 
+/// A petabyte. More bytes or elements than that are damage, and sums over a trace must stay within int64.
+constexpr std::int64_t kLargestAmount = std::int64_t{1} << 50U;
+
 std::optional<std::int64_t> unless_none(std::optional<std::int64_t> value) {
   return value && *value >= 0 && *value != kUnsignedMinusOne ? value : std::nullopt;
 }
@@ -78,12 +81,23 @@ std::optional<Span> device_span_of(const RawEvent& event, std::size_t byte, Even
   return span;
 }
 
-void add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
+/// A size or a number of elements: 0 where absent, none where it is negative or too large.
+std::optional<std::int64_t> amount(const RawEvent& event, Key key) {
+  if (!event.has(key)) return 0;
+  const auto value = event.integer(key);
+  return value && *value >= 0 && *value <= kLargestAmount ? value : std::nullopt;
+}
+
+bool add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
+  const auto shared_memory = amount(event, Key::kSharedMemory);
+  const auto in_elements = amount(event, Key::kInElements);
+  const auto out_elements = amount(event, Key::kOutElements);
+  if (!shared_memory || !in_elements || !out_elements) return false;
   KernelEvent kernel{span, event.integer(Key::kCorrelation), {}, std::nullopt};
   kernel.detail.grid = event.grid;
   kernel.detail.block = event.block;
   kernel.detail.registers_per_thread = to_int32(event.integer(Key::kRegisters).value_or(0));
-  kernel.detail.shared_memory = event.integer(Key::kSharedMemory).value_or(0);
+  kernel.detail.shared_memory = *shared_memory;
   if (const auto blocks = event.integer(Key::kActiveBlocks)) kernel.detail.blocks_per_sm_limit = to_int32(*blocks);
   if (const auto priority = event.integer(Key::kPriority)) kernel.detail.priority = to_int32(*priority);
   if (const auto node = event.integer(Key::kGraphNode); node && *node != 0) kernel.detail.graph_node = node;
@@ -91,11 +105,18 @@ void add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
     kernel.collective = static_cast<std::uint32_t>(table.collectives.size());
     table.collectives.push_back({table.texts.add(event.text(Key::kCollectiveName)),
                                  table.texts.add(event.text(Key::kDtype)), table.texts.add(event.text(Key::kGroupName)),
-                                 event.integer(Key::kInElements).value_or(0),
-                                 event.integer(Key::kOutElements).value_or(0),
-                                 to_int32(event.integer(Key::kGroupSize).value_or(0)), event.integer(Key::kSequence)});
+                                 *in_elements, *out_elements, to_int32(event.integer(Key::kGroupSize).value_or(0)),
+                                 event.integer(Key::kSequence)});
   }
   table.kernels.push_back(kernel);
+  return true;
+}
+
+bool add_copy(const RawEvent& event, const Span& span, bool is_memset, EventTable& table) {
+  const auto bytes = amount(event, Key::kBytes);
+  if (!bytes) return false;
+  table.copies.push_back({span, event.integer(Key::kCorrelation), *bytes, is_memset});
+  return true;
 }
 
 SyncKind sync_kind_of(std::string_view text) {
@@ -146,7 +167,7 @@ bool add_instant(const RawEvent& event, std::size_t byte, EventTable& table) {
   }
   const auto span = span_of(event, byte, table);
   const auto bytes = event.integer(Key::kMemoryBytes);
-  if (!span || !bytes || *bytes == std::numeric_limits<std::int64_t>::min()) return false;
+  if (!span || !bytes || *bytes < -kLargestAmount || *bytes > kLargestAmount) return false;
   AllocationEvent allocation{*span, {}};
   trace::AllocationDetail& detail = allocation.detail;
   detail.action = is_out_of_memory ? trace::AllocationAction::kOutOfMemory
@@ -180,15 +201,9 @@ bool add_complete(const RawEvent& event, Category category, std::size_t byte, Ev
     case Category::kDeviceAnnotation: {
       const auto span = device_span_of(event, byte, table);
       if (!span) return false;
-      if (category == Category::kKernel) {
-        add_kernel(event, *span, table);
-      } else if (category == Category::kDeviceAnnotation) {
-        add_range(event, *span, RangeKind::kAnnotation, table.device_ranges);
-      } else {
-        table.copies.push_back({*span, event.integer(Key::kCorrelation),
-                                std::max<Bytes>(0, event.integer(Key::kBytes).value_or(0)),
-                                category == Category::kMemset});
-      }
+      if (category == Category::kKernel) return add_kernel(event, *span, table);
+      if (category != Category::kDeviceAnnotation) return add_copy(event, *span, category == Category::kMemset, table);
+      add_range(event, *span, RangeKind::kAnnotation, table.device_ranges);
       return true;
     }
     case Category::kSync:

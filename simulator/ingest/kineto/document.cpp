@@ -62,7 +62,8 @@ class CarefulReader {
     Scanner scan(text_, begin);
     const auto value = scan.value();
     const auto behind = value ? scan.peek() : std::nullopt;
-    if (behind == ',' || behind == ']' || behind == '{') {  // '{': a comma is missing
+    // A '{': the comma is missing.
+    if (behind && std::string_view(",]{").find(*behind) != std::string_view::npos) {
       if (decode(*value, begin, table)) return scan.at();
       const bool is_mended = decode(repair_event(*value), begin, table);
       // Without a mended event, the end that the scanner found can be trusted only where no other event stands inside.

@@ -31,8 +31,8 @@ bool is_foreign_work(std::string_view category) {
 void count_ignored(const std::string& category, const Tally& tally, RankFile& rank_file) {
   const DiagnosticKind& kind = is_foreign_work(category) ? kForeignWork : kIgnoredCategory;
   // A file may name categories without end; only so many are told apart.
-  constexpr std::size_t kMostCategories = 64;
-  constexpr std::size_t kLongestCategory = 48;
+  static constexpr std::size_t kMostCategories = 64;
+  static constexpr std::size_t kLongestCategory = 48;
   std::string code(kind.code);
   if (rank_file.diagnostics.entries().size() < kMostCategories) {
     code = fmt::format("{}.{}", kind.code, category.substr(0, kLongestCategory));

@@ -266,13 +266,15 @@ TEST(Read, CountsWhatItDoesNotUse) {
           .event(R"({"ph": "X", "cat": "kernel", "name": "no time", "pid": 0, "tid": 7, "dur": 1})")
           .event(R"({"ph": "X", "cat": "cuda_sync", "name": "no correlation", "pid": 0, "tid": 7, "ts": 1, "dur": 1})")
           .event(R"({"name": "no phase"})")
+          .complete("gpu_memset", "Memset (Device)", "0", "7", "1", "1", R"("bytes": -1)")
+          .kernel("too much", 7, "1", "1", 1, R"("shared memory": 9223372036854775807)")
           .complete("cpu_op", "far away", "1", "2", "4000000000000000", "1"));
   EXPECT_EQ(recording.trace.size(), 1U);
   EXPECT_EQ(recording.diagnostics.count_of("kineto.ignored_category.Trace"), 1);
   EXPECT_EQ(recording.diagnostics.count_of("kineto.foreign_device_work.mtia_ccp_events"), 2);
   EXPECT_EQ(recording.diagnostics.count_of("kineto.ignored_category.instant"), 1);
   EXPECT_EQ(recording.diagnostics.count_of("kineto.ignored_category.phase_C"), 1);
-  EXPECT_EQ(recording.diagnostics.count_of("kineto.malformed_event"), 3);
+  EXPECT_EQ(recording.diagnostics.count_of("kineto.malformed_event"), 5);
   EXPECT_EQ(recording.diagnostics.count_of("kineto.time_out_of_range"), 1);
 }
 
