@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/base/error.hpp"
 
 namespace interlace::ingest {
@@ -13,5 +14,9 @@ inline constexpr ErrorCode kUnsupportedFormat{"ingest.unsupported_format"};
 inline constexpr ErrorCode kUnknownFormat{"ingest.unknown_format"};
 inline constexpr ErrorCode kRanksOfDifferentRuns{"ingest.ranks_of_different_runs"};
 inline constexpr ErrorCode kDuplicateRank{"ingest.duplicate_rank"};
+
+inline constexpr DiagnosticKind kTrailingBytes{"ingest.trailing_bytes", Severity::kDataLoss,
+                                               "bytes behind the end of a recording, which are not read",
+                                               "check whether two recordings stand in one file: name one file a rank"};
 
 }  // namespace interlace::ingest

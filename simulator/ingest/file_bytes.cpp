@@ -99,7 +99,7 @@ FileBytes inflate(std::string_view gzip, const std::filesystem::path& file, cons
                             gzip.size()),
                 "copy the file again, or record again");
   };
-  constexpr std::size_t kSmallestMember = 18;
+  static constexpr std::size_t kSmallestMember = 18;
   if (gzip.size() < kSmallestMember) damaged(0);
 
   std::size_t expected = size_in_trailer(gzip);
@@ -111,7 +111,8 @@ FileBytes inflate(std::string_view gzip, const std::filesystem::path& file, cons
   FileBytes output;
   std::size_t capacity = 0;
   grow(output, capacity, std::min(limit, std::max({expected, gzip.size() * 4, std::size_t{4096}})));
-  for (std::size_t at = 0; is_gzip(gzip.substr(at));) {
+  std::size_t at = 0;
+  while (is_gzip(gzip.substr(at))) {
     std::size_t consumed = 0;
     std::size_t produced = 0;
     const libdeflate_result result =
@@ -127,6 +128,7 @@ FileBytes inflate(std::string_view gzip, const std::filesystem::path& file, cons
       at += consumed;
     }
   }
+  if (gzip.find_first_not_of('\0', at) != std::string_view::npos) output.trailing_bytes = gzip.size() - at;
   if (output.size == 0) throw Error(kEmptyFile, file.string(), "the file inflates to nothing", "record again");
   return output;
 }

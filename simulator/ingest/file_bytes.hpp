@@ -13,6 +13,7 @@ namespace interlace::ingest {
 struct FileBytes {
   std::unique_ptr<char[]> data;
   std::size_t size = 0;
+  std::size_t trailing_bytes = 0;  ///< of the compressed data, behind its last member; zeros do not count
 
   [[nodiscard]] std::string_view text() const { return {data.get(), size}; }
 };
@@ -22,7 +23,7 @@ struct FileBytes {
 
 [[nodiscard]] bool is_gzip(std::string_view bytes);
 
-/// Inflates gzip data of one or several members; what follows the last member is ignored, as gzip does.
+/// Inflates gzip data of one or several members; what follows the last member is not read but counted.
 /// file: named in errors. Throws ingest.damaged_gzip, kineto.inflates_too_large.
 [[nodiscard]] FileBytes inflate(std::string_view gzip, const std::filesystem::path& file, const ReadOptions& options);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,17 +20,27 @@ namespace interlace::ingest {
 
 namespace {
 
+/// Editors on Windows put one before UTF-8.
+std::string_view without_byte_order_mark(std::string_view text) {
+  static constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 kineto::RankFile read_one(const std::filesystem::path& file, const ReadOptions& options) {
   FileBytes bytes = read_file(file);
   if (is_gzip(bytes.text())) bytes = inflate(bytes.text(), file, options);
-  switch (detect_format(bytes.text(), file)) {
+  switch (detect_format(without_byte_order_mark(bytes.text()), file)) {
     case Format::kKinetoJson: break;
     case Format::kIlt:
       throw Error(kUnsupportedFormat, file.string(),
                   "this is Interlace's own format (.ilt), which is not read here yet",
                   "name the traces it was made from");
   }
-  return kineto::decode_rank_file(bytes.text(), file);
+  kineto::RankFile rank_file = kineto::decode_rank_file(without_byte_order_mark(bytes.text()), file);
+  if (bytes.trailing_bytes > 0) {
+    rank_file.diagnostics.count(kTrailingBytes, file.string(), static_cast<std::int64_t>(bytes.trailing_bytes));
+  }
+  return rank_file;
 }
 
 }  // namespace

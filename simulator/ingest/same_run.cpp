@@ -53,9 +53,21 @@ void check_windows(std::span<const RankFile> files) {
                         gap / kMillisecond, gap % kMillisecond / kMicrosecond));
 }
 
+/// Files that do not tell their ranks may be one file given twice.
+void check_copies(std::span<const RankFile> files) {
+  for (std::size_t a = 0; a < files.size(); ++a) {
+    for (std::size_t b = a + 1; b < files.size(); ++b) {
+      if (files[a].header.rank && files[b].header.rank) continue;
+      if (files[a].window != files[b].window || files[a].slices.size() != files[b].slices.size()) continue;
+      throw Error(kDuplicateRank, fmt::format("{}, {}", files[a].file.string(), files[b].file.string()),
+                  "both begin and end in the same nanosecond: they are one recording", kOneRunAdvice);
+    }
+  }
+}
+
 /// "1, 2, 5".
 std::string missing_of(std::int32_t world_size, const std::set<std::int32_t>& present) {
-  constexpr std::size_t kNamed = 16;
+  static constexpr std::size_t kNamed = 16;
   std::vector<std::int32_t> missing;
   for (std::int32_t rank = 0; rank < world_size && missing.size() < kNamed; ++rank) {
     if (!present.contains(rank)) missing.push_back(rank);
@@ -93,6 +105,7 @@ std::vector<std::int32_t> number_ranks(std::span<const RankFile> files, Diagnost
       diagnostics.count(kineto::kRankOutsideWorld, file.file.string());
     }
   }
+  check_copies(files);
   check_windows(files);
   if (hosts.size() > 1) {
     diagnostics.count(kSeveralHosts, *hosts.begin(), static_cast<std::int64_t>(hosts.size()) - 1);

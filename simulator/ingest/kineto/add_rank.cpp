@@ -42,6 +42,11 @@ class Lanes {
     const auto lane = known_.find({kind, process, number});
     if (lane != known_.end()) builder_.name_lane(lane->second, text);
   }
+  void name_threads(std::int64_t process, std::string_view text) {
+    for (const auto& [key, lane] : known_) {
+      if (std::get<0>(key) == LaneKind::kHostThread && std::get<1>(key) == process) builder_.name_lane(lane, text);
+    }
+  }
 
  private:
   struct Last {
@@ -77,7 +82,8 @@ class RankAdder {
     attach_syncs();
     for (const EventTable& slice : file_.slices) {
       meanings_.clear();
-      for (const std::string& text : slice.texts.texts()) meanings_.push_back({builder_.intern(text), {}, {}, {}});
+      for (TextIndex i = 0; i < slice.texts.size(); ++i)
+        meanings_.push_back({builder_.intern(slice.texts[i]), {}, {}, {}});
       add_calls(slice);
       add_device_work(slice);
       add_ranges(slice);
@@ -151,7 +157,7 @@ class RankAdder {
       const auto all = common(lanes_.thread(call.span), call.span, call.correlation);
       if (!all) continue;
       Meaning& meaning = meanings_[call.span.name];
-      if (!meaning.role) meaning.role = call_role(slice.texts.texts()[call.span.name]);
+      if (!meaning.role) meaning.role = call_role(slice.texts[call.span.name]);
       const OperationKind kind = meaning.role->kind;
       if (meaning.role->sync == SyncKind::kUnknown && sync == nullptr) {
         added = {builder_.add_host_call(*all), kind};
@@ -205,7 +211,7 @@ class RankAdder {
       const auto all = common(lane, kernel.span, kernel.correlation);
       if (!all) continue;
       Meaning& meaning = meanings_[kernel.span.name];
-      const std::string_view name = slice.texts.texts()[kernel.span.name];
+      const std::string_view name = slice.texts[kernel.span.name];
       if (!meaning.is_collective) meaning.is_collective = is_collective_kernel(name);
       if (kernel.collective || *meaning.is_collective) {
         builder_.add_collective(*all, kernel.detail, collective_detail(slice, kernel, name));
@@ -217,7 +223,7 @@ class RankAdder {
       const auto all = common(lanes_.stream(copy.span), copy.span, copy.correlation);
       if (!all) continue;
       Meaning& meaning = meanings_[copy.span.name];
-      if (!meaning.copy) meaning.copy = copy_of_name(slice.texts.texts()[copy.span.name]);
+      if (!meaning.copy) meaning.copy = copy_of_name(slice.texts[copy.span.name]);
       trace::CopyDetail detail = *meaning.copy;
       detail.bytes = copy.bytes;
       if (copy.is_memset) {
@@ -242,7 +248,7 @@ class RankAdder {
       return detail;
     }
     const CollectiveArguments& told = slice.collectives[*kernel.collective];
-    detail.function = collective_function(slice.texts.texts()[told.name]);
+    detail.function = collective_function(slice.texts[told.name]);
     if (detail.function == trace::CollectiveFunction::kUnknown) detail.function = collective_function(kernel_name);
     detail.name = meanings_[told.name].id;
     detail.dtype = meanings_[told.dtype].id;
@@ -251,7 +257,7 @@ class RankAdder {
     detail.out_elements = told.out_elements;
     detail.group_size = told.group_size;
     detail.sequence = told.sequence;
-    const auto bytes = element_bytes(slice.texts.texts()[told.dtype]);
+    const auto bytes = element_bytes(slice.texts[told.dtype]);
     if (!bytes) diagnostics_.count(kUnknownDtype, place_);
     detail.element_bytes = bytes.value_or(0);
     return detail;
@@ -330,14 +336,24 @@ class RankAdder {
     }
   }
 
+  /// Threads without a name get that of their process.
   void name_lanes() {
-    for (const EventTable& slice : file_.slices) {
-      for (const LaneNameEvent& lane : slice.lane_names) {
-        std::string_view text = slice.texts.texts()[lane.name];
-        text = text.substr(0, text.find_last_not_of(' ') + 1);  // Kineto writes "stream 7 "
-        const LaneKind kind = text.starts_with("stream ") ? LaneKind::kStream : LaneKind::kHostThread;
-        lanes_.name(kind, lane.process, lane.number, text);
+    for (const bool of_processes : {true, false}) {
+      for (const EventTable& slice : file_.slices) {
+        for (const LaneNameEvent& lane : slice.lane_names) {
+          if (lane.is_process == of_processes) name_lane(lane, slice.texts[lane.name]);
+        }
       }
+    }
+  }
+
+  void name_lane(const LaneNameEvent& lane, std::string_view text) {
+    text = text.substr(0, text.find_last_not_of(' ') + 1);  // Kineto writes "stream 7 "
+    if (lane.is_process) {
+      lanes_.name_threads(lane.process, text);
+    } else {
+      const LaneKind kind = text.starts_with("stream ") ? LaneKind::kStream : LaneKind::kHostThread;
+      lanes_.name(kind, lane.process, lane.number, text);
     }
   }
 

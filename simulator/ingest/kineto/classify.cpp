@@ -15,6 +15,9 @@ constexpr std::int64_t kSyncRowOffset = 1'000'000;
 /// How Kineto prints "no stream", "no event": -1, in older versions as an unsigned 32-bit number.
 constexpr std::int64_t kUnsignedMinusOne = std::numeric_limits<std::uint32_t>::max();
 
+/// A petabyte. More bytes or elements than that are damage, and sums over a trace must stay within int64.
+constexpr std::int64_t kLargestAmount = std::int64_t{1} << 50U;
+
 std::optional<std::int64_t> unless_none(std::optional<std::int64_t> value) {
   return value && *value >= 0 && *value != kUnsignedMinusOne ? value : std::nullopt;
 }
@@ -31,28 +34,45 @@ std::int64_t number_of_text(std::string_view text) {
   return static_cast<std::int64_t>((hash >> 2U) | (std::uint64_t{1} << 62U));
 }
 
-std::int64_t lane_part(const RawEvent& event, Key key, std::size_t byte, EventTable& table) {
-  if (const auto number = event.integer(key)) return *number;
-  if (const auto number = parse_unsigned(event.text(key))) return static_cast<std::int64_t>(*number);
+std::optional<std::int64_t> lane_number(const RawEvent& event, Key key) {
   if (!event.has(key)) return 0;
-  table.named_lanes.add(byte);
-  return number_of_text(event.text(key));
+  if (const auto number = event.integer(key)) return number;
+  const auto number = parse_unsigned(event.text(key));  // thread ids of pthreads use all 64 bits
+  return number ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
+}
+
+std::int64_t lane_part(const RawEvent& event, Key key) {
+  const auto number = lane_number(event, key);
+  return number ? *number : number_of_text(event.text(key));
+}
+
+/// Process and thread of an event. Where the thread is a text, the lane is named so.
+void set_lane(const RawEvent& event, std::size_t byte, Span& span, EventTable& table) {
+  const auto process = lane_number(event, Key::kProcess);
+  const auto number = lane_number(event, Key::kThread);
+  span.process = process ? *process : number_of_text(event.text(Key::kProcess));
+  span.number = number ? *number : number_of_text(event.text(Key::kThread));
+  if (!process || !number) table.named_lanes.add(byte);
+  if (number) return;
+  const LaneNameEvent name{span.process, span.number, table.texts.add(event.text(Key::kThread)), false};
+  if (table.lane_names.empty() || table.lane_names.back() != name) table.lane_names.push_back(name);
 }
 
 std::optional<Span> span_of(const RawEvent& event, std::size_t byte, EventTable& table) {
   const auto start = parse_microseconds(event.text(Key::kTime));
   const auto duration = event.has(Key::kDuration) ? parse_microseconds(event.text(Key::kDuration)) : Nanoseconds{0};
   if (!start || !duration) return std::nullopt;
-  return Span{*start, *duration, lane_part(event, Key::kProcess, byte, table),
-              lane_part(event, Key::kThread, byte, table), table.texts.add(event.text(Key::kName))};
+  Span span{*start, *duration, 0, 0, table.texts.add(event.text(Key::kName))};
+  set_lane(event, byte, span, table);
+  return span;
 }
 
 /// The same, on the stream that did it.
 std::optional<Span> device_span_of(const RawEvent& event, std::size_t byte, EventTable& table) {
   auto span = span_of(event, byte, table);
   if (!span) return span;
-  if (const auto device = event.integer(event.has(Key::kDevice) ? Key::kDevice : Key::kInDevice))
-    span->process = *device;
+  const auto device = event.integer(event.has(Key::kDevice) ? Key::kDevice : Key::kInDevice);
+  if (device) span->process = *device;
   if (const auto stream = event.integer(Key::kStream)) {
     span->number = *stream;
   } else if (span->number >= kSyncRowOffset) {
@@ -61,12 +81,23 @@ std::optional<Span> device_span_of(const RawEvent& event, std::size_t byte, Even
   return span;
 }
 
-void add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
+/// A size or a number of elements: 0 where absent, none where it is negative or too large.
+std::optional<std::int64_t> amount(const RawEvent& event, Key key) {
+  if (!event.has(key)) return 0;
+  const auto value = event.integer(key);
+  return value && *value >= 0 && *value <= kLargestAmount ? value : std::nullopt;
+}
+
+bool add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
+  const auto shared_memory = amount(event, Key::kSharedMemory);
+  const auto in_elements = amount(event, Key::kInElements);
+  const auto out_elements = amount(event, Key::kOutElements);
+  if (!shared_memory || !in_elements || !out_elements) return false;
   KernelEvent kernel{span, event.integer(Key::kCorrelation), {}, std::nullopt};
   kernel.detail.grid = event.grid;
   kernel.detail.block = event.block;
   kernel.detail.registers_per_thread = to_int32(event.integer(Key::kRegisters).value_or(0));
-  kernel.detail.shared_memory = event.integer(Key::kSharedMemory).value_or(0);
+  kernel.detail.shared_memory = *shared_memory;
   if (const auto blocks = event.integer(Key::kActiveBlocks)) kernel.detail.blocks_per_sm_limit = to_int32(*blocks);
   if (const auto priority = event.integer(Key::kPriority)) kernel.detail.priority = to_int32(*priority);
   if (const auto node = event.integer(Key::kGraphNode); node && *node != 0) kernel.detail.graph_node = node;
@@ -74,11 +105,18 @@ void add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
     kernel.collective = static_cast<std::uint32_t>(table.collectives.size());
     table.collectives.push_back({table.texts.add(event.text(Key::kCollectiveName)),
                                  table.texts.add(event.text(Key::kDtype)), table.texts.add(event.text(Key::kGroupName)),
-                                 event.integer(Key::kInElements).value_or(0),
-                                 event.integer(Key::kOutElements).value_or(0),
-                                 to_int32(event.integer(Key::kGroupSize).value_or(0)), event.integer(Key::kSequence)});
+                                 *in_elements, *out_elements, to_int32(event.integer(Key::kGroupSize).value_or(0)),
+                                 event.integer(Key::kSequence)});
   }
   table.kernels.push_back(kernel);
+  return true;
+}
+
+bool add_copy(const RawEvent& event, const Span& span, bool is_memset, EventTable& table) {
+  const auto bytes = amount(event, Key::kBytes);
+  if (!bytes) return false;
+  table.copies.push_back({span, event.integer(Key::kCorrelation), *bytes, is_memset});
+  return true;
 }
 
 SyncKind sync_kind_of(std::string_view text) {
@@ -89,12 +127,12 @@ SyncKind sync_kind_of(std::string_view text) {
   return SyncKind::kUnknown;
 }
 
-bool add_sync(const RawEvent& event, bool is_record, std::size_t byte, EventTable& table) {
+bool add_sync(const RawEvent& event, bool is_record, EventTable& table) {
   const auto correlation = event.integer(Key::kCorrelation);
   if (!correlation) return false;
   SyncEvent sync{*correlation, SyncKind::kEventRecord, 0, {}, {}, {}, {}};
   const auto device = event.integer(Key::kDevice);
-  sync.device = device ? *device : lane_part(event, Key::kProcess, byte, table);
+  sync.device = device ? *device : lane_part(event, Key::kProcess);
   sync.stream = unless_none(event.integer(Key::kStream));
   if (!event.has(Key::kStream)) {
     sync.stream = unless_none(event.integer(Key::kThread));
@@ -129,7 +167,7 @@ bool add_instant(const RawEvent& event, std::size_t byte, EventTable& table) {
   }
   const auto span = span_of(event, byte, table);
   const auto bytes = event.integer(Key::kMemoryBytes);
-  if (!span || !bytes || *bytes == std::numeric_limits<std::int64_t>::min()) return false;
+  if (!span || !bytes || *bytes < -kLargestAmount || *bytes > kLargestAmount) return false;
   AllocationEvent allocation{*span, {}};
   trace::AllocationDetail& detail = allocation.detail;
   detail.action = is_out_of_memory ? trace::AllocationAction::kOutOfMemory
@@ -163,18 +201,13 @@ bool add_complete(const RawEvent& event, Category category, std::size_t byte, Ev
     case Category::kDeviceAnnotation: {
       const auto span = device_span_of(event, byte, table);
       if (!span) return false;
-      if (category == Category::kKernel) {
-        add_kernel(event, *span, table);
-      } else if (category == Category::kDeviceAnnotation) {
-        add_range(event, *span, RangeKind::kAnnotation, table.device_ranges);
-      } else {
-        table.copies.push_back({*span, event.integer(Key::kCorrelation), event.integer(Key::kBytes).value_or(0),
-                                category == Category::kMemset});
-      }
+      if (category == Category::kKernel) return add_kernel(event, *span, table);
+      if (category != Category::kDeviceAnnotation) return add_copy(event, *span, category == Category::kMemset, table);
+      add_range(event, *span, RangeKind::kAnnotation, table.device_ranges);
       return true;
     }
     case Category::kSync:
-    case Category::kCudaEvent: return add_sync(event, category == Category::kCudaEvent, byte, table);
+    case Category::kCudaEvent: return add_sync(event, category == Category::kCudaEvent, table);
     case Category::kHostCall:
     case Category::kCpuOp:
     case Category::kAnnotation:
@@ -197,21 +230,20 @@ bool add_complete(const RawEvent& event, Category category, std::size_t byte, Ev
   }
 }
 
-bool add_flow(const RawEvent& event, Category category, bool is_start, std::size_t byte, EventTable& table) {
+bool add_flow(const RawEvent& event, Category category, bool is_start, EventTable& table) {
   const auto id = event.integer(Key::kId);
   const auto at = parse_microseconds(event.text(Key::kTime));
   if (!id || !at) return false;
-  const FlowEvent flow{is_start, *id, lane_part(event, Key::kProcess, byte, table),
-                       lane_part(event, Key::kThread, byte, table), *at};
+  const FlowEvent flow{is_start, *id, lane_part(event, Key::kProcess), lane_part(event, Key::kThread), *at};
   (category == Category::kLaunch ? table.launches : table.forward_backward).push_back(flow);
   return true;
 }
 
 void add_metadata(const RawEvent& event, std::size_t byte, EventTable& table) {
-  if (event.text(Key::kName) == "thread_name" && event.has(Key::kArgsName)) {
-    const std::int64_t process = lane_part(event, Key::kProcess, byte, table);
-    const std::int64_t number = lane_part(event, Key::kThread, byte, table);
-    table.lane_names.push_back({process, number, table.texts.add(event.text(Key::kArgsName))});
+  const bool is_process = event.text(Key::kName) == "process_name";
+  if ((is_process || event.text(Key::kName) == "thread_name") && event.has(Key::kArgsName)) {
+    table.lane_names.push_back({lane_part(event, Key::kProcess), lane_part(event, Key::kThread),
+                                table.texts.add(event.text(Key::kArgsName)), is_process});
   } else {
     tally_ignored("metadata", byte, table);
   }
@@ -221,10 +253,9 @@ void add_metadata(const RawEvent& event, std::size_t byte, EventTable& table) {
 
 TextIndex TextTable::add(std::string_view text) {
   if (const auto known = index_.find(text); known != index_.end()) return known->second;
-  const auto index = static_cast<TextIndex>(texts_.size());
-  texts_.emplace_back(text);
-  index_.emplace(texts_.back(), index);
-  return index;
+  const auto entry = index_.emplace(text, static_cast<TextIndex>(texts_.size())).first;
+  texts_.push_back(&entry->first);
+  return entry->second;
 }
 
 void classify(const RawEvent& event, std::size_t byte, EventTable& table) {
@@ -237,7 +268,7 @@ void classify(const RawEvent& event, std::size_t byte, EventTable& table) {
     is_whole = add_complete(event, category, byte, table);
   } else if (letter == 's' || letter == 'f' || letter == 't') {
     if (category == Category::kLaunch || category == Category::kForwardBackward) {
-      is_whole = add_flow(event, category, letter == 's', byte, table);
+      is_whole = add_flow(event, category, letter == 's', table);
     } else {
       tally_ignored("flow", byte, table);
     }
@@ -250,7 +281,7 @@ void classify(const RawEvent& event, std::size_t byte, EventTable& table) {
   } else if (letter == '?') {
     is_whole = false;
   } else {
-    table.ignored["phase " + std::string(phase)].add(byte);
+    tally_ignored("phase " + std::string(phase), byte, table);
   }
   if (!is_whole) table.malformed.add(byte);
 }

@@ -29,14 +29,20 @@ bool scalar_text(json::value value, std::string_view& text) {
   return true;
 }
 
-bool read_dimensions(json::value value, std::array<std::int32_t, 3>& dimensions) {
+using Dimensions = std::array<std::int32_t, 3>;
+/// What CUDA allows; more is damage, and products of dimensions must stay within int64.
+constexpr Dimensions kLargestGrid{INT32_MAX, 65535, 65535};
+constexpr Dimensions kLargestBlock{1024, 1024, 1024};
+
+bool read_dimensions(json::value value, const Dimensions& largest, Dimensions& dimensions) {
   json::array array;
   if (value.get_array().get(array) != simdjson::SUCCESS) return false;
   std::size_t i = 0;
   for (auto element : array) {
     std::int64_t number = 0;
     if (element.get_int64().get(number) != simdjson::SUCCESS) return false;
-    if (i < 3) dimensions[i++] = static_cast<std::int32_t>(std::clamp<std::int64_t>(number, 1, INT32_MAX));
+    if (i < 3) dimensions[i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(number, 1, largest[i]));
+    ++i;
   }
   return true;
 }
@@ -62,7 +68,10 @@ bool read_arguments(json::value value, RawEvent& event) {  // NOLINT(misc-no-rec
     const Key key = argument_key(key_text(name));
     if (key == Key::kNone) continue;
     if (key == Key::kGrid || key == Key::kBlock) {
-      if (!read_dimensions(argument, key == Key::kGrid ? event.grid : event.block)) return false;
+      const bool is_grid = key == Key::kGrid;
+      if (!read_dimensions(argument, is_grid ? kLargestGrid : kLargestBlock, is_grid ? event.grid : event.block)) {
+        return false;
+      }
     } else if (key == Key::kOccupancy) {
       if (!read_arguments(argument, event)) return false;
     } else {

@@ -62,11 +62,12 @@ class CarefulReader {
     Scanner scan(text_, begin);
     const auto value = scan.value();
     const auto behind = value ? scan.peek() : std::nullopt;
-    if (behind == ',' || behind == ']') {
+    // A '{': the comma is missing.
+    if (behind && std::string_view(",]{").find(*behind) != std::string_view::npos) {
       if (decode(*value, begin, table)) return scan.at();
       const bool is_mended = decode(repair_event(*value), begin, table);
-      // Without a mended event, the end that the scanner found cannot be trusted.
-      if (is_mended || !value->starts_with('{')) {
+      // Without a mended event, the end that the scanner found can be trusted only where no other event stands inside.
+      if (is_mended || likely_event(text_.substr(0, scan.at()), begin + 1) == std::nullopt) {
         (is_mended ? table.repaired : table.unreadable).add(begin);
         return scan.at();
       }
@@ -77,15 +78,15 @@ class CarefulReader {
   /// The event at `begin` is damaged so that its end cannot be told; the next event's start and the list's end are
   /// known by their looks. scanned_to: how far its end was looked for in vain.
   std::size_t read_damaged(std::size_t begin, std::size_t scanned_to, EventTable& table) {
-    // Each such search may run through the rest of the file: with too many of them reading would take hours.
+    const auto next = likely_event(text_, begin + 1);
     wasted_ += scanned_to - begin;
+    const auto last = likely_events_end(text_, begin, next.value_or(text_.size()), wasted_);
+    if (!next && !last) truncated(file_, text_.size(), begin, "an event");
+    // Each such search may run through the rest of the file: with too many of them reading would take hours.
     if (wasted_ / 16 > text_.size() + kPatience) {
       throw Error(kTooDamaged, fmt::format("{}: byte {}", file_.string(), begin),
                   "too many events are broken JSON to go on", "record again");
     }
-    const auto next = likely_event(text_, begin + 1);
-    const auto last = likely_events_end(text_, begin + 1, next.value_or(text_.size()));
-    if (!next && !last) truncated(file_, text_.size(), begin, "an event");
     const std::size_t end = last ? *last : text_.rfind(',', *next);
     const std::string_view damaged = text_.substr(begin, end - begin);
     if (decode(repair_event(damaged), begin, table)) {
@@ -195,6 +196,7 @@ Document read_document(std::string_view text, const std::filesystem::path& file,
     if (!scan.peek()) truncated(file, text.size(), begin, "the field");
     not_a_trace(file, scan.at(), "',' or '}' was expected");
   }
+  if (scan.peek()) document.trailing_bytes = text.size() - scan.at();
   return document;
 }
 

@@ -21,6 +21,7 @@ struct Document {
   std::map<std::string, std::string, std::less<>> fields;
   bool has_events = false;         ///< whether there is a list traceEvents
   std::vector<EventTable> slices;  ///< in the order of the file
+  std::size_t trailing_bytes = 0;  ///< behind the object, beside white space
 };
 
 /// Takes apart the JSON object `text`. traceEvents is cut into slices at places that look like the start of an event,

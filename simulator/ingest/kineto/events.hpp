@@ -1,7 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,15 +17,24 @@ namespace interlace::ingest::kineto {
 /// A text within the table of its EventTable.
 using TextIndex = std::uint32_t;
 
-/// The texts of one slice, each once.
+/// The texts of one slice, each once. Moved, not copied: the entries point into the index.
 class TextTable {
  public:
+  TextTable() = default;
+  TextTable(TextTable&&) noexcept = default;
+  TextTable& operator=(TextTable&&) noexcept = default;
+
   TextIndex add(std::string_view text);
-  [[nodiscard]] const std::deque<std::string>& texts() const { return texts_; }
+  [[nodiscard]] std::string_view operator[](TextIndex index) const { return *texts_[index]; }
+  [[nodiscard]] std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // a deque, so that the views in the index stay valid
-  std::unordered_map<std::string_view, TextIndex> index_;
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+  };
+  std::unordered_map<std::string, TextIndex, Hash, std::equal_to<>> index_;
+  std::vector<const std::string*> texts_;
 };
 
 /// When and where an event was, as the file says. Times in nanoseconds, without the file's base time.
@@ -99,6 +109,9 @@ struct LaneNameEvent {
   std::int64_t process = 0;
   std::int64_t number = 0;
   TextIndex name = 0;
+  bool is_process = false;  ///< it names the process; `number` means nothing
+
+  bool operator==(const LaneNameEvent&) const = default;
 };
 
 /// Something not used, by what it is, with the byte where it first stood.

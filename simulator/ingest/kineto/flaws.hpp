@@ -11,10 +11,9 @@ inline constexpr DiagnosticKind kIgnoredCategory{"kineto.ignored_category", Seve
 inline constexpr DiagnosticKind kForeignWork{"kineto.foreign_device_work", Severity::kDataLoss,
                                              "work of devices other than CUDA and ROCm GPUs",
                                              "it is left out: work of this kind of device is not modelled"};
-inline constexpr DiagnosticKind kMalformedEvent{
-    "kineto.malformed_event", Severity::kDataLoss,
-    "events that lack a time, a correlation or what else their category needs",
-    "they are left out; record again with a newer PyTorch"};
+inline constexpr DiagnosticKind kMalformedEvent{"kineto.malformed_event", Severity::kDataLoss,
+                                                "events that lack a time or a correlation, or have impossible sizes",
+                                                "they are left out; record again with a newer PyTorch"};
 inline constexpr DiagnosticKind kRepairedEvent{
     "kineto.repaired_event", Severity::kInfo,
     "events with invalid JSON (bytes that are no UTF-8, control characters, bare quotes) that could be mended",

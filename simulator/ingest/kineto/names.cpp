@@ -79,7 +79,7 @@ trace::CopyDetail copy_of_name(std::string_view name) {
   const std::size_t close = name.find(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return copy;
   const std::string_view inside = name.substr(open + 1, close - open - 1);
-  constexpr std::string_view kArrow = " -> ";
+  static constexpr std::string_view kArrow = " -> ";
   if (const std::size_t arrow = inside.find(kArrow); arrow != std::string_view::npos) {
     copy.source = space_of(inside.substr(0, arrow));
     copy.destination = space_of(inside.substr(arrow + kArrow.size()));

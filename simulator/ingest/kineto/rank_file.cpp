@@ -30,8 +30,14 @@ bool is_foreign_work(std::string_view category) {
 
 void count_ignored(const std::string& category, const Tally& tally, RankFile& rank_file) {
   const DiagnosticKind& kind = is_foreign_work(category) ? kForeignWork : kIgnoredCategory;
-  std::string code = fmt::format("{}.{}", kind.code, category);
-  std::ranges::replace(code, ' ', '_');
+  // A file may name categories without end; only so many are told apart.
+  static constexpr std::size_t kMostCategories = 64;
+  static constexpr std::size_t kLongestCategory = 48;
+  std::string code(kind.code);
+  if (rank_file.diagnostics.entries().size() < kMostCategories) {
+    code = fmt::format("{}.{}", kind.code, category.substr(0, kLongestCategory));
+    std::ranges::replace(code, ' ', '_');
+  }
   rank_file.diagnostics.add({std::move(code), kind.severity, std::string(kind.meaning), std::string(kind.advice),
                              tally.count, place_of(rank_file.file, tally)});
 }
@@ -75,6 +81,9 @@ RankFile decode_rank_file(std::string_view text, const std::filesystem::path& fi
   rank_file.file = file;
   rank_file.header = read_header(document.fields, file, rank_file.diagnostics);
   rank_file.slices = std::move(document.slices);
+  if (document.trailing_bytes > 0) {
+    rank_file.diagnostics.count(kTrailingBytes, file.string(), static_cast<std::int64_t>(document.trailing_bytes));
+  }
 
   bool has_annotation = false;
   bool has_content = false;

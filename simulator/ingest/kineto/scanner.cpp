@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace interlace::ingest::kineto {
 
@@ -21,6 +22,13 @@ bool begins_with_event_key(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kKeys{"\"ph\"",  "\"name\"", "\"cat\"", "\"ts\"", "\"pid\"",
                                                          "\"tid\"", "\"args\"", "\"dur\"", "\"id\""};
   return std::ranges::any_of(kKeys, [&](std::string_view key) { return text.starts_with(key); });
+}
+
+bool passes_last_fields(Scanner& scan) {
+  while (scan.accept(',')) {
+    if (scan.peek() != '"' || !scan.value() || !scan.accept(':') || !scan.value()) return false;
+  }
+  return scan.accept('}') && !scan.peek();
 }
 
 }  // namespace
@@ -89,25 +97,23 @@ std::optional<std::size_t> likely_event(std::string_view text, std::size_t from)
   for (std::size_t brace = text.find('{', from); brace != std::string_view::npos; brace = text.find('{', brace + 1)) {
     const auto comma = before(text, brace);
     if (!comma || text[*comma] != ',') continue;
-    const auto end = before(text, *comma);
-    if (!end || text[*end] != '}') continue;
     const std::size_t key = text.find_first_not_of(kWhiteSpace, brace + 1);
     if (key != std::string_view::npos && begins_with_event_key(text.substr(key))) return brace;
   }
   return std::nullopt;
 }
 
-std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t from, std::size_t until) {
-  for (std::size_t at = text.find(']', from); at < until; at = text.find(']', at + 1)) {
-    const auto end = before(text, at);
-    if (!end || text[*end] != '}') continue;
+std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t event, std::size_t until,
+                                             std::size_t& scanned) {
+  std::ptrdiff_t open_braces = 0;
+  for (std::size_t at = text.find_first_of("{}]", event); at < until; at = text.find_first_of("{}]", at + 1)) {
+    if (text[at] == '{') ++open_braces;
+    if (text[at] == '}') --open_braces;
+    if (text[at] != ']' || open_braces > 0) continue;
     Scanner behind(text, at + 1);
-    if (behind.accept('}') && !behind.peek()) return at;
-    behind.move_to(at + 1);
-    if (behind.accept(',') && behind.peek() == '"' && behind.value() && behind.accept(':')) {
-      // A nested list is followed by fields, too, but never by a field of the top level at the right depth.
-      if (behind.value() && (behind.peek() == ',' || behind.peek() == '}')) return at;
-    }
+    const bool is_end = passes_last_fields(behind);
+    scanned += behind.at() - at;
+    if (is_end) return at;
   }
   return std::nullopt;
 }

@@ -32,13 +32,17 @@ class Scanner {
   std::size_t at_;
 };
 
-/// Where the next event seems to begin: the first '{' at or behind `from` that follows "},", and whose first key is one
-/// of an event's. This is a guess (such text may stand inside a string or a nested list) to be verified by parsing up
-/// to it. None where there is no such place.
+/// Where the next event seems to begin: the first '{' at or behind `from` that follows a comma, and whose first key is
+/// one of an event's. This is a guess (such text may stand inside a string or a nested list) to be verified by parsing
+/// up to it. None where there is no such place.
 [[nodiscard]] std::optional<std::size_t> likely_event(std::string_view text, std::size_t from);
 
-/// Where traceEvents seems to end: the first ']' in [from, until) that follows '}' and is followed by '}' and the end
-/// of the text, or by another field.
-[[nodiscard]] std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t from, std::size_t until);
+/// Where traceEvents seems to end, if its last event is the damaged one at `event`: the first ']' in [event, until)
+/// that closes no less braces than were opened, and behind which the text is that of an object's end: any number of
+/// fields,
+/// '}', nothing. (Without the braces, text that is cut off behind a list within an event would look complete.)
+/// scanned: increased by the number of characters looked at to tell.
+[[nodiscard]] std::optional<std::size_t> likely_events_end(std::string_view text, std::size_t event, std::size_t until,
+                                                           std::size_t& scanned);
 
 }  // namespace interlace::ingest::kineto
