@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "simulator/analysis/step_analysis.hpp"
+
+namespace interlace::analysis {
+
+/// Something that differs between two runs of a job, in words.
+struct Reason {
+  std::string text;           ///< e.g. "exposes 2.1 ms more communication"
+  Nanoseconds effect_ns = 0;  ///< a step; > 0: works towards a longer step, < 0: towards a shorter one
+
+  bool operator==(const Reason&) const = default;
+};
+
+struct CompareOptions {
+  double threshold = 0.003;  ///< differences below this part of the first run's step are not told
+  std::size_t at_most = 8;   ///< reasons; the smallest are left out
+};
+
+/// What `now` does otherwise than `before`: exposed communication and copies, device busy and idle time, where the host
+/// blocks, which stages run at the same time. Largest difference first. The effects are of different kinds and do not
+/// add up to the difference of the step times: time that the host no longer blocks may well have been hidden.
+[[nodiscard]] std::vector<Reason> compare(const StepAnalysis& before, const StepAnalysis& now,
+                                          const CompareOptions& options = {});
+
+/// Milliseconds without their sign: "250 ms", "34.1 ms", "2.1 ms", "0.35 ms".
+[[nodiscard]] std::string in_ms(Nanoseconds time);
+
+}  // namespace interlace::analysis
