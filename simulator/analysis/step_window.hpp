@@ -24,6 +24,9 @@ struct StepWindow {
   return (total + parts / 2) / parts;
 }
 
+/// The window from the first of some steps that follow one another to the last, all of one rank, by time. Not empty.
+[[nodiscard]] StepWindow window_of(std::span<const Interval> steps);
+
 /// One window a rank that spans the whole trace and counts as one step: for traces in which no step is known.
 [[nodiscard]] std::vector<StepWindow> whole_trace(const trace::Trace& trace);
 

@@ -82,6 +82,11 @@ TEST(Tallies, CountsOperationsByKind) {
   EXPECT_EQ(counts[static_cast<std::size_t>(trace::OperationKind::kCopy)], 0);
 }
 
+TEST(StepWindow, JoinsStepsThatFollowOneAnother) {
+  const std::vector<Interval> steps{{10, 110}, {110, 205}};
+  EXPECT_EQ(window_of(steps), (StepWindow{.span = {10, 205}, .steps = 2}));
+}
+
 // Three steps of 100: forward and backward come once a step, "nccl" twice. Backward launches (through autograd) the
 // longest device work: 40 at +60 of each step.
 void write_steps(Job& job) {
