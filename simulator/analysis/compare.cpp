@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -21,12 +23,12 @@ class Reasons {
 
   [[nodiscard]] bool matters(Nanoseconds time) const { return std::abs(time) >= threshold_ && time != 0; }
   void add(Nanoseconds effect, std::string text) {
-    if (matters(effect)) reasons_.push_back({std::move(text), effect});
+    if (matters(effect)) add_always(effect, std::move(text));
   }
+  void add_always(Nanoseconds effect, std::string text) { reasons_.push_back({std::move(text), effect}); }
 
-  std::vector<Reason> largest_first(std::size_t at_most) && {
+  std::vector<Reason> largest_first() && {
     std::ranges::stable_sort(reasons_, std::ranges::greater{}, [](const Reason& r) { return std::abs(r.effect_ns); });
-    if (reasons_.size() > at_most) reasons_.resize(at_most);
     return std::move(reasons_);
   }
 
@@ -36,42 +38,78 @@ class Reasons {
 };
 
 std::string_view more_or_less(Nanoseconds change) { return change > 0 ? "more" : "less"; }
+std::string_view longer_or_less(Nanoseconds change) { return change > 0 ? "longer" : "less"; }
 
-void compare_device(const OverlapSummary& before, const OverlapSummary& now, Reasons& reasons) {
+void compare_step(const OverlapSummary& before, const OverlapSummary& now, Reasons& reasons) {
   const Nanoseconds exposed = now.exposed_communication_ns - before.exposed_communication_ns;
   reasons.add(exposed, fmt::format("exposes {} {} communication", in_ms(exposed), more_or_less(exposed)));
-  const Nanoseconds copies = (now.copy_ns - now.copy_hidden_ns) - (before.copy_ns - before.copy_hidden_ns);
-  reasons.add(copies, fmt::format("copies between host and device run {} {} without compute over them", in_ms(copies),
-                                  more_or_less(copies)));
+  const Nanoseconds copies = now.exposed_copy_ns - before.exposed_copy_ns;
+  reasons.add(copies, fmt::format("the device only copies from or to the host for {} {}", in_ms(copies),
+                                  longer_or_less(copies)));
   const Nanoseconds compute = now.compute_ns - before.compute_ns;
-  reasons.add(compute,
-              fmt::format("compute keeps the device busy {} {}", in_ms(compute), compute > 0 ? "longer" : "less"));
-  const Nanoseconds communication = now.communication_ns - before.communication_ns;
-  reasons.add(communication, fmt::format("collectives run {} {}, waiting for peers included", in_ms(communication),
-                                         communication > 0 ? "longer" : "shorter"));
+  reasons.add(compute, fmt::format("compute keeps the device busy {} {}", in_ms(compute), longer_or_less(compute)));
   const Nanoseconds idle = now.idle_ns - before.idle_ns;
-  reasons.add(idle, fmt::format("the device idles {} {}", in_ms(idle), idle > 0 ? "longer" : "less"));
+  reasons.add(idle, fmt::format("the device idles {} {}", in_ms(idle), longer_or_less(idle)));
 }
 
-std::string place_of(std::string_view stage) {
-  return stage.empty() ? "outside all stages" : fmt::format("in {}", stage);
+void compare_collectives(const OverlapSummary& before, const OverlapSummary& now, Reasons& reasons) {
+  const Nanoseconds change = now.communication_ns - before.communication_ns;
+  reasons.add(change, fmt::format("collectives run {} {}, waiting for peers included", in_ms(change),
+                                  change > 0 ? "longer" : "shorter"));
 }
 
+/// A place in which the host blocks for another time than before.
+struct BlockChange {
+  std::string place;
+  Nanoseconds was = 0;
+  Nanoseconds is = 0;
+
+  [[nodiscard]] Nanoseconds change() const { return is - was; }
+};
+
+std::vector<BlockChange> block_changes(const std::vector<HostBlock>& before, const std::vector<HostBlock>& now,
+                                       const Reasons& reasons) {
+  std::map<std::pair<std::string_view, BlockKind>, BlockChange> both;
+  for (const HostBlock& block : before) both[{block.stage, block.kind}].was += block.blocked_ns;
+  for (const HostBlock& block : now) both[{block.stage, block.kind}].is += block.blocked_ns;
+  std::vector<BlockChange> changes;
+  for (auto& [key, change] : both) {
+    if (!reasons.matters(change.change())) continue;
+    const std::string stage = key.first.empty() ? "outside all stages" : fmt::format("in {}", key.first);
+    change.place = fmt::format("{} ({})", stage, to_string(key.second));
+    changes.push_back(std::move(change));
+  }
+  std::ranges::stable_sort(changes, std::ranges::greater{}, [](const BlockChange& c) { return std::abs(c.change()); });
+  return changes;
+}
+
+std::string one_block_change(const BlockChange& change, const Reasons& reasons) {
+  if (!reasons.matters(change.was)) return fmt::format("host now blocks {} {}", in_ms(change.is), change.place);
+  if (!reasons.matters(change.is)) return fmt::format("host no longer blocks {} {}", in_ms(change.was), change.place);
+  return fmt::format("host blocks {} {} {}", in_ms(change.change()), change.change() > 0 ? "longer" : "shorter",
+                     change.place);
+}
+
+constexpr std::size_t kMostPlaces = 3;
+
+/// One reason: waits that move from one stage to another matter by what they come to together.
 void compare_host(const std::vector<HostBlock>& before, const std::vector<HostBlock>& now, Reasons& reasons) {
-  std::map<std::pair<std::string_view, BlockKind>, std::pair<Nanoseconds, Nanoseconds>> both;
-  for (const HostBlock& block : before) both[{block.stage, block.kind}].first += block.blocked_ns;
-  for (const HostBlock& block : now) both[{block.stage, block.kind}].second += block.blocked_ns;
-  for (const auto& [key, times] : both) {
-    const auto [was, is] = times;
-    const std::string place = fmt::format("{} ({})", place_of(key.first), to_string(key.second));
-    const Nanoseconds change = is - was;
-    if (!reasons.matters(was)) {
-      reasons.add(change, fmt::format("host now blocks {} {}", in_ms(is), place));
-    } else if (!reasons.matters(is)) {
-      reasons.add(change, fmt::format("host no longer blocks {}: {} before", place, in_ms(was)));
-    } else {
-      reasons.add(change, fmt::format("host blocks {} {} {}", in_ms(change), change > 0 ? "longer" : "shorter", place));
-    }
+  const std::vector<BlockChange> changes = block_changes(before, now, reasons);
+  if (changes.empty()) return;
+  Nanoseconds net = 0;
+  for (const BlockChange& change : changes) net += change.change();
+  std::string places;
+  for (const BlockChange& change : std::span(changes).first(std::min(changes.size(), kMostPlaces))) {
+    places += fmt::format("{}{} {} {}", places.empty() ? "" : ", ", in_ms(change.change()),
+                          more_or_less(change.change()), change.place);
+  }
+  if (changes.size() > kMostPlaces) places += ", and smaller changes";
+  if (changes.size() == 1) {
+    reasons.add_always(net, one_block_change(changes.front(), reasons));
+  } else if (reasons.matters(net)) {
+    reasons.add_always(net, fmt::format("host blocks {} {}: {}", in_ms(net), net > 0 ? "longer" : "shorter", places));
+  } else {
+    reasons.add_always(net, fmt::format("host blocks in other places, for no longer in all: {}", places));
   }
 }
 
@@ -132,11 +170,18 @@ std::string in_ms(Nanoseconds time) {
 
 std::vector<Reason> compare(const StepAnalysis& before, const StepAnalysis& now, const CompareOptions& options) {
   const auto step = static_cast<double>(before.overlap.mean.step_ns);
-  Reasons reasons(static_cast<Nanoseconds>(step * options.threshold));
-  compare_device(before.overlap.mean, now.overlap.mean, reasons);
-  compare_host(before.host_blocks, now.host_blocks, reasons);
-  compare_stages(before.stages, now.stages, reasons);
-  return std::move(reasons).largest_first(options.at_most);
+  const auto threshold = static_cast<Nanoseconds>(step * options.threshold);
+  Reasons where(threshold);
+  compare_step(before.overlap.mean, now.overlap.mean, where);
+  Reasons behind(threshold);
+  compare_collectives(before.overlap.mean, now.overlap.mean, behind);
+  compare_host(before.host_blocks, now.host_blocks, behind);
+  compare_stages(before.stages, now.stages, behind);
+
+  std::vector<Reason> reasons = std::move(where).largest_first();
+  std::ranges::move(std::move(behind).largest_first(), std::back_inserter(reasons));
+  if (reasons.size() > options.at_most) reasons.resize(options.at_most);
+  return reasons;
 }
 
 }  // namespace interlace::analysis

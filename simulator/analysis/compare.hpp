@@ -18,12 +18,13 @@ struct Reason {
 
 struct CompareOptions {
   double threshold = 0.003;  ///< differences below this part of the first run's step are not told
-  std::size_t at_most = 8;   ///< reasons; the smallest are left out
+  std::size_t at_most = 7;   ///< reasons; the smallest of the second kind are left out first
 };
 
-/// What `now` does otherwise than `before`: exposed communication and copies, device busy and idle time, where the host
-/// blocks, which stages run at the same time. Largest difference first. The effects are of different kinds and do not
-/// add up to the difference of the step times: time that the host no longer blocks may well have been hidden.
+/// What `now` does otherwise than `before`, in two kinds. First, largest first, where the time of the step goes:
+/// compute, exposed communication, exposed copies, idle time. These add up to the difference of the steps (but for what
+/// is below the threshold). Then, largest first, what lies behind it: collectives that take longer, stages that run at
+/// the same time, what the host waits for. These may be hidden under one another and do not add up to anything.
 [[nodiscard]] std::vector<Reason> compare(const StepAnalysis& before, const StepAnalysis& now,
                                           const CompareOptions& options = {});
 

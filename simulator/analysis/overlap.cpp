@@ -64,6 +64,7 @@ OverlapSummary summarise(Gathered gathered, const StepWindow& window) {
   // Taken as a remainder, so that hidden and exposed add up to the whole also after rounding.
   summary.communication_hidden_ns = summary.communication_ns - summary.exposed_communication_ns;
   summary.copy_hidden_ns = a_step(intersection(copies, compute).length());
+  summary.exposed_copy_ns = a_step(difference(difference(copies, compute), communication).length());
   summary.idle_ns = summary.step_ns - a_step(busy.length());
   if (!gathered.lookup.empty()) {
     const IntervalSet lookup(std::move(gathered.lookup));
@@ -98,7 +99,7 @@ OverlapSummary mean_of(std::span<const OverlapSummary> summaries) {
   for (const auto field :
        {&OverlapSummary::step_ns, &OverlapSummary::compute_ns, &OverlapSummary::communication_ns,
         &OverlapSummary::copy_ns, &OverlapSummary::communication_hidden_ns, &OverlapSummary::exposed_communication_ns,
-        &OverlapSummary::copy_hidden_ns, &OverlapSummary::idle_ns}) {
+        &OverlapSummary::copy_hidden_ns, &OverlapSummary::exposed_copy_ns, &OverlapSummary::idle_ns}) {
     average(field);
   }
   const auto average_known = [&](std::optional<Nanoseconds> OverlapSummary::*field) {

@@ -10,7 +10,7 @@
 namespace interlace::analysis {
 
 /// What the device does during a training step, in nanoseconds a step. Spans that overlap count once (unions of
-/// intervals), so compute + exposed communication + ... + idle adds up to the step.
+/// intervals): compute + exposed communication + exposed copies + idle is the step, to within their rounding.
 struct OverlapSummary {
   Nanoseconds step_ns = 0;                   ///< length of a step
   Nanoseconds compute_ns = 0;                ///< some kernel, memset or copy within the device runs
@@ -19,6 +19,7 @@ struct OverlapSummary {
   Nanoseconds communication_hidden_ns = 0;   ///< communication while compute runs
   Nanoseconds exposed_communication_ns = 0;  ///< communication while no compute runs
   Nanoseconds copy_hidden_ns = 0;            ///< copies while compute runs
+  Nanoseconds exposed_copy_ns = 0;           ///< copies while neither compute nor communication runs
   Nanoseconds idle_ns = 0;                   ///< nothing runs
   /// Device time of embedding lookups, and how much of it lies under dense forward, backward or optimizer; none where
   /// the trace has no annotations that tell lookups.

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "simulator/analysis/device_class.hpp"
+
 namespace interlace::analysis {
 
 namespace {
@@ -87,7 +89,7 @@ std::vector<RankSweep> gather(const trace::Trace& trace, const Annotations& anno
   std::vector<RankSweep> sweeps(windows.size());
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const OperationId op{i};
-    if (!trace::is_device_work(trace.kind(op))) continue;
+    if (!trace::is_device_work(trace.kind(op)) || device_class(trace, op) == DeviceClass::kCopy) continue;
     const std::size_t rank = trace.rank_of(op).index();
     const Interval clipped = intersection({trace.start(op), trace.end(op)}, windows[rank].span);
     if (clipped.length() == 0) continue;

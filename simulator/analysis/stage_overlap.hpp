@@ -11,7 +11,7 @@
 
 namespace interlace::analysis {
 
-/// Device time of one stage, in nanoseconds a step, mean over ranks.
+/// Device time of one stage, without copies between host and device, in nanoseconds a step, mean over ranks.
 struct StageTime {
   std::string stage;
   Nanoseconds device_ns = 0;  ///< some work of the stage runs (union within a batch)
@@ -36,7 +36,9 @@ struct StageOverlap {
 };
 
 /// Which stages run at the same time. A stage is what Annotations::stage_of says of the launch of device work; work
-/// outside all annotations belongs to no stage. One sweep over the starts and ends of a rank's device work.
+/// outside all annotations belongs to no stage. Copies between host and device are left out: they take none of what
+/// kernels and collectives compete for, and what they hide under says little. One sweep over the starts and ends of a
+/// rank's device work.
 [[nodiscard]] StageOverlap stage_overlap(const trace::Trace& trace, const Annotations& annotations,
                                          std::span<const StepWindow> windows);
 

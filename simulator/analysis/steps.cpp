@@ -19,7 +19,7 @@ constexpr std::string_view kProfilerStep = "ProfilerStep";
 struct Candidate {
   std::vector<OperationId> instances;                 // by start
   std::vector<std::optional<Nanoseconds>> on_device;  // an instance: start of the first device work launched in it
-  Nanoseconds device_time = 0;
+  Nanoseconds kernel_time = 0;                        // of the kernels launched in it
 };
 
 /// Outermost annotations of a rank's main thread by label. A ProfilerStep range does not count as one around others.
@@ -50,7 +50,7 @@ void charge_device_work(const trace::Trace& trace, RankId rank, Candidate& candi
     if (after == candidate.instances.begin()) continue;
     const auto position = static_cast<std::size_t>(after - candidate.instances.begin()) - 1;
     if (trace.end(candidate.instances[position]) <= trace.start(*launch)) continue;
-    candidate.device_time += trace.duration(op);
+    if (trace.kind(op) == trace::OperationKind::kKernel) candidate.kernel_time += trace.duration(op);
     auto& first = candidate.on_device[position];
     first = std::min(first.value_or(trace.start(op)), trace.start(op));
   }
@@ -70,14 +70,20 @@ std::size_t usual_count(const std::map<std::string_view, Candidate>& candidates)
 }
 
 FoundSteps steps_from(const trace::Trace& trace, std::string_view label, const Candidate& candidate) {
-  FoundSteps steps{.marker = std::string(label), .begins = {}};
+  FoundSteps steps{.marker = std::string(label), .host = {}, .device = {}};
   const bool all_on_device =
       std::ranges::all_of(candidate.on_device, [](const auto& first) { return first.has_value(); });
   for (std::size_t i = 0; i < candidate.instances.size(); ++i) {
-    steps.begins.push_back(all_on_device ? *candidate.on_device[i] : trace.start(candidate.instances[i]));
+    steps.host.push_back(trace.start(candidate.instances[i]));
+    if (all_on_device) steps.device.push_back(*candidate.on_device[i]);
   }
-  std::ranges::sort(steps.begins);
+  std::ranges::sort(steps.device);
   return steps;
+}
+
+std::optional<StepWindow> window_over(const std::vector<Nanoseconds>& begins) {
+  if (begins.size() < 2) return std::nullopt;
+  return StepWindow{.span = {begins.front(), begins.back()}, .steps = static_cast<std::int64_t>(begins.size()) - 1};
 }
 
 std::optional<FoundSteps> steps_of_rank(const trace::Trace& trace, const Annotations& annotations, RankId rank) {
@@ -95,17 +101,15 @@ std::optional<FoundSteps> steps_of_rank(const trace::Trace& trace, const Annotat
   for (auto& entry : candidates) {
     if (entry.second.instances.size() != count) continue;
     charge_device_work(trace, rank, entry.second);
-    if (best == nullptr || entry.second.device_time > best->second.device_time) best = &entry;
+    if (best == nullptr || entry.second.kernel_time > best->second.kernel_time) best = &entry;
   }
   return steps_from(trace, best->first, best->second);
 }
 
 }  // namespace
 
-std::optional<StepWindow> FoundSteps::window() const {
-  if (begins.size() < 2) return std::nullopt;
-  return StepWindow{.span = {begins.front(), begins.back()}, .steps = static_cast<std::int64_t>(begins.size()) - 1};
-}
+std::optional<StepWindow> FoundSteps::host_window() const { return window_over(host); }
+std::optional<StepWindow> FoundSteps::device_window() const { return window_over(device); }
 
 std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace, const Annotations& annotations) {
   std::vector<std::optional<FoundSteps>> steps;
@@ -115,11 +119,13 @@ std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace, con
   return steps;
 }
 
-std::vector<StepWindow> windows_of(const trace::Trace& trace, const std::vector<std::optional<FoundSteps>>& steps) {
-  std::vector<StepWindow> windows = whole_trace(trace);
-  for (std::size_t rank = 0; rank < windows.size(); ++rank) {
-    if (!steps[rank]) continue;
-    if (const auto found = steps[rank]->window()) windows[rank] = *found;
+StepWindows windows_of(const trace::Trace& trace, const std::vector<std::optional<FoundSteps>>& steps) {
+  StepWindows windows{.host = whole_trace(trace), .device = whole_trace(trace)};
+  for (std::size_t rank = 0; rank < steps.size(); ++rank) {
+    const auto on_host = steps[rank] ? steps[rank]->host_window() : std::nullopt;
+    if (!on_host) continue;
+    windows.host[rank] = *on_host;
+    windows.device[rank] = steps[rank]->device_window().value_or(*on_host);
   }
   return windows;
 }

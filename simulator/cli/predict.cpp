@@ -1,8 +1,7 @@
 #include "simulator/replay/predict.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <utility>
 
 #include "simulator/analysis/compare.hpp"
 #include "simulator/analysis/step_analysis.hpp"
@@ -10,6 +9,7 @@
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
+#include "simulator/replay/recognise.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
 
@@ -52,6 +52,17 @@ report::RecordedRun recorded_run(const trace::Trace& trace, const PredictRequest
   return recorded;
 }
 
+/// Finds the recorded steps and says what is known of them; returns their windows.
+std::vector<analysis::StepWindow> add_recorded_steps(const trace::Trace& trace, report::RecordedRun& recorded) {
+  const analysis::Annotations annotations(trace);
+  std::vector<analysis::StepWindow> windows =
+      analysis::windows_of(trace, analysis::find_steps(trace, annotations)).device;
+  recorded.overlap = analysis::overlap(trace, annotations, windows).mean;
+  recorded.step_time_ns = recorded.overlap->step_ns;
+  if (!windows.empty()) recorded.steps = windows.front().steps;
+  return windows;
+}
+
 report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps) {
   return {.schedule = prediction.schedule,
           .step_time_ns = prediction.step_time,
@@ -63,6 +74,21 @@ report::Prediction row_of(const replay::Prediction& prediction, const analysis::
           .reasons = {},
           .races = prediction.races,
           .diagnostics = {}};
+}
+
+/// One predicted schedule with all that the report needs of it.
+struct Predicted {
+  replay::Prediction prediction;
+  std::vector<analysis::StepWindow> windows;
+  analysis::StepAnalysis steps;
+};
+
+/// What a schedule does otherwise than the recorded one, both replayed.
+void compare_with_recorded(const Predicted& recorded, const Predicted& other, report::Prediction& row) {
+  row.speedup = static_cast<double>(recorded.prediction.step_time) / static_cast<double>(other.prediction.step_time);
+  for (analysis::Reason& reason : analysis::compare(recorded.steps, other.steps)) {
+    row.reasons.push_back(std::move(reason.text));
+  }
 }
 
 std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Interval>>& steps) {
@@ -85,30 +111,38 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
   options.simulation.iterations = options.simulation.warm_up + request.steps;
+  const auto run = [&](const schedule::Schedule& schedule) {
+    console.progress("predicting " + schedule.name);
+    replay::Prediction prediction = predictor.predict(schedule, options);
+    std::vector<analysis::StepWindow> windows = windows_of(prediction.steps);
+    analysis::StepAnalysis steps = analysis::analyse_steps(prediction.trace, windows);
+    return Predicted{std::move(prediction), std::move(windows), std::move(steps)};
+  };
 
   report::PredictReport report{.recorded = recorded_run(recording.trace, request), .predictions = {}, .skipped = {}};
-  std::vector<SteadyTrace> predicted;
+  std::vector<SteadyTrace> traces;
+  const std::vector<schedule::Schedule> library = schedule::all_sound();
+  const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, predictor.sites());
+  std::optional<Predicted> itself;
+  if (known != nullptr) {
+    itself = run(*known);
+    report.recorded.schedule = known->name;
+    report.recorded.predicted_step_time_ns = itself->prediction.step_time;
+  }
   for (const AskedSchedule& one : asked) {
-    console.progress("predicting " + one.schedule.name);
     try {
-      replay::Prediction prediction = predictor.predict(one.schedule, options);
-      const std::vector<analysis::StepWindow> windows = windows_of(prediction.steps);
-      report.predictions.push_back(row_of(prediction, analysis::analyse_steps(prediction.trace, windows)));
-      predicted.push_back({one.schedule.name, std::move(prediction.trace), windows});
+      Predicted predicted = run(one.schedule);
+      report.predictions.push_back(row_of(predicted.prediction, predicted.steps));
+      if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());
+      traces.push_back({one.schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
     } catch (const Error& error) {
       if (one.by_name || error.code() != replay::kStageNotRecorded.name) throw;
       report.skipped.push_back({one.schedule.name, error.problem()});
     }
   }
-
-  const analysis::Annotations annotations(recording.trace);
-  const auto steps = analysis::find_steps(recording.trace, annotations);
-  std::vector<analysis::StepWindow> windows = analysis::windows_of(recording.trace, steps);
-  report.recorded.overlap = analysis::overlap(recording.trace, annotations, windows).mean;
-  if (!windows.empty()) report.recorded.steps = windows.front().steps;
-  report.recorded.step_time_ns = report.recorded.overlap->step_ns;
+  std::vector<analysis::StepWindow> windows = add_recorded_steps(recording.trace, report.recorded);
   report.recorded.diagnostics = recording.diagnostics.entries();
-  return {std::move(report), {"measured", std::move(recording.trace), std::move(windows)}, std::move(predicted)};
+  return {std::move(report), {"measured", std::move(recording.trace), std::move(windows)}, std::move(traces)};
 }
 
 }  // namespace interlace::cli

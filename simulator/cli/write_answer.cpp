@@ -24,14 +24,14 @@ std::string stem_of(std::string name) {
   return name;
 }
 
-/// The last whole step of the first rank.
+/// A step in the middle of the first rank's window (the earlier of two).
 report::TimelinePicture picture_of(const SteadyTrace& steady, const std::string& title) {
   const analysis::StepWindow& window = steady.windows.front();
   const Nanoseconds step = window.span.length() / window.steps;
+  const Nanoseconds begin = window.span.begin + (window.steps - 1) / 2 * step;
   const Nanoseconds resolution = step / report::kPlotPixels / 2;
   const analysis::Annotations annotations(steady.trace);
-  return report::timeline_picture(steady.trace, annotations, {0}, {window.span.end - step, window.span.end}, title,
-                                  resolution);
+  return report::timeline_picture(steady.trace, annotations, {0}, {begin, begin + step}, title, resolution);
 }
 
 std::vector<report::TimelineComparison> timelines(const PredictAnswer& answer) {

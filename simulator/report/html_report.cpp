@@ -59,9 +59,9 @@ void write_table(std::ostream& out, const PredictReport& report) {
         row.host_blocked_ns ? milliseconds(*row.host_blocked_ns) : "-");
   }
   out << "</tbody>\n</table>\n";
-  for (const SkippedSchedule& skipped : report.skipped) {
-    out << fmt::format("<p class=\"note\">{} was left out: {}</p>\n", escaped_markup(skipped.schedule),
-                       escaped_markup(skipped.why));
+  for (const SkippedGroup& group : skipped_by_reason(report)) {
+    out << fmt::format("<p class=\"note\">Left out, {}: {}</p>\n", escaped_markup(group.why),
+                       escaped_markup(group.schedules));
   }
 }
 
@@ -106,7 +106,7 @@ void write_quality(std::ostream& out, std::string_view whose, std::span<const Di
       escaped_markup(whose));
   for (const Diagnostic& found : gravest_first(diagnostics)) {
     const std::string place =
-        found.first_place.empty() ? "" : fmt::format(" (first: {})", shortened_middle(found.first_place, 80));
+        found.first_place.empty() ? "" : fmt::format(" (first: {})", shortened_front(found.first_place, 80));
     out << fmt::format("<tr><td>{}</td><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                        to_string(found.severity), escaped_markup(found.code), thousands(found.count),
                        escaped_markup(found.meaning + place), escaped_markup(found.advice));

@@ -24,8 +24,8 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margi
 dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 12px; border-bottom: 1px solid var(--line); text-align: right; font-weight: normal; vertical-align: top; }
-thead th { color: var(--dim); vertical-align: bottom; } tbody th, th:first-child { text-align: left; white-space: nowrap; }
-.quality td { text-align: left; } .quality td:nth-child(3) { text-align: right; }
+thead th { color: var(--dim); vertical-align: bottom; } td { white-space: nowrap; } tbody th, th:first-child { text-align: left; white-space: nowrap; }
+.quality td { text-align: left; white-space: normal; } .quality td:nth-child(3) { text-align: right; }
 tr.best th, tr.best td { color: var(--best); font-weight: bold; }
 .note, .key { color: var(--dim); margin: 4px 0; } .race { color: var(--race); } .scroll { overflow-x: auto; }
 ul { margin: 4px 0; padding-left: 22px; } summary { cursor: pointer; padding: 4px 0; } code { font-size: 0.92em; }

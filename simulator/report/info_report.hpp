@@ -22,7 +22,7 @@ namespace interlace::report {
 struct RankInfo {
   trace::Rank rank;
   std::optional<analysis::FoundSteps> steps;
-  analysis::StepWindow window;  ///< what the figures "a step" are taken over
+  analysis::StepWindow window;  ///< what the device figures "a step" are taken over
   analysis::OverlapSummary overlap;
 };
 
@@ -38,7 +38,7 @@ struct InfoReport {
   std::vector<RankInfo> ranks;
   Nanoseconds length = 0;
   std::array<std::int64_t, trace::kOperationKinds> operations{};
-  std::vector<StreamInfo> streams;
+  std::vector<StreamInfo> streams;  ///< rank by rank, the busiest first
   std::vector<analysis::CollectiveTally> collectives;
   std::vector<analysis::KernelTally> kernels;
   std::vector<analysis::HostBlock> host_blocks;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kMostPlaces = 8;
+constexpr Nanoseconds kLeastShown = 5 * kMicrosecond;  // less reads as 0.00 ms
 
 class InfoWriter {
  public:
@@ -29,12 +30,12 @@ class InfoWriter {
       const trace::Rank& rank = one.rank;
       const std::string number =
           rank.world_size ? fmt::format("{} of {}", rank.number, *rank.world_size) : std::to_string(rank.number);
-      const bool known = one.steps && one.steps->window();
+      const bool known = one.steps && one.steps->host_window();
       table.add({number, rank.devices.empty() ? "unknown" : device_text(rank.devices.front()),
                  known ? milliseconds(one.overlap.step_ns) : "-", known ? std::to_string(one.window.steps) : "-",
                  one.overlap.busy_ratio() ? percent(*one.overlap.busy_ratio()) : "-",
                  milliseconds(one.overlap.communication_ns), milliseconds(one.overlap.exposed_communication_ns),
-                 shortened_middle(rank.source, 30)});
+                 shortened_front(rank.source, 30)});
     }
     print("ranks", table);
     for (const RankInfo& one : info.ranks) {
@@ -124,6 +125,7 @@ class InfoWriter {
   void waiting(const InfoReport& info) {
     TextTable blocked({{"host blocks in"}, {"by"}, {"calls a step", Align::kRight}, {"ms a step", Align::kRight}});
     for (std::size_t i = 0; i < std::min(kMostPlaces, info.host_blocks.size()); ++i) {
+      if (info.host_blocks[i].blocked_ns < kLeastShown) break;
       const analysis::HostBlock& block = info.host_blocks[i];
       blocked.add({place(block.stage), std::string(to_string(block.kind)), fmt::format("{:.1f}", block.calls),
                    milliseconds(block.blocked_ns)});
@@ -134,6 +136,7 @@ class InfoWriter {
     }
     TextTable idle({{"device idles because"}, {"next launch in"}, {"ms a step", Align::kRight}});
     for (std::size_t i = 0; i < std::min(kMostPlaces, info.idle.size()); ++i) {
+      if (info.idle[i].idle_ns < kLeastShown) break;
       idle.add(
           {std::string(to_string(info.idle[i].cause)), place(info.idle[i].stage), milliseconds(info.idle[i].idle_ns)});
     }

@@ -8,6 +8,7 @@ Json json_of(const analysis::OverlapSummary& overlap) {
               {"copy_ns", overlap.copy_ns},
               {"communication_hidden_ns", overlap.communication_hidden_ns},
               {"copy_hidden_ns", overlap.copy_hidden_ns},
+              {"exposed_copy_ns", overlap.exposed_copy_ns},
               {"idle_ns", overlap.idle_ns},
               {"lookup_ns", or_null(overlap.lookup_ns)},
               {"lookup_hidden_ns", or_null(overlap.lookup_hidden_ns)},

@@ -43,12 +43,21 @@ struct SkippedSchedule {
   std::string why;
 };
 
+/// Skipped schedules that share a reason.
+struct SkippedGroup {
+  std::string schedules;  ///< joined by ", "
+  std::string why;
+};
+
 /// The answer of `interlace predict`, in the order in which the schedules were asked for.
 struct PredictReport {
   RecordedRun recorded;
   std::vector<Prediction> predictions;
   std::vector<SkippedSchedule> skipped;
 };
+
+/// In the order of the first of each group.
+[[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(const PredictReport& report);
 
 /// Position of the smallest step time; the first of equals. None without predictions.
 [[nodiscard]] std::optional<std::size_t> fastest(const PredictReport& report);

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <ostream>
 
-#include "simulator/report/diagnostics_table.hpp"
-
 namespace interlace::report {
 
 namespace {
@@ -133,11 +131,12 @@ void write_predict_table(std::ostream& out, const PredictReport& report, const T
       write_row(out, report.predictions[i], i == order.front() && order.size() > 1, name_columns, axis, style);
     }
   }
-  for (const SkippedSchedule& skipped : report.skipped) {
-    write_item(out, "skipped", fmt::format("{}: {}", skipped.schedule, skipped.why), style);
+  if (!report.skipped.empty()) out << '\n';
+  for (const SkippedGroup& group : skipped_by_reason(report)) {
+    for (const std::string& line : wrapped(fmt::format("left out, {}: {}", group.why, group.schedules), style.width)) {
+      out << coloured(style, Colour::kDim, line) << '\n';
+    }
   }
-  const std::string quality = diagnostics_summary(report.recorded.diagnostics);
-  if (!quality.empty()) out << '\n' << coloured(style, Colour::kDim, quality + " (interlace info tells more)") << '\n';
 }
 
 }  // namespace interlace::report

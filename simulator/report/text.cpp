@@ -65,6 +65,12 @@ std::string shortened_middle(std::string_view utf8, std::size_t columns) {
                      utf8.substr(byte_of_column(utf8, all - tail)));
 }
 
+std::string shortened_front(std::string_view utf8, std::size_t columns) {
+  const std::size_t all = columns_of(utf8);
+  if (all <= columns || columns <= 3) return shortened(utf8, columns);
+  return "..." + std::string(utf8.substr(byte_of_column(utf8, all - (columns - 3))));
+}
+
 std::vector<std::string> wrapped(std::string_view utf8, std::size_t columns) {
   std::vector<std::string> lines;
   std::string line;
@@ -111,21 +117,25 @@ std::string thousands(std::int64_t number) {
 
 std::string short_kernel_name(std::string_view demangled) {
   if (demangled.starts_with("void ")) demangled.remove_prefix(5);
-  // "(anonymous namespace)" is a part of the name, any other parenthesis outside templates opens the parameters.
+  // "(anonymous namespace)" is a part of a name; any other parenthesis opens parameters, which end the kernel's name.
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   std::string name;
-  int depth = 0;
+  int templates = 0;
+  int parameters = 0;
   for (std::size_t at = 0; at < demangled.size(); ++at) {
     if (demangled.substr(at).starts_with(kAnonymous)) {
       at += kAnonymous.size() - 1;
-      if (depth == 0) name += "{anonymous}";
+      if (templates < 2 && parameters == 0) name += "{anonymous}";
       continue;
     }
     const char c = demangled[at];
-    if (c == '<') ++depth;
-    if (c == '(' && depth == 0) break;
-    if (depth == 0) name += c;
-    if (c == '>' && depth > 0 && --depth == 0) name += "<>";
+    if (c == '(' && templates == 0) break;
+    if (c == '(') ++parameters;
+    if (c == '>' && templates > 0 && parameters == 0) --templates;
+    const bool is_bracket = (c == '<' || c == '>') && templates == 1;
+    if (parameters == 0 && (templates < 2 || is_bracket)) name += c;
+    if (c == '<' && parameters == 0) ++templates;
+    if (c == ')' && parameters > 0) --parameters;
   }
   return name.empty() ? std::string(demangled) : name;
 }

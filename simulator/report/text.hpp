@@ -30,6 +30,8 @@ enum class Colour : std::uint8_t { kBold, kDim, kGood, kBad, kWarning };
 [[nodiscard]] std::string shortened(std::string_view utf8, std::size_t columns);
 /// Shortened in the middle, so that beginning and end stay readable.
 [[nodiscard]] std::string shortened_middle(std::string_view utf8, std::size_t columns);
+/// Shortened in front, as paths are best.
+[[nodiscard]] std::string shortened_front(std::string_view utf8, std::size_t columns);
 /// Breaks at spaces into lines of at most `columns`; a longer word has a line of its own.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view utf8, std::size_t columns);
 
@@ -42,7 +44,8 @@ enum class Colour : std::uint8_t { kBold, kDim, kGood, kBad, kWarning };
 /// "1,234,567".
 [[nodiscard]] std::string thousands(std::int64_t number);
 
-/// A kernel's name without return type, parameter list and the arguments of its templates: for columns, not identity.
+/// A kernel's name without return type and parameter lists, template arguments without theirs: for columns, not
+/// identity. "void a::k<4, b<float>>(int)" -> "a::k<4, b<>>".
 [[nodiscard]] std::string short_kernel_name(std::string_view demangled);
 
 enum class Align : std::uint8_t { kLeft, kRight };

@@ -38,10 +38,14 @@ class Drawing {
                escaped_markup(shortened_middle(row.name, 22)));
       svg_.put("<rect class=\"lane\" x=\"{}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>\n", kNameWidth, y_,
                static_cast<double>(picture.length) * pixels_a_ns_, kBoxHeight);
-      for (const TimelineBox& one : row.boxes) box(one);
       y_ += kRowHeight;
     }
-    axis(picture.length, top);
+    axis(picture.length, top, y_);
+    int row_top = top;
+    for (const TimelineRow& row : picture.rows) {
+      for (const TimelineBox& one : row.boxes) box(one, row_top);
+      row_top += kRowHeight;
+    }
     y_ += kAxisHeight;
   }
 
@@ -53,30 +57,30 @@ class Drawing {
   }
 
  private:
-  void box(const TimelineBox& one) {
+  void box(const TimelineBox& one, int top) {
     const double x = kNameWidth + static_cast<double>(one.span.begin) * pixels_a_ns_;
     const double width = std::max(0.3, static_cast<double>(one.span.length()) * pixels_a_ns_);
     svg_.put(
         "<g class=\"{}\"><title>{}{}{}, {} ms</title>"
         "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>",
         class_of(one.kind), escaped_markup(one.label), one.label.empty() ? "" : ": ", escaped_markup(one.tooltip),
-        fmt::format("{:.3f}", static_cast<double>(one.span.length()) / static_cast<double>(kMillisecond)), x, y_, width,
-        kBoxHeight);
+        fmt::format("{:.3f}", static_cast<double>(one.span.length()) / static_cast<double>(kMillisecond)), x, top,
+        width, kBoxHeight);
     const auto letters = static_cast<std::size_t>(std::max(0.0, (width - 6) / kLetterWidth));
     if (letters >= 4 && !one.label.empty()) {
-      svg_.put("<text class=\"label\" x=\"{:.2f}\" y=\"{}\">{}</text>", x + 3, y_ + 13,
+      svg_.put("<text class=\"label\" x=\"{:.2f}\" y=\"{}\">{}</text>", x + 3, top + 13,
                escaped_markup(shortened(one.label, letters)));
     }
     svg_.put("</g>\n");
   }
 
-  void axis(Nanoseconds length, int top) {
+  void axis(Nanoseconds length, int top, int bottom) {
     const auto marks = axis_marks(0, length, 12);
     const Nanoseconds apart = marks.size() > 1 ? marks[1] - marks[0] : kMillisecond;
     for (const Nanoseconds mark : marks) {
       const double x = kNameWidth + static_cast<double>(mark) * pixels_a_ns_;
-      svg_.put("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x, top, y_);
-      svg_.put("<text class=\"mark\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x, y_ + 13,
+      svg_.put("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x, top, bottom);
+      svg_.put("<text class=\"mark\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x, bottom + 13,
                mark_text(mark, apart));
     }
   }

@@ -18,8 +18,8 @@ OverlapOfRanks overlap_of(const trace::Trace& trace, const std::vector<StepWindo
 // One window [0,200) of 2 steps:
 //   compute        [10,50) and [40,60) -> union 50;  device-to-device copy [100,110) -> 60 together
 //   collectives    [55,75) -> 20: 5 under compute, 15 exposed
-//   host copies    [45,65) -> 20: 15 under compute [45,60)
-//   busy           [10,75) + [100,110) = 75 -> idle 125
+//   host copies    [45,65) and [120,130) -> 30: 15 under compute [45,60), 10 with nothing else
+//   busy           [10,75) + [100,110) + [120,130) = 85 -> idle 115
 // Divided by 2 steps, rounded to nearest (halves up): exposed 15/2 = 8, hidden the rest of 10.
 TEST(Overlap, CountsUnionsAStep) {
   Job job;
@@ -29,6 +29,7 @@ TEST(Overlap, CountsUnionsAStep) {
   job.copy(job.main, {3, 4}, {100, 110}, MemorySpace::kDevice, MemorySpace::kDevice);
   job.collective(job.side, 5, 55, 75);
   job.copy(job.copies, {6, 7}, {45, 65}, MemorySpace::kPinned, MemorySpace::kDevice);
+  job.copy(job.copies, {8, 9}, {120, 130}, MemorySpace::kDevice, MemorySpace::kPinned);
   const trace::Trace trace = job.build();
 
   const OverlapSummary mean = overlap_of(trace, {{.span = {0, 200}, .steps = 2}}).mean;
@@ -37,11 +38,12 @@ TEST(Overlap, CountsUnionsAStep) {
   EXPECT_EQ(mean.communication_ns, 10);
   EXPECT_EQ(mean.exposed_communication_ns, 8);
   EXPECT_EQ(mean.communication_hidden_ns, 2);
-  EXPECT_EQ(mean.copy_ns, 10);
+  EXPECT_EQ(mean.copy_ns, 15);
   EXPECT_EQ(mean.copy_hidden_ns, 8);
-  EXPECT_EQ(mean.idle_ns, 62);  // 100 - round(75/2)
+  EXPECT_EQ(mean.exposed_copy_ns, 5);
+  EXPECT_EQ(mean.idle_ns, 57);  // 100 - round(85/2)
   EXPECT_DOUBLE_EQ(mean.communication_hidden_ratio().value(), 0.2);
-  EXPECT_DOUBLE_EQ(mean.busy_ratio().value(), 0.38);
+  EXPECT_DOUBLE_EQ(mean.busy_ratio().value(), 0.43);
   EXPECT_FALSE(mean.lookup_ns.has_value());
 }
 

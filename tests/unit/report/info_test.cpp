@@ -45,8 +45,9 @@ TEST(Info, TableFitsTheTerminal) {
   write_info_table(out, sample_info(), {});
   std::istringstream lines(out.str());
   for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 100U) << line;
-  for (const std::string_view part : {"ranks", "streams, a step", "top kernels", "gemm<>", "what the host waits for",
-                                      "why the device idles", "data quality", "trace.negative_duration x 1"}) {
+  for (const std::string_view part :
+       {"ranks", "streams, a step", "top kernels", "gemm<float>", "what the host waits for", "why the device idles",
+        "data quality", "trace.negative_duration x 1"}) {
     EXPECT_NE(out.str().find(part), std::string::npos) << part;
   }
 }

@@ -34,9 +34,8 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheFastest) {
       "    - exposes 4.0 ms more communication\n"
       "    - host now blocks \"long\", 3.2 ms\n"
       "    ! gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\n"
-      "    skipped torchrec/prefetch_sparse_dist: the recording has no stage prefetch\n"
       "\n"
-      "data quality: 1 data loss, 1 info (interlace info tells more)\n";
+      "left out, the recording has no stage prefetch: torchrec/prefetch_sparse_dist, torchrec/other\n";
   EXPECT_EQ(text_of(write_predict_table, sample_report(), TextStyle{.unicode = false}), expected);
 }
 

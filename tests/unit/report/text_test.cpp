@@ -20,6 +20,7 @@ TEST(Text, ShortensToTheColumnsAsked) {
   // 9 columns: 3 for the dots, of the other 6 two thirds in front.
   EXPECT_EQ(shortened_middle("abcdefghijkl", 9), "abcd...kl");
   EXPECT_EQ(shortened_middle("abcdefghi", 9), "abcdefghi");
+  EXPECT_EQ(shortened_front("/long/path/file.json", 12), "...file.json");
 }
 
 TEST(Text, WrapsAtSpaces) {
@@ -41,14 +42,19 @@ TEST(Text, Numbers) {
   EXPECT_EQ(thousands(-123'456), "-123,456");
 }
 
-TEST(Text, KernelNamesLoseTemplatesAndParameters) {
+TEST(Text, KernelNamesLoseParametersAndInnerTemplates) {
   EXPECT_EQ(short_kernel_name("void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, "
                               "std::array<char*, 2ul> >(int, float)"),
-            "at::native::vectorized_elementwise_kernel<>");
-  EXPECT_EQ(short_kernel_name("void (anonymous namespace)::softmax<1>(float*)"), "{anonymous}::softmax<>");
+            "at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<>, std::array<> >");
+  EXPECT_EQ(short_kernel_name("void k<f<g<int>>(a<b>)::{lambda(int)#1}>(h<i>)"), "k<f<>::{lambda#1}>");
+  EXPECT_EQ(short_kernel_name("void (anonymous namespace)::softmax<(anonymous namespace)::X>(float*)"),
+            "{anonymous}::softmax<{anonymous}::X>");
+  EXPECT_EQ(short_kernel_name("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(Params)"),
+            "cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>");
   EXPECT_EQ(short_kernel_name("sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n"), "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n");
   EXPECT_EQ(short_kernel_name("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"), "ncclDevKernel_SendRecv");
   EXPECT_EQ(short_kernel_name("(odd)"), "(odd)");
+  EXPECT_EQ(short_kernel_name("operator>(a)"), "operator>");
   EXPECT_EQ(short_kernel_name(""), "");
 }
 
