@@ -1,0 +1,112 @@
+#include "simulator/analysis/idle_causes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "simulator/analysis/host_blocking.hpp"
+
+namespace interlace::analysis {
+
+namespace {
+
+using trace::LaneId;
+using trace::OperationId;
+
+using Sums = std::map<std::pair<IdleCause, std::string_view>, double>;
+
+/// The host calls of each thread that block it, by start.
+std::vector<std::vector<OperationId>> blocking_calls(const trace::Trace& trace) {
+  std::vector<std::vector<OperationId>> of_lane(trace.lanes().size());
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    if (blocks_host(trace, {i})) of_lane[trace.lane_of({i}).index()].push_back({i});
+  }
+  return of_lane;
+}
+
+class GapCharger {
+ public:
+  GapCharger(const trace::Trace& trace, const Annotations& annotations)
+      : trace_(trace), annotations_(annotations), blocking_(blocking_calls(trace)) {}
+
+  void charge(Interval gap, std::optional<OperationId> next, double weight, Sums& sums) const {
+    const auto add = [&](IdleCause cause, std::string_view stage, Nanoseconds length) {
+      if (length > 0) sums[{cause, stage}] += static_cast<double>(length) * weight;
+    };
+    const auto launch = next ? trace_.launch_of(*next) : std::nullopt;
+    if (!launch) return add(IdleCause::kUnknown, {}, gap.length());
+    const std::string_view stage = label_of(*launch);
+    if (trace_.end(*launch) <= gap.begin) return add(IdleCause::kHeldBack, stage, gap.length());
+    const Nanoseconds reached = std::clamp(trace_.start(*launch), gap.begin, gap.end);
+    add(IdleCause::kLaunchLatency, stage, gap.end - reached);
+    Nanoseconds busy = reached - gap.begin;
+    // Calls of one thread follow one another, so they are sorted by end as well.
+    const auto& calls = blocking_[trace_.lane_of(*launch).index()];
+    const auto first =
+        std::ranges::upper_bound(calls, gap.begin, {}, [this](OperationId op) { return trace_.end(op); });
+    for (auto call = first; call != calls.end() && trace_.start(*call) < reached; ++call) {
+      const Nanoseconds blocked = intersection({trace_.start(*call), trace_.end(*call)}, {gap.begin, reached}).length();
+      add(IdleCause::kHostBlocked, label_of(*call), blocked);
+      busy -= blocked;
+    }
+    add(IdleCause::kHostBusy, stage, busy);
+  }
+
+ private:
+  [[nodiscard]] std::string_view label_of(OperationId host_call) const {
+    const auto around = annotations_.innermost(host_call);
+    return around ? stage_label(trace_.name(*around)).stage : std::string_view{};
+  }
+
+  const trace::Trace& trace_;
+  const Annotations& annotations_;
+  std::vector<std::vector<OperationId>> blocking_;
+};
+
+/// Walks the device work of a rank, which `work` holds by start, and charges each gap between.
+void charge_rank(const trace::Trace& trace, const std::vector<OperationId>& work, const StepWindow& window,
+                 double ranks, const GapCharger& charger, Sums& sums) {
+  const double weight = 1.0 / (static_cast<double>(window.steps) * ranks);
+  Nanoseconds busy_until = window.span.begin;
+  for (const OperationId op : work) {
+    if (trace.start(op) >= window.span.end) break;
+    if (trace.start(op) > busy_until) charger.charge({busy_until, trace.start(op)}, op, weight, sums);
+    busy_until = std::max(busy_until, trace.end(op));
+  }
+  if (busy_until < window.span.end) charger.charge({busy_until, window.span.end}, std::nullopt, weight, sums);
+}
+
+}  // namespace
+
+std::string_view to_string(IdleCause cause) {
+  static constexpr std::array<std::string_view, 5> kNames{"host blocked", "host busy", "launch latency", "held back",
+                                                          "unknown"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+std::vector<IdleTime> idle_causes(const trace::Trace& trace, const Annotations& annotations,
+                                  std::span<const StepWindow> windows) {
+  assert(windows.size() == trace.ranks().size());
+  std::vector<std::vector<OperationId>> work(windows.size());
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    if (trace::is_device_work(trace.kind({i})) && trace.duration({i}) > 0) {
+      work[trace.rank_of({i}).index()].push_back({i});
+    }
+  }
+  Sums sums;
+  const GapCharger charger(trace, annotations);
+  const auto ranks = static_cast<double>(windows.size());
+  for (std::size_t rank = 0; rank < windows.size(); ++rank) {
+    charge_rank(trace, work[rank], windows[rank], ranks, charger, sums);
+  }
+  std::vector<IdleTime> result;
+  for (const auto& [key, idle] : sums) result.push_back({key.first, std::string(key.second), std::llround(idle)});
+  std::ranges::stable_sort(result, std::ranges::greater{}, &IdleTime::idle_ns);
+  return result;
+}
+
+}  // namespace interlace::analysis

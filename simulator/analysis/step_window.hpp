@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simulator/base/interval.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::analysis {
+
+/// The steady-state part of one rank's timeline that results are taken over, and how many training steps it holds.
+/// Functions that take a span of these expect one a rank of the trace, in the order of Trace::ranks(); `steps` >= 1.
+/// Results "per step" are window totals divided by `steps`, rounded to the nearest nanosecond.
+struct StepWindow {
+  Interval span;
+  std::int64_t steps = 1;
+
+  bool operator==(const StepWindow&) const = default;
+};
+
+/// total / parts to the nearest nanosecond. parts >= 1, total >= 0.
+[[nodiscard]] constexpr Nanoseconds divided(Nanoseconds total, std::int64_t parts) {
+  return (total + parts / 2) / parts;
+}
+
+/// The window from the first of some steps that follow one another to the last, all of one rank, by time. Not empty.
+[[nodiscard]] StepWindow window_of(std::span<const Interval> steps);
+
+/// One window a rank that spans the whole trace and counts as one step: for traces in which no step is known.
+[[nodiscard]] std::vector<StepWindow> whole_trace(const trace::Trace& trace);
+
+}  // namespace interlace::analysis

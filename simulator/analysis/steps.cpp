@@ -1,0 +1,133 @@
+#include "simulator/analysis/steps.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace interlace::analysis {
+
+namespace {
+
+using trace::LaneId;
+using trace::OperationId;
+using trace::RankId;
+
+constexpr std::string_view kProfilerStep = "ProfilerStep";
+
+/// One label among the outermost annotations of a thread.
+struct Candidate {
+  std::vector<OperationId> instances;                 // by start
+  std::vector<std::optional<Nanoseconds>> on_device;  // an instance: start of the first device work launched in it
+  Nanoseconds kernel_time = 0;                        // of the kernels launched in it
+};
+
+/// Outermost annotations of a rank's main thread by label. A ProfilerStep range does not count as one around others.
+std::map<std::string_view, Candidate> candidates_of(const trace::Trace& trace, const Annotations& annotations,
+                                                    LaneId main) {
+  std::map<std::string_view, Candidate> candidates;
+  for (const OperationId op : trace.on_lane(main)) {
+    const auto* range = trace.range(op);
+    if (trace.kind(op) != trace::OperationKind::kRange || range->kind != trace::RangeKind::kAnnotation) continue;
+    const auto around = annotations.innermost(op);
+    if (around && stage_label(trace.name(*around)).stage != kProfilerStep) continue;
+    Candidate& candidate = candidates[stage_label(trace.name(op)).stage];
+    candidate.instances.push_back(op);
+    candidate.on_device.emplace_back();
+  }
+  return candidates;
+}
+
+/// Charges device work to the instance of the candidate whose time its launch falls into, on any thread of the rank.
+void charge_device_work(const trace::Trace& trace, RankId rank, Candidate& candidate) {
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const OperationId op{i};
+    if (!trace::is_device_work(trace.kind(op)) || trace.rank_of(op) != rank) continue;
+    const auto launch = trace.launch_of(op);
+    if (!launch) continue;
+    const auto after = std::ranges::upper_bound(candidate.instances, trace.start(*launch), {},
+                                                [&](OperationId range) { return trace.start(range); });
+    if (after == candidate.instances.begin()) continue;
+    const auto position = static_cast<std::size_t>(after - candidate.instances.begin()) - 1;
+    if (trace.end(candidate.instances[position]) <= trace.start(*launch)) continue;
+    if (trace.kind(op) == trace::OperationKind::kKernel) candidate.kernel_time += trace.duration(op);
+    auto& first = candidate.on_device[position];
+    first = std::min(first.value_or(trace.start(op)), trace.start(op));
+  }
+}
+
+/// How often the candidates come that come more than once; the larger number where two are as usual.
+std::size_t usual_count(const std::map<std::string_view, Candidate>& candidates) {
+  std::map<std::size_t, int> votes;
+  for (const auto& [label, candidate] : candidates) {
+    if (candidate.instances.size() > 1) ++votes[candidate.instances.size()];
+  }
+  std::size_t usual = 0;
+  for (const auto& [count, number] : votes) {
+    if (usual == 0 || number >= votes[usual]) usual = count;
+  }
+  return usual;
+}
+
+FoundSteps steps_from(const trace::Trace& trace, std::string_view label, const Candidate& candidate) {
+  FoundSteps steps{.marker = std::string(label), .host = {}, .device = {}};
+  const bool all_on_device =
+      std::ranges::all_of(candidate.on_device, [](const auto& first) { return first.has_value(); });
+  for (std::size_t i = 0; i < candidate.instances.size(); ++i) {
+    steps.host.push_back(trace.start(candidate.instances[i]));
+    if (all_on_device) steps.device.push_back(*candidate.on_device[i]);
+  }
+  std::ranges::sort(steps.device);
+  return steps;
+}
+
+std::optional<StepWindow> window_over(const std::vector<Nanoseconds>& begins) {
+  if (begins.size() < 2) return std::nullopt;
+  return StepWindow{.span = {begins.front(), begins.back()}, .steps = static_cast<std::int64_t>(begins.size()) - 1};
+}
+
+std::optional<FoundSteps> steps_of_rank(const trace::Trace& trace, const Annotations& annotations, RankId rank) {
+  const auto main = annotations.main_thread(rank);
+  if (!main) return std::nullopt;
+  auto candidates = candidates_of(trace, annotations, *main);
+  if (const auto profiler = candidates.find(kProfilerStep);
+      profiler != candidates.end() && profiler->second.instances.size() > 1) {
+    charge_device_work(trace, rank, profiler->second);
+    return steps_from(trace, profiler->first, profiler->second);
+  }
+  const std::size_t count = usual_count(candidates);
+  if (count < 2) return std::nullopt;
+  const std::pair<const std::string_view, Candidate>* best = nullptr;
+  for (auto& entry : candidates) {
+    if (entry.second.instances.size() != count) continue;
+    charge_device_work(trace, rank, entry.second);
+    if (best == nullptr || entry.second.kernel_time > best->second.kernel_time) best = &entry;
+  }
+  return steps_from(trace, best->first, best->second);
+}
+
+}  // namespace
+
+std::optional<StepWindow> FoundSteps::host_window() const { return window_over(host); }
+std::optional<StepWindow> FoundSteps::device_window() const { return window_over(device); }
+
+std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace, const Annotations& annotations) {
+  std::vector<std::optional<FoundSteps>> steps;
+  for (std::uint32_t rank = 0; rank < trace.ranks().size(); ++rank) {
+    steps.push_back(steps_of_rank(trace, annotations, {rank}));
+  }
+  return steps;
+}
+
+StepWindows windows_of(const trace::Trace& trace, const std::vector<std::optional<FoundSteps>>& steps) {
+  StepWindows windows{.host = whole_trace(trace), .device = whole_trace(trace)};
+  for (std::size_t rank = 0; rank < steps.size(); ++rank) {
+    const auto on_host = steps[rank] ? steps[rank]->host_window() : std::nullopt;
+    if (!on_host) continue;
+    windows.host[rank] = *on_host;
+    windows.device[rank] = steps[rank]->device_window().value_or(*on_host);
+  }
+  return windows;
+}
+
+}  // namespace interlace::analysis

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/analysis/annotations.hpp"
+#include "simulator/analysis/step_window.hpp"
+
+namespace interlace::analysis {
+
+/// The training steps of one rank as its annotations tell them.
+struct FoundSteps {
+  std::string marker;               ///< label of the annotation that comes once a step
+  std::vector<Nanoseconds> host;    ///< one a step: start of the marker
+  std::vector<Nanoseconds> device;  ///< one a step: start of the first device work launched in it; may be empty
+
+  [[nodiscard]] std::size_t count() const { return host.size(); }
+  /// From the first marker to the last, count() - 1 whole steps: on the host; and on the device, where that is known
+  /// and runs behind the host by the work that is queued. None with fewer than two.
+  [[nodiscard]] std::optional<StepWindow> host_window() const;
+  [[nodiscard]] std::optional<StepWindow> device_window() const;
+};
+
+/// Finds what comes once a step on the main thread of each rank: "ProfilerStep#n" where there is one, else the
+/// outermost annotation that launches the most kernel time among those that come as often as most of them do. None
+/// for a rank without annotations that repeat. A view for people: prediction cuts by annotation profiles instead.
+[[nodiscard]] std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace,
+                                                                const Annotations& annotations);
+
+/// The windows of found steps a rank; the whole trace as one step for ranks without.
+struct StepWindows {
+  std::vector<StepWindow> host;    ///< for what the host does
+  std::vector<StepWindow> device;  ///< for what the device does; the host's where device work tells nothing
+};
+[[nodiscard]] StepWindows windows_of(const trace::Trace& trace, const std::vector<std::optional<FoundSteps>>& steps);
+
+}  // namespace interlace::analysis

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::analysis {
+
+/// How many operations of each kind a trace holds, by OperationKind.
+[[nodiscard]] std::array<std::int64_t, trace::kOperationKinds> count_operations(const trace::Trace& trace);
+
+/// The kernels of one name (collectives are not among them).
+struct KernelTally {
+  std::string name;
+  std::int64_t count = 0;
+  Nanoseconds total_ns = 0;
+  Nanoseconds shortest_ns = 0;
+  Nanoseconds longest_ns = 0;
+
+  bool operator==(const KernelTally&) const = default;
+};
+
+/// The `at_most` names with the most time in the whole trace, all ranks together; largest first, ties by name.
+[[nodiscard]] std::vector<KernelTally> top_kernels(const trace::Trace& trace, std::size_t at_most);
+
+/// The collectives of one kind over all ranks and the whole trace.
+struct CollectiveTally {
+  trace::CollectiveFunction function = trace::CollectiveFunction::kUnknown;
+  std::string name;             ///< as recorded ("all_to_allv"); the kernel's name where no detail was recorded
+  std::string dtype;            ///< "" where not recorded
+  std::int32_t group_size = 0;  ///< 0 where not recorded
+  std::int64_t count = 0;
+  Bytes in_bytes = 0;  ///< sum over the calls; 0 where the recording does not tell
+  Bytes out_bytes = 0;
+  Nanoseconds total_ns = 0;  ///< waiting for peers included
+
+  bool operator==(const CollectiveTally&) const = default;
+};
+
+/// Largest time first.
+[[nodiscard]] std::vector<CollectiveTally> tally_collectives(const trace::Trace& trace);
+
+}  // namespace interlace::analysis

@@ -1,0 +1,75 @@
+#include "simulator/cli/console.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "simulator/report/diagnostics_table.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+constexpr std::chrono::seconds kLongWork{3};
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before any thread starts
+  return value == nullptr ? std::string_view{} : std::string_view(value);
+}
+
+/// Whether the user's locale, as POSIX orders the variables, is one of UTF-8.
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value(environment(name));
+    if (value.empty()) continue;
+    std::ranges::transform(value, value.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+Console::Console() : started_(std::chrono::steady_clock::now()) {
+  const bool plain = !environment("NO_COLOR").empty() || environment("TERM") == "dumb";
+  style_.colour = isatty(STDOUT_FILENO) != 0 && !plain;
+  style_.unicode = locale_is_utf8();
+  error_is_terminal_ = isatty(STDERR_FILENO) != 0 && environment("TERM") != "dumb";
+}
+
+Console::~Console() { done(); }
+
+std::ostream& Console::out() const { return std::cout; }
+
+void Console::progress(std::string_view doing) {
+  if (quiet_) return;
+  if (error_is_terminal_) {
+    std::cerr << "\r\x1b[K" << doing << " ..." << std::flush;
+    line_open_ = true;
+  } else if (std::chrono::steady_clock::now() - started_ > kLongWork) {
+    std::cerr << doing << '\n';
+  }
+}
+
+void Console::note(std::string_view text) {
+  if (quiet_) return;
+  done();
+  std::cerr << text << '\n';
+}
+
+void Console::quality(std::span<const Diagnostic> diagnostics) {
+  const std::string summary = report::diagnostics_summary(diagnostics);
+  if (!summary.empty()) note(summary);
+}
+
+void Console::done() {
+  if (!line_open_) return;
+  std::cerr << "\r\x1b[K" << std::flush;
+  line_open_ = false;
+}
+
+}  // namespace interlace::cli

@@ -1,0 +1,55 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "simulator/cli/errors.hpp"
+#include "simulator/cli/recording.hpp"
+#include "simulator/cli/subcommands.hpp"
+#include "simulator/report/chrome_trace.hpp"
+#include "simulator/report/file_output.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+struct ConvertOptions {
+  std::vector<std::string> files;
+  std::string output;
+};
+
+void write_chrome(const trace::Trace& trace, const std::filesystem::path& file) {
+  const std::vector<report::ChromeRun> runs{{.trace = &trace}};
+  report::write_file(file, [&](std::ostream& out) { report::write_chrome_trace(out, runs); });
+}
+
+void run_convert(const ConvertOptions& options, Console& console) {
+  const std::filesystem::path output = options.output;
+  const bool is_chrome = options.output.ends_with(".json") || options.output.ends_with(".json.gz");
+  if (!is_chrome) {
+    throw Error(kUnknownOutput, options.output, "the name does not tell which format to write",
+                "end it in .json or .json.gz");
+  }
+  const ingest::Recording recording = read_recording(options.files, console);
+  console.progress("writing " + options.output);
+  write_chrome(recording.trace, output);
+  console.quality(recording.diagnostics.entries());
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Action& chosen) {
+  const auto options = std::make_shared<ConvertOptions>();
+  CLI::App* convert = app.add_subcommand("convert", "Write recordings as one file in another format");
+  convert->add_option("files", options->files, "Recordings of one run, one file a rank")->required()->type_name("FILE");
+  convert->add_option("-o,--output", options->output, "File to write; its ending tells the format: .json, .json.gz")
+      ->required()
+      ->type_name("FILE");
+  convert->callback([options, &chosen] { chosen = [options](Console& console) { run_convert(*options, console); }; });
+}
+
+}  // namespace interlace::cli

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "simulator/base/error.hpp"
+
+namespace interlace::cli {
+
+inline constexpr ErrorCode kUnknownOutput{"cli.unknown_output"};
+inline constexpr ErrorCode kNotYet{"cli.not_yet"};
+
+}  // namespace interlace::cli

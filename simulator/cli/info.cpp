@@ -1,0 +1,48 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "simulator/cli/recording.hpp"
+#include "simulator/cli/subcommands.hpp"
+#include "simulator/report/info_report.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+struct InfoOptions {
+  std::vector<std::string> files;
+  std::string format = "table";
+  std::size_t kernels = 12;
+};
+
+void run_info(const InfoOptions& options, Console& console) {
+  const ingest::Recording recording = read_recording(options.files, console);
+  console.progress("analysing");
+  const report::InfoReport info = report::make_info(recording.trace, recording.diagnostics, options.kernels);
+  console.done();
+  if (options.format == "json") {
+    report::write_info_json(console.out(), info);
+  } else {
+    report::write_info_table(console.out(), info, console.style());
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& chosen) {
+  const auto options = std::make_shared<InfoOptions>();
+  CLI::App* info = app.add_subcommand("info", "Show what a recording holds and how good its data is");
+  info->add_option("files", options->files, "Recordings of one run, one file a rank")->required()->type_name("FILE");
+  info->add_option("--format", options->format, "How to write the answer")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  info->add_option("--kernels", options->kernels, "How many of the costliest kernels to show")->capture_default_str();
+  info->callback([options, &chosen] { chosen = [options](Console& console) { run_info(*options, console); }; });
+}
+
+}  // namespace interlace::cli

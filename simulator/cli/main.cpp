@@ -1,0 +1,66 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "simulator/base/error.hpp"
+#include "simulator/cli/subcommands.hpp"
+
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kFailure = 1;
+constexpr int kUsage = 2;
+
+int run(int argc, char** argv) {
+  CLI::App app{"Predicts what another training-pipeline schedule would do to a recorded GPU job.", "interlace"};
+  app.set_version_flag("--version", "interlace " INTERLACE_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  bool quiet = false;
+  app.add_flag("-q,--quiet", quiet, "Write nothing but results and errors");
+
+  interlace::cli::Action chosen;
+  interlace::cli::add_predict(app, chosen);
+  interlace::cli::add_info(app, chosen);
+  interlace::cli::add_schedules(app, chosen);
+  interlace::cli::add_convert(app, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kUsage;
+  }
+
+  interlace::cli::Console console;
+  if (quiet) console.silence();
+  try {
+    chosen(console);
+  } catch (...) {
+    console.done();
+    throw;
+  }
+  std::cout.flush();
+  if (!std::cout) {
+    std::cerr << "error: standard output cannot be written\n";
+    return kFailure;
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  try {
+    return run(argc, argv);
+  } catch (const interlace::Error& error) {
+    std::cerr << error.what() << '\n';
+  } catch (const std::bad_alloc&) {
+    std::cerr << "error: out of memory\n";
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+  }
+  return kFailure;
+}

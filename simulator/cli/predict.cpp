@@ -1,0 +1,148 @@
+#include "simulator/replay/predict.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulator/analysis/compare.hpp"
+#include "simulator/analysis/step_analysis.hpp"
+#include "simulator/analysis/steps.hpp"
+#include "simulator/cli/errors.hpp"
+#include "simulator/cli/predict_request.hpp"
+#include "simulator/cli/recording.hpp"
+#include "simulator/replay/recognise.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/stages/cut.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+struct AskedSchedule {
+  schedule::Schedule schedule;
+  bool by_name = true;  ///< false: through "all", so that it may be left out
+};
+
+std::vector<AskedSchedule> asked_schedules(const std::vector<std::string>& wanted) {
+  std::vector<AskedSchedule> asked;
+  const auto add = [&](schedule::Schedule schedule, bool by_name) {
+    const auto same = std::ranges::find(asked, schedule.name, [](const AskedSchedule& a) { return a.schedule.name; });
+    if (same == asked.end()) {
+      asked.push_back({std::move(schedule), by_name});
+    } else {
+      same->by_name = same->by_name || by_name;
+    }
+  };
+  for (const std::string& name : wanted) {
+    if (name != "all") {
+      add(schedule::load(name), true);
+      continue;
+    }
+    for (schedule::Schedule& schedule : schedule::all_sound()) add(std::move(schedule), false);
+  }
+  return asked;
+}
+
+report::RecordedRun recorded_run(const trace::Trace& trace, const PredictRequest& request) {
+  report::RecordedRun recorded;
+  recorded.files = request.recordings;
+  for (const trace::Rank& rank : trace.ranks()) {
+    recorded.ranks.push_back(rank.number);
+    if (rank.world_size) recorded.world_size = rank.world_size;
+  }
+  return recorded;
+}
+
+/// Finds the recorded steps and says what is known of them; returns their windows.
+std::vector<analysis::StepWindow> add_recorded_steps(const trace::Trace& trace, report::RecordedRun& recorded) {
+  const analysis::Annotations annotations(trace);
+  std::vector<analysis::StepWindow> windows =
+      analysis::windows_of(trace, analysis::find_steps(trace, annotations)).device;
+  recorded.overlap = analysis::overlap(trace, annotations, windows).mean;
+  recorded.step_time_ns = recorded.overlap->step_ns;
+  if (!windows.empty()) recorded.steps = windows.front().steps;
+  return windows;
+}
+
+report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps) {
+  return {.schedule = prediction.schedule,
+          .step_time_ns = prediction.step_time,
+          .step_time_low_ns = prediction.step_time_low,
+          .step_time_high_ns = prediction.step_time_high,
+          .speedup = std::nullopt,
+          .overlap = steps.overlap.mean,
+          .host_blocked_ns = analysis::total_blocked(steps.host_blocks),
+          .reasons = {},
+          .races = prediction.races,
+          .diagnostics = {}};
+}
+
+/// One predicted schedule with all that the report needs of it.
+struct Predicted {
+  replay::Prediction prediction;
+  std::vector<analysis::StepWindow> windows;
+  analysis::StepAnalysis steps;
+};
+
+/// What a schedule does otherwise than the recorded one, both replayed.
+void compare_with_recorded(const Predicted& recorded, const Predicted& other, report::Prediction& row) {
+  row.speedup = static_cast<double>(recorded.prediction.step_time) / static_cast<double>(other.prediction.step_time);
+  for (analysis::Reason& reason : analysis::compare(recorded.steps, other.steps)) {
+    row.reasons.push_back(std::move(reason.text));
+  }
+}
+
+std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Interval>>& steps) {
+  std::vector<analysis::StepWindow> windows;
+  for (const std::vector<Interval>& of_rank : steps) windows.push_back(analysis::window_of(of_rank));
+  return windows;
+}
+
+}  // namespace
+
+PredictAnswer predict(const PredictRequest& request, Console& console) {
+  if (!request.edits.empty()) {
+    throw Error(kNotYet, request.edits.front(), "edits cannot be applied yet", "leave --edit out");
+  }
+  const std::vector<AskedSchedule> asked = asked_schedules(request.schedules);
+  ingest::Recording recording = read_recording(request.recordings, console);
+  console.progress("cutting the recording into stages");
+  const stages::Cut cut = stages::cut(recording.trace, stages::torchrec_profile(), recording.diagnostics);
+  const replay::Predictor predictor(recording.trace, cut, recording.diagnostics);
+  replay::PredictOptions options;
+  options.simulation.seed = request.seed;
+  options.simulation.iterations = options.simulation.warm_up + request.steps;
+  const auto run = [&](const schedule::Schedule& schedule) {
+    console.progress("predicting " + schedule.name);
+    replay::Prediction prediction = predictor.predict(schedule, options);
+    std::vector<analysis::StepWindow> windows = windows_of(prediction.steps);
+    analysis::StepAnalysis steps = analysis::analyse_steps(prediction.trace, windows);
+    return Predicted{std::move(prediction), std::move(windows), std::move(steps)};
+  };
+
+  report::PredictReport report{.recorded = recorded_run(recording.trace, request), .predictions = {}, .skipped = {}};
+  std::vector<SteadyTrace> traces;
+  const std::vector<schedule::Schedule> library = schedule::all_sound();
+  const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, predictor.sites());
+  std::optional<Predicted> itself;
+  if (known != nullptr) {
+    itself = run(*known);
+    report.recorded.schedule = known->name;
+    report.recorded.predicted_step_time_ns = itself->prediction.step_time;
+  }
+  for (const AskedSchedule& one : asked) {
+    try {
+      Predicted predicted = run(one.schedule);
+      report.predictions.push_back(row_of(predicted.prediction, predicted.steps));
+      if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());
+      traces.push_back({one.schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
+    } catch (const Error& error) {
+      if (one.by_name || error.code() != replay::kStageNotRecorded.name) throw;
+      report.skipped.push_back({one.schedule.name, error.problem()});
+    }
+  }
+  std::vector<analysis::StepWindow> windows = add_recorded_steps(recording.trace, report.recorded);
+  report.recorded.diagnostics = recording.diagnostics.entries();
+  return {std::move(report), {"measured", std::move(recording.trace), std::move(windows)}, std::move(traces)};
+}
+
+}  // namespace interlace::cli

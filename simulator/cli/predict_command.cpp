@@ -1,0 +1,68 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <ostream>
+
+#include "simulator/cli/errors.hpp"
+#include "simulator/cli/predict_request.hpp"
+#include "simulator/cli/subcommands.hpp"
+#include "simulator/report/predict_data.hpp"
+#include "simulator/report/predict_table.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+void run_predict(const PredictRequest& request, Console& console) {
+  if (!request.memory_snapshots.empty()) {
+    throw Error(kNotYet, request.memory_snapshots.front(), "memory cannot be predicted yet",
+                "leave --memory-snapshot out to predict step times");
+  }
+  const PredictAnswer answer = predict(request, console);
+  if (request.out) write_answer(answer, *request.out, console);
+  console.done();
+  if (request.format == "json") {
+    report::write_predict_json(console.out(), answer.report);
+  } else if (request.format == "csv") {
+    report::write_predict_csv(console.out(), answer.report);
+  } else {
+    report::write_predict_table(console.out(), answer.report, console.style());
+    console.out().flush();
+    console.quality(answer.report.recorded.diagnostics);
+  }
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Action& chosen) {
+  const auto request = std::make_shared<PredictRequest>();
+  CLI::App* predict = app.add_subcommand("predict", "Predict what other schedules would do to a recorded job");
+  predict->add_option("--from", request->recordings, "Recordings of one run, one file a rank")
+      ->required()
+      ->type_name("FILE");
+  predict
+      ->add_option("--schedule", request->schedules,
+                   "Schedules to predict: built-in names (interlace schedules), files, or \"all\" that apply")
+      ->required()
+      ->type_name("NAME|FILE|all");
+  predict->add_option("--edit", request->edits, "What-if changes to the recorded job")->type_name("FILE");
+  predict->add_option("--format", request->format, "How to write the answer")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  predict->add_option("--out", request->out, "Folder for predicted traces and a report to look at")->type_name("DIR");
+  predict
+      ->add_option("--measured-step-ms", request->measured_step_ms,
+                   "Step time of the recorded schedule without the profiler, to anchor the prediction")
+      ->check(CLI::PositiveNumber)
+      ->type_name("MS");
+  predict->add_option("--memory-snapshot", request->memory_snapshots, "Allocator snapshots, one a rank")
+      ->type_name("FILE");
+  predict->add_option("--seed", request->seed, "Of the replayed jitter")->capture_default_str();
+  predict->add_option("--steps", request->steps, "Steps to simulate a schedule")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  predict->callback([request, &chosen] { chosen = [request](Console& console) { run_predict(*request, console); }; });
+}
+
+}  // namespace interlace::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/analysis/step_window.hpp"
+#include "simulator/cli/console.hpp"
+#include "simulator/report/predict_report.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::cli {
+
+/// What the user asked `interlace predict` for.
+struct PredictRequest {
+  std::vector<std::string> recordings;
+  std::vector<std::string> schedules;  ///< names, files, or "all"
+  std::vector<std::string> edits;      ///< files
+  std::string format = "table";
+  std::optional<std::filesystem::path> out;  ///< folder for traces and reports
+  std::optional<double> measured_step_ms;    ///< of the recorded schedule, without a profiler
+  std::vector<std::string> memory_snapshots;
+  std::uint64_t seed = 1;
+  std::int32_t steps = 40;  ///< simulated a schedule
+};
+
+/// A trace and the steady steps in it, a window a rank.
+struct SteadyTrace {
+  std::string title;  ///< "measured", or the name of the schedule
+  trace::Trace trace;
+  std::vector<analysis::StepWindow> windows;
+};
+
+/// What the prediction came to.
+struct PredictAnswer {
+  report::PredictReport report;
+  SteadyTrace measured;
+  std::vector<SteadyTrace> predicted;  ///< one a prediction of the report, in its order
+};
+
+/// Carries a request out: reads, cuts, replays, compares. Throws Error.
+[[nodiscard]] PredictAnswer predict(const PredictRequest& request, Console& console);
+
+/// Writes into a folder, made if need be: report.html, report.json, report.csv and for each schedule its predicted
+/// trace and a file for Perfetto with the measured trace beside it. Throws report.cannot_write.
+void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder, Console& console);
+
+}  // namespace interlace::cli

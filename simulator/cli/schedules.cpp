@@ -1,0 +1,63 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "simulator/cli/subcommands.hpp"
+#include "simulator/report/text.hpp"
+#include "simulator/schedule/describe.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
+#include "simulator/schedule/print.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+void list(Console& console) {
+  report::TextTable table({{"schedule"}, {"what it is"}});
+  constexpr std::size_t kMostText = 54;
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    const schedule::Schedule schedule = schedule::find(entry.name);
+    const std::string text = schedule.hazardous ? "(hazardous) " + schedule.description : schedule.description;
+    table.add({schedule.name, report::shortened(text, kMostText)});
+  }
+  console.out() << table.text(console.style());
+}
+
+}  // namespace
+
+void add_schedules(CLI::App& app, Action& chosen) {
+  CLI::App* schedules = app.add_subcommand("schedules", "List the built-in schedules");
+  schedules->require_subcommand(0, 1);
+  schedules->callback([schedules, &chosen] {
+    if (schedules->get_subcommands().empty()) chosen = list;
+  });
+
+  const auto shown = std::make_shared<std::string>();
+  const auto as_json = std::make_shared<bool>(false);
+  CLI::App* show = schedules->add_subcommand("show", "Explain a schedule step by step");
+  show->add_option("schedule", *shown, "A built-in schedule or a file")->required()->type_name("NAME|FILE");
+  show->add_flag("--json", *as_json, "Write it as a schedule file instead, to start one's own from");
+  show->callback([shown, as_json, &chosen] {
+    chosen = [shown, as_json](Console& console) {
+      const schedule::Schedule schedule = schedule::load(*shown);
+      console.out() << (*as_json ? schedule::print(schedule) : schedule::describe(schedule));
+    };
+  });
+
+  const auto validated = std::make_shared<std::string>();
+  CLI::App* validate =
+      schedules->add_subcommand("validate", "Check a schedule file; all problems are told with their lines");
+  validate->add_option("file", *validated, "A schedule as JSON")->required()->type_name("FILE");
+  validate->callback([validated, &chosen] {
+    chosen = [validated](Console& console) {
+      const schedule::Schedule schedule = schedule::parse_file(*validated);
+      console.out() << *validated << ": " << schedule.name << " is well-formed\n";
+    };
+  });
+}
+
+}  // namespace interlace::cli

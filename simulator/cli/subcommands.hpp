@@ -1,0 +1,19 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+
+#include "simulator/cli/console.hpp"
+
+namespace interlace::cli {
+
+/// What a subcommand does once its arguments are read. Throws Error; the exit status is 0 where it returns.
+using Action = std::function<void(Console&)>;
+
+/// Each adds one subcommand to `app`, whose parsing leaves the action to run in `chosen`. Both must outlive parsing.
+void add_info(CLI::App& app, Action& chosen);
+void add_predict(CLI::App& app, Action& chosen);
+void add_schedules(CLI::App& app, Action& chosen);
+void add_convert(CLI::App& app, Action& chosen);
+
+}  // namespace interlace::cli

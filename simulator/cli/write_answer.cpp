@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <ostream>
+#include <system_error>
+
+#include "simulator/cli/predict_request.hpp"
+#include "simulator/report/chrome_trace.hpp"
+#include "simulator/report/errors.hpp"
+#include "simulator/report/file_output.hpp"
+#include "simulator/report/html_report.hpp"
+#include "simulator/report/predict_data.hpp"
+#include "simulator/report/svg.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+/// A schedule's name as the stem of a file name.
+std::string stem_of(std::string name) {
+  std::ranges::replace_if(
+      name, [](char c) { return c == '/' || c == '\\' || c == ' '; }, '_');
+  return name;
+}
+
+/// A step in the middle of the first rank's window (the earlier of two).
+report::TimelinePicture picture_of(const SteadyTrace& steady, const std::string& title) {
+  const analysis::StepWindow& window = steady.windows.front();
+  const Nanoseconds step = window.span.length() / window.steps;
+  const Nanoseconds begin = window.span.begin + (window.steps - 1) / 2 * step;
+  const Nanoseconds resolution = step / report::kPlotPixels / 2;
+  const analysis::Annotations annotations(steady.trace);
+  return report::timeline_picture(steady.trace, annotations, {0}, {begin, begin + step}, title, resolution);
+}
+
+std::vector<report::TimelineComparison> timelines(const PredictAnswer& answer) {
+  std::vector<report::TimelineComparison> all;
+  if (answer.measured.windows.empty()) return all;
+  const std::int32_t rank = answer.measured.trace.ranks().front().number;
+  const report::TimelinePicture measured = picture_of(answer.measured, fmt::format("measured, rank {}", rank));
+  for (const std::size_t i : report::by_step_time(answer.report)) {
+    const SteadyTrace& predicted = answer.predicted[i];
+    all.push_back({predicted.title,
+                   {measured, picture_of(predicted, fmt::format("predicted {}, rank {}", predicted.title, rank))}});
+  }
+  return all;
+}
+
+}  // namespace
+
+void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder, Console& console) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) {
+    throw Error(report::kCannotWrite, folder.string(), "the folder cannot be made: " + failure.message(),
+                "name a folder that may be written to");
+  }
+  const auto write = [&](const std::string& name, const std::function<void(std::ostream&)>& content) {
+    console.progress("writing " + (folder / name).string());
+    report::write_file(folder / name, content);
+  };
+  write("report.html", [&](std::ostream& out) { report::write_html(out, answer.report, timelines(answer)); });
+  write("report.json", [&](std::ostream& out) { report::write_predict_json(out, answer.report); });
+  write("report.csv", [&](std::ostream& out) { report::write_predict_csv(out, answer.report); });
+  for (const SteadyTrace& predicted : answer.predicted) {
+    std::vector<report::ChromeRun> runs;
+    const auto add = [&](const SteadyTrace& steady, const std::string& title) {
+      runs.push_back({&steady.trace, title, steady.windows.empty() ? 0 : steady.windows.front().span.begin});
+    };
+    add(answer.measured, "measured");
+    add(predicted, "predicted " + predicted.title);
+    write(stem_of(predicted.title) + ".perfetto.json.gz",
+          [&](std::ostream& out) { report::write_chrome_trace(out, runs); });
+  }
+}
+
+}  // namespace interlace::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "simulator/replay/sites.hpp"
+#include "simulator/schedule/schedule.hpp"
+#include "simulator/stages/cut.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::replay {
+
+/// How well a schedule explains a recording, each figure in [0, 1].
+struct Likeness {
+  double order = 0;    ///< of the recorded calls: those that the schedule lets follow the call recorded before them
+  double streams = 0;  ///< of the recorded works: those whose recorded stream stands for one of the schedule's only
+  /// 1 where the recording is what the schedule would have left.
+  [[nodiscard]] double score() const { return order * streams; }
+};
+
+/// Compiles the schedule for the recording and compares host order and streams with what was recorded. None where the
+/// schedule runs a stage that the recording lacks.
+[[nodiscard]] std::optional<Likeness> likeness(const schedule::Schedule& schedule, const trace::Trace& trace,
+                                               const stages::Cut& cut, const SiteTable& table);
+
+/// The schedule that a recording was most likely made under: the one most alike (the first of equals), provided that it
+/// scores at least `least`. Schedules that differ only in memory or priorities cannot be told apart.
+[[nodiscard]] const schedule::Schedule* recognise(std::span<const schedule::Schedule> candidates,
+                                                  const trace::Trace& trace, const stages::Cut& cut,
+                                                  const SiteTable& table, double least = 0.9);
+
+}  // namespace interlace::replay

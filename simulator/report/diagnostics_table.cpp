@@ -1,0 +1,61 @@
+#include "simulator/report/diagnostics_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+namespace interlace::report {
+
+namespace {
+
+Colour colour_of(Severity severity) {
+  switch (severity) {
+    case Severity::kDataLoss: return Colour::kBad;
+    case Severity::kWarning: return Colour::kWarning;
+    case Severity::kInfo: return Colour::kDim;
+  }
+  return Colour::kDim;
+}
+
+}  // namespace
+
+std::vector<Diagnostic> gravest_first(std::span<const Diagnostic> diagnostics) {
+  std::vector<Diagnostic> sorted(diagnostics.begin(), diagnostics.end());
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, &Diagnostic::severity);
+  return sorted;
+}
+
+std::string diagnostics_summary(std::span<const Diagnostic> diagnostics) {
+  std::string text;
+  for (const Severity severity : {Severity::kDataLoss, Severity::kWarning, Severity::kInfo}) {
+    const auto kinds = std::ranges::count(diagnostics, severity, &Diagnostic::severity);
+    if (kinds == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "data quality: " : ", ", kinds, to_string(severity));
+  }
+  return text;
+}
+
+void write_diagnostics(std::ostream& out, std::span<const Diagnostic> diagnostics, const TextStyle& style) {
+  out << coloured(style, Colour::kBold, "data quality") << '\n';
+  if (diagnostics.empty()) {
+    out << "  nothing was missing, repaired or inferred\n";
+    return;
+  }
+  constexpr std::size_t kIndent = 13;
+  for (const Diagnostic& found : gravest_first(diagnostics)) {
+    out << fmt::format("  {}{}{} x {}\n", coloured(style, colour_of(found.severity), to_string(found.severity)),
+                       std::string(kIndent - 2 - to_string(found.severity).size(), ' '), found.code,
+                       thousands(found.count));
+    std::string meaning = found.meaning;
+    if (!found.first_place.empty()) meaning += fmt::format(" (first: {})", shortened_front(found.first_place, 60));
+    for (const std::string& text : {meaning, found.advice.empty() ? std::string() : "-> " + found.advice}) {
+      for (const std::string& line : wrapped(text, style.width - kIndent)) {
+        out << std::string(kIndent, ' ') << line << '\n';
+      }
+    }
+  }
+}
+
+}  // namespace interlace::report

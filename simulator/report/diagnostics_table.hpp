@@ -1,0 +1,23 @@
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulator/base/diagnostics.hpp"
+#include "simulator/report/text.hpp"
+
+namespace interlace::report {
+
+/// The data-quality panel: one paragraph a flaw with severity, count, code, meaning, first place and advice; data loss
+/// first, then warnings, then information. Says so where there is none.
+void write_diagnostics(std::ostream& out, std::span<const Diagnostic> diagnostics, const TextStyle& style);
+
+/// One line: "data quality: 2 data loss, 1 warning, 3 info". Empty text without diagnostics.
+[[nodiscard]] std::string diagnostics_summary(std::span<const Diagnostic> diagnostics);
+
+/// The same diagnostics, the gravest first, else in their order.
+[[nodiscard]] std::vector<Diagnostic> gravest_first(std::span<const Diagnostic> diagnostics);
+
+}  // namespace interlace::report

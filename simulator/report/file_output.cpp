@@ -1,0 +1,53 @@
+#include "simulator/report/file_output.hpp"
+
+#include <libdeflate.h>
+
+#include <cstddef>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/report/errors.hpp"
+
+namespace interlace::report {
+
+namespace {
+
+std::vector<char> gzip(const std::string& text) {
+  struct Free {
+    void operator()(libdeflate_compressor* compressor) const { libdeflate_free_compressor(compressor); }
+  };
+  constexpr int kLevel = 6;
+  const std::unique_ptr<libdeflate_compressor, Free> compressor(libdeflate_alloc_compressor(kLevel));
+  if (!compressor) throw std::bad_alloc();
+  std::vector<char> compressed(libdeflate_gzip_compress_bound(compressor.get(), text.size()));
+  const std::size_t size =
+      libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), compressed.data(), compressed.size());
+  compressed.resize(size);
+  return compressed;
+}
+
+}  // namespace
+
+void write_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  if (file.extension() == ".gz") {
+    std::ostringstream text;
+    write(text);
+    const std::vector<char> compressed = gzip(std::move(text).str());
+    out.write(compressed.data(), static_cast<std::streamsize>(compressed.size()));
+  } else {
+    write(out);
+  }
+  out.close();
+  if (!out) {
+    throw Error(kCannotWrite, file.string(), "the file cannot be written",
+                "check that the folder exists, may be written to and has room");
+  }
+}
+
+}  // namespace interlace::report

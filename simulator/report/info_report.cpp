@@ -1,0 +1,35 @@
+#include "simulator/report/info_report.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulator/report/tracks.hpp"
+
+namespace interlace::report {
+
+InfoReport make_info(const trace::Trace& trace, const Diagnostics& diagnostics, std::size_t kernels) {
+  const analysis::Annotations annotations(trace);
+  const auto steps = analysis::find_steps(trace, annotations);
+  const auto windows = analysis::windows_of(trace, steps);
+  const auto overlap = analysis::overlap(trace, annotations, windows.device);
+
+  InfoReport info;
+  info.length = trace.length();
+  for (std::size_t i = 0; i < trace.ranks().size(); ++i) {
+    info.ranks.push_back({trace.ranks()[i], steps[i], windows.device[i], overlap.ranks[i]});
+  }
+  info.operations = analysis::count_operations(trace);
+  for (const analysis::StreamUse& use : analysis::stream_use(trace, windows.device)) {
+    const trace::Lane& lane = trace.lane(use.stream);
+    info.streams.push_back({trace.ranks()[lane.rank.index()].number, lane_name(lane), lane.priority, use});
+  }
+  std::ranges::stable_sort(info.streams, {}, [](const StreamInfo& s) { return std::pair(s.rank, -s.use.busy_ns); });
+  info.collectives = analysis::tally_collectives(trace);
+  info.kernels = analysis::top_kernels(trace, kernels);
+  info.host_blocks = analysis::host_blocking(trace, annotations, windows.host);
+  info.idle = analysis::idle_causes(trace, annotations, windows.device);
+  info.diagnostics = diagnostics.entries();
+  return info;
+}
+
+}  // namespace interlace::report

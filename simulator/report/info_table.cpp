@@ -1,0 +1,184 @@
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "simulator/report/diagnostics_table.hpp"
+#include "simulator/report/info_report.hpp"
+
+namespace interlace::report {
+
+namespace {
+
+constexpr std::size_t kIndent = 2;
+constexpr std::size_t kMostPlaces = 8;
+constexpr Nanoseconds kLeastShown = 5 * kMicrosecond;  // less reads as 0.00 ms
+
+class InfoWriter {
+ public:
+  InfoWriter(std::ostream& out, const TextStyle& style) : out_(out), style_(style) {}
+
+  void ranks(const InfoReport& info) {
+    TextTable table({{"rank"},
+                     {"device"},
+                     {"step ms", Align::kRight},
+                     {"steps", Align::kRight},
+                     {"busy", Align::kRight},
+                     {"comm ms", Align::kRight},
+                     {"exposed", Align::kRight},
+                     {"file"}});
+    for (const RankInfo& one : info.ranks) {
+      const trace::Rank& rank = one.rank;
+      const std::string number =
+          rank.world_size ? fmt::format("{} of {}", rank.number, *rank.world_size) : std::to_string(rank.number);
+      const bool known = one.steps && one.steps->host_window();
+      table.add({number, rank.devices.empty() ? "unknown" : device_text(rank.devices.front()),
+                 known ? milliseconds(one.overlap.step_ns) : "-", known ? std::to_string(one.window.steps) : "-",
+                 one.overlap.busy_ratio() ? percent(*one.overlap.busy_ratio()) : "-",
+                 milliseconds(one.overlap.communication_ns), milliseconds(one.overlap.exposed_communication_ns),
+                 shortened_front(rank.source, 30)});
+    }
+    print("ranks", table);
+    for (const RankInfo& one : info.ranks) {
+      line(one.steps ? fmt::format("rank {}: step marks are the annotations \"{}\" ({} of them)", one.rank.number,
+                                   one.steps->marker, one.steps->count())
+                     : fmt::format("rank {}: no annotation repeats; figures are of the whole {} ms", one.rank.number,
+                                   milliseconds(one.window.span.length())));
+    }
+    if (!info.ranks.empty()) line("written by " + info.ranks.front().rank.producer);
+    out_ << '\n';
+  }
+
+  void operations(const InfoReport& info) {
+    TextTable table({{"kind"}, {"count", Align::kRight}});
+    for (std::size_t i = 0; i < info.operations.size(); ++i) {
+      if (info.operations[i] == 0) continue;
+      table.add({std::string(to_string(static_cast<trace::OperationKind>(i))), thousands(info.operations[i])});
+    }
+    print(fmt::format("operations in {} ms", milliseconds(info.length)), table);
+    out_ << '\n';
+  }
+
+  void streams(const InfoReport& info) {
+    TextTable table({{"rank", Align::kRight},
+                     {"stream"},
+                     {"role"},
+                     {"priority", Align::kRight},
+                     {"operations", Align::kRight},
+                     {"busy ms", Align::kRight},
+                     {"compute", Align::kRight},
+                     {"comm", Align::kRight},
+                     {"copy", Align::kRight}});
+    for (const StreamInfo& stream : info.streams) {
+      const auto of_class = [&](analysis::DeviceClass kind) {
+        return milliseconds(stream.use.of_class_ns[static_cast<std::size_t>(kind)]);
+      };
+      table.add({std::to_string(stream.rank), shortened_middle(stream.name, 24),
+                 std::string(to_string(stream.use.role)), stream.priority ? std::to_string(*stream.priority) : "-",
+                 thousands(stream.use.operations), milliseconds(stream.use.busy_ns),
+                 of_class(analysis::DeviceClass::kCompute), of_class(analysis::DeviceClass::kCommunication),
+                 of_class(analysis::DeviceClass::kCopy)});
+    }
+    print("streams, a step", table);
+    out_ << '\n';
+  }
+
+  void collectives(const InfoReport& info) {
+    if (info.collectives.empty()) return;
+    TextTable table({{"collective"},
+                     {"dtype"},
+                     {"ranks", Align::kRight},
+                     {"count", Align::kRight},
+                     {"sent a call", Align::kRight},
+                     {"received", Align::kRight},
+                     {"mean ms", Align::kRight},
+                     {"total ms", Align::kRight}});
+    for (const analysis::CollectiveTally& tally : info.collectives) {
+      table.add({shortened_middle(tally.name, 28), tally.dtype,
+                 tally.group_size == 0 ? "-" : std::to_string(tally.group_size), thousands(tally.count),
+                 bytes_text(tally.in_bytes / tally.count), bytes_text(tally.out_bytes / tally.count),
+                 milliseconds(tally.total_ns / tally.count), milliseconds(tally.total_ns)});
+    }
+    print("collectives, all ranks", table);
+    out_ << '\n';
+  }
+
+  void kernels(const InfoReport& info) {
+    if (info.kernels.empty()) return;
+    TextTable table({{"kernel"},
+                     {"count", Align::kRight},
+                     {"mean us", Align::kRight},
+                     {"min", Align::kRight},
+                     {"max", Align::kRight},
+                     {"total ms", Align::kRight}});
+    const auto us = [](Nanoseconds time) {
+      return fmt::format("{:.1f}", static_cast<double>(time) / static_cast<double>(kMicrosecond));
+    };
+    for (const analysis::KernelTally& tally : info.kernels) {
+      table.add({shortened_middle(short_kernel_name(tally.name), 50), thousands(tally.count),
+                 us(tally.total_ns / tally.count), us(tally.shortest_ns), us(tally.longest_ns),
+                 milliseconds(tally.total_ns)});
+    }
+    print("top kernels, all ranks", table);
+    out_ << '\n';
+  }
+
+  void waiting(const InfoReport& info) {
+    TextTable blocked({{"host blocks in"}, {"by"}, {"calls a step", Align::kRight}, {"ms a step", Align::kRight}});
+    for (std::size_t i = 0; i < std::min(kMostPlaces, info.host_blocks.size()); ++i) {
+      if (info.host_blocks[i].blocked_ns < kLeastShown) break;
+      const analysis::HostBlock& block = info.host_blocks[i];
+      blocked.add({place(block.stage), std::string(to_string(block.kind)), fmt::format("{:.1f}", block.calls),
+                   milliseconds(block.blocked_ns)});
+    }
+    if (!info.host_blocks.empty()) {
+      print("what the host waits for, mean over ranks", blocked);
+      out_ << '\n';
+    }
+    TextTable idle({{"device idles because"}, {"next launch in"}, {"ms a step", Align::kRight}});
+    for (std::size_t i = 0; i < std::min(kMostPlaces, info.idle.size()); ++i) {
+      if (info.idle[i].idle_ns < kLeastShown) break;
+      idle.add(
+          {std::string(to_string(info.idle[i].cause)), place(info.idle[i].stage), milliseconds(info.idle[i].idle_ns)});
+    }
+    if (!info.idle.empty()) {
+      print("why the device idles, mean over ranks", idle);
+      out_ << '\n';
+    }
+  }
+
+ private:
+  static std::string device_text(const trace::Device& device) {
+    std::string text = device.name.empty() ? "unknown" : device.name;
+    if (device.sm_count > 0) text += fmt::format(", {} SMs", device.sm_count);
+    return shortened_middle(text, 30);
+  }
+  static std::string place(const std::string& stage) {
+    return stage.empty() ? "(no annotation)" : shortened_middle(stage, 44);
+  }
+
+  void print(const std::string& title, const TextTable& table) {
+    out_ << coloured(style_, Colour::kBold, title) << '\n' << table.text(style_, kIndent);
+  }
+  void line(const std::string& text) {
+    for (const std::string& one : wrapped(text, style_.width - kIndent))
+      out_ << std::string(kIndent, ' ') << one << '\n';
+  }
+
+  std::ostream& out_;
+  const TextStyle& style_;
+};
+
+}  // namespace
+
+void write_info_table(std::ostream& out, const InfoReport& info, const TextStyle& style) {
+  InfoWriter writer(out, style);
+  writer.ranks(info);
+  writer.operations(info);
+  writer.streams(info);
+  writer.collectives(info);
+  writer.kernels(info);
+  writer.waiting(info);
+  write_diagnostics(out, info.diagnostics, style);
+}
+
+}  // namespace interlace::report

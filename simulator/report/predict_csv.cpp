@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/report/predict_data.hpp"
+
+namespace interlace::report {
+
+namespace {
+
+/// Quoted where RFC 4180 asks for it.
+std::string field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+void write_line(std::ostream& out, const std::vector<std::string>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) out << (i == 0 ? "" : ",") << field(values[i]);
+  out << "\r\n";
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
+  return all;
+}
+
+std::string or_empty(const std::optional<Nanoseconds>& value) { return value ? std::to_string(*value) : ""; }
+
+}  // namespace
+
+void write_predict_csv(std::ostream& out, const PredictReport& report) {
+  write_line(
+      out, {"schedule", "step_time_ns", "step_time_low_ns", "step_time_high_ns", "speedup", "exposed_communication_ns",
+            "compute_ns", "communication_ns", "copy_ns", "communication_hidden_ns", "copy_hidden_ns", "idle_ns",
+            "lookup_ns", "lookup_hidden_ns", "host_blocked_ns", "reasons", "diagnostics"});
+  for (const Prediction& row : report.predictions) {
+    const analysis::OverlapSummary& overlap = row.overlap;
+    std::vector<std::string> reasons = row.reasons;
+    reasons.insert(reasons.end(), row.races.begin(), row.races.end());
+    std::vector<std::string> codes;
+    for (const Diagnostic& found : row.diagnostics) codes.push_back(found.code);
+    write_line(out, {row.schedule, std::to_string(row.step_time_ns), std::to_string(row.step_time_low_ns),
+                     std::to_string(row.step_time_high_ns), row.speedup ? fmt::format("{:.6f}", *row.speedup) : "",
+                     std::to_string(overlap.exposed_communication_ns), std::to_string(overlap.compute_ns),
+                     std::to_string(overlap.communication_ns), std::to_string(overlap.copy_ns),
+                     std::to_string(overlap.communication_hidden_ns), std::to_string(overlap.copy_hidden_ns),
+                     std::to_string(overlap.idle_ns), or_empty(overlap.lookup_ns), or_empty(overlap.lookup_hidden_ns),
+                     or_empty(row.host_blocked_ns), joined(reasons), joined(codes)});
+  }
+}
+
+}  // namespace interlace::report

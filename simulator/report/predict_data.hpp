@@ -1,0 +1,17 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "simulator/report/predict_report.hpp"
+
+namespace interlace::report {
+
+/// {"recorded": {...}, "predictions": [{"schedule", "step_time_ns", "step_time_low_ns", "step_time_high_ns", "speedup",
+/// "overlap": {...}, "exposed_communication_ns", "reasons": [...], "diagnostics": [...]}]}, with a newline at the end.
+/// Races stand behind the reasons. Names ending in _ns are integers in nanoseconds, a step; what is not known is null.
+void write_predict_json(std::ostream& out, const PredictReport& report);
+
+/// RFC 4180: a header, then a line a schedule with the same values; reasons and diagnostic codes joined by "; ".
+void write_predict_csv(std::ostream& out, const PredictReport& report);
+
+}  // namespace interlace::report

@@ -1,0 +1,46 @@
+#include <ostream>
+
+#include "simulator/report/json_text.hpp"
+#include "simulator/report/predict_data.hpp"
+
+namespace interlace::report {
+
+namespace {
+
+Json json_of_recorded(const RecordedRun& recorded) {
+  return Json{{"files", recorded.files},
+              {"schedule", or_null(recorded.schedule)},
+              {"ranks", recorded.ranks},
+              {"world_size", or_null(recorded.world_size)},
+              {"steps", recorded.steps},
+              {"step_time_ns", or_null(recorded.step_time_ns)},
+              {"predicted_step_time_ns", or_null(recorded.predicted_step_time_ns)},
+              {"overlap", recorded.overlap ? json_of(*recorded.overlap) : Json(nullptr)},
+              {"diagnostics", json_of(recorded.diagnostics)}};
+}
+
+Json json_of_prediction(const Prediction& row) {
+  Json overlap = json_of(row.overlap);
+  overlap["host_blocked_ns"] = or_null(row.host_blocked_ns);
+  std::vector<std::string> reasons = row.reasons;
+  reasons.insert(reasons.end(), row.races.begin(), row.races.end());
+  return Json{{"schedule", row.schedule},
+              {"step_time_ns", row.step_time_ns},
+              {"step_time_low_ns", row.step_time_low_ns},
+              {"step_time_high_ns", row.step_time_high_ns},
+              {"speedup", or_null(row.speedup)},
+              {"overlap", std::move(overlap)},
+              {"exposed_communication_ns", row.overlap.exposed_communication_ns},
+              {"reasons", std::move(reasons)},
+              {"diagnostics", json_of(row.diagnostics)}};
+}
+
+}  // namespace
+
+void write_predict_json(std::ostream& out, const PredictReport& report) {
+  Json predictions = Json::array();
+  for (const Prediction& row : report.predictions) predictions.push_back(json_of_prediction(row));
+  out << text_of(Json{{"recorded", json_of_recorded(report.recorded)}, {"predictions", std::move(predictions)}});
+}
+
+}  // namespace interlace::report

@@ -1,0 +1,33 @@
+#include "simulator/report/predict_report.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace interlace::report {
+
+std::vector<std::size_t> by_step_time(const PredictReport& report) {
+  std::vector<std::size_t> order(report.predictions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return report.predictions[i].step_time_ns; });
+  return order;
+}
+
+std::vector<SkippedGroup> skipped_by_reason(const PredictReport& report) {
+  std::vector<SkippedGroup> groups;
+  for (const SkippedSchedule& skipped : report.skipped) {
+    const auto known = std::ranges::find(groups, skipped.why, &SkippedGroup::why);
+    if (known == groups.end()) {
+      groups.push_back({skipped.schedule, skipped.why});
+    } else {
+      known->schedules += ", " + skipped.schedule;
+    }
+  }
+  return groups;
+}
+
+std::optional<std::size_t> fastest(const PredictReport& report) {
+  const auto order = by_step_time(report);
+  return order.empty() ? std::nullopt : std::optional(order.front());
+}
+
+}  // namespace interlace::report

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/analysis/overlap.hpp"
+#include "simulator/base/diagnostics.hpp"
+
+namespace interlace::report {
+
+/// What was recorded, as far as a prediction says.
+struct RecordedRun {
+  std::vector<std::string> files;
+  std::optional<std::string> schedule;  ///< as recognised; none where it is not in the library
+  std::vector<std::int32_t> ranks;      ///< numbers of the ranks read
+  std::optional<std::int32_t> world_size;
+  std::int64_t steps = 0;                             ///< whole steady-state steps a rank
+  std::optional<Nanoseconds> step_time_ns;            ///< in the recording, profiler included; mean over steps
+  std::optional<Nanoseconds> predicted_step_time_ns;  ///< the recorded schedule replayed: what speed-ups refer to
+  std::optional<analysis::OverlapSummary> overlap;    ///< of the recording
+  std::vector<Diagnostic> diagnostics;                ///< flaws of the recording
+};
+
+/// What one schedule is predicted to do.
+struct Prediction {
+  std::string schedule;
+  Nanoseconds step_time_ns = 0;
+  Nanoseconds step_time_low_ns = 0;   ///< 10th percentile of single steps
+  Nanoseconds step_time_high_ns = 0;  ///< 90th percentile
+  std::optional<double> speedup;      ///< predicted time of the recorded schedule / step_time_ns; > 1 is faster
+  analysis::OverlapSummary overlap;   ///< mean over ranks, a step
+  std::optional<Nanoseconds> host_blocked_ns;  ///< a step, mean over ranks
+  std::vector<std::string> reasons;            ///< largest first
+  std::vector<std::string> races;              ///< kernels that race, with what that does to the step
+  std::vector<Diagnostic> diagnostics;         ///< assumptions and flaws that concern this schedule only
+};
+
+/// A schedule that was asked for in a list ("all") but does not apply.
+struct SkippedSchedule {
+  std::string schedule;
+  std::string why;
+};
+
+/// Skipped schedules that share a reason.
+struct SkippedGroup {
+  std::string schedules;  ///< joined by ", "
+  std::string why;
+};
+
+/// The answer of `interlace predict`, in the order in which the schedules were asked for.
+struct PredictReport {
+  RecordedRun recorded;
+  std::vector<Prediction> predictions;
+  std::vector<SkippedSchedule> skipped;
+};
+
+/// In the order of the first of each group.
+[[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(const PredictReport& report);
+
+/// Position of the smallest step time; the first of equals. None without predictions.
+[[nodiscard]] std::optional<std::size_t> fastest(const PredictReport& report);
+/// Positions of the predictions, fastest first; equals in the order asked for.
+[[nodiscard]] std::vector<std::size_t> by_step_time(const PredictReport& report);
+
+}  // namespace interlace::report

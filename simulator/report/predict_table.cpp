@@ -1,0 +1,142 @@
+#include "simulator/report/predict_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+namespace interlace::report {
+
+namespace {
+
+constexpr std::size_t kIndent = 4;
+constexpr std::size_t kStepColumns = 9;
+constexpr std::size_t kRangeColumns = 17;
+constexpr std::size_t kSpeedupColumns = 10;
+constexpr std::size_t kLongestName = 44;
+
+struct Axis {
+  Nanoseconds from = 0;
+  Nanoseconds to = 0;
+  std::size_t columns = 0;
+
+  [[nodiscard]] std::size_t column_of(Nanoseconds time) const {
+    if (to <= from) return 0;
+    const double part = static_cast<double>(time - from) / static_cast<double>(to - from);
+    return static_cast<std::size_t>(std::lround(std::clamp(part, 0.0, 1.0) * static_cast<double>(columns - 1)));
+  }
+};
+
+/// The interval of one step time on the axis: a whisker with its dot.
+std::string whisker(const Prediction& row, const Axis& axis, const TextStyle& style) {
+  const std::size_t low = axis.column_of(std::min(row.step_time_low_ns, row.step_time_ns));
+  const std::size_t high = axis.column_of(std::max(row.step_time_high_ns, row.step_time_ns));
+  const std::size_t dot = axis.column_of(row.step_time_ns);
+  std::string text;
+  for (std::size_t column = 0; column <= high; ++column) {
+    if (column == dot) {
+      text += style.unicode ? "●" : "o";
+    } else if (column < low) {
+      text += ' ';
+    } else if (column == low) {
+      text += style.unicode ? "├" : "|";
+    } else if (column == high) {
+      text += style.unicode ? "┤" : "|";
+    } else {
+      text += style.unicode ? "─" : "-";
+    }
+  }
+  return text;
+}
+
+void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextStyle& style) {
+  std::string text = recorded.schedule.value_or("a schedule that is not in the library");
+  text += fmt::format(", {} of {} ranks, {} steps", recorded.ranks.size(),
+                      recorded.world_size ? std::to_string(*recorded.world_size) : "?", recorded.steps);
+  if (recorded.step_time_ns) text += fmt::format(", {} ms a step as recorded", milliseconds(*recorded.step_time_ns));
+  if (recorded.predicted_step_time_ns) {
+    text += fmt::format(", {} ms replayed", milliseconds(*recorded.predicted_step_time_ns));
+  }
+  constexpr std::string_view kTitle = "recorded  ";
+  std::string_view lead = kTitle;
+  for (const std::string& line : wrapped(text, style.width - kTitle.size())) {
+    out << coloured(style, Colour::kBold, lead) << line << '\n';
+    lead = "          ";
+  }
+}
+
+/// Lines of a text behind a mark, indented under a row.
+void write_item(std::ostream& out, std::string_view mark, const std::string& text, const TextStyle& style) {
+  std::string lead = std::string(kIndent, ' ') + std::string(mark) + ' ';
+  const std::size_t indent = columns_of(lead);
+  for (const std::string& line : wrapped(text, style.width - indent)) {
+    out << lead << line << '\n';
+    lead.assign(indent, ' ');
+  }
+}
+
+std::string device_line(const Prediction& row) {
+  std::string text = fmt::format("exposed communication {} ms", milliseconds(row.overlap.exposed_communication_ns));
+  if (const auto hidden = row.overlap.communication_hidden_ratio())
+    text += fmt::format(" ({} hidden)", percent(*hidden));
+  text += fmt::format(", device idle {} ms", milliseconds(row.overlap.idle_ns));
+  if (row.host_blocked_ns) text += fmt::format(", host blocked {} ms", milliseconds(*row.host_blocked_ns));
+  return text;
+}
+
+void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::size_t name_columns, const Axis& axis,
+               const TextStyle& style) {
+  std::string name = shortened_middle(row.schedule, name_columns);
+  name.append(name_columns - columns_of(name), ' ');
+  std::string speedup = row.speedup ? fmt::format("{:.3f}x", *row.speedup) : "-";
+  speedup.insert(0, kSpeedupColumns - std::min(kSpeedupColumns, speedup.size()), ' ');
+  if (row.speedup) speedup = coloured(style, *row.speedup < 1 ? Colour::kBad : Colour::kBold, speedup);
+  const std::string_view mark = !is_fastest ? " " : style.unicode ? "★" : "*";
+  out << (is_fastest ? coloured(style, Colour::kGood, name) : name) << ' '
+      << (is_fastest ? coloured(style, Colour::kGood, mark) : std::string(mark))
+      << fmt::format("{:>{}}", milliseconds(row.step_time_ns), kStepColumns)
+      << fmt::format("{:>{}}", milliseconds(row.step_time_low_ns) + " - " + milliseconds(row.step_time_high_ns),
+                     kRangeColumns)
+      << speedup << "  " << whisker(row, axis, style) << '\n';
+  out << std::string(kIndent, ' ') << coloured(style, Colour::kDim, device_line(row)) << '\n';
+  for (const std::string& reason : row.reasons) write_item(out, "-", reason, style);
+  for (const std::string& race : row.races) write_item(out, coloured(style, Colour::kWarning, "!"), race, style);
+}
+
+}  // namespace
+
+void write_predict_table(std::ostream& out, const PredictReport& report, const TextStyle& style) {
+  write_recorded(out, report.recorded, style);
+  if (!report.predictions.empty()) {
+    std::size_t name_columns = std::string_view("schedule").size();
+    Axis axis{.from = report.predictions.front().step_time_ns, .to = report.predictions.front().step_time_ns};
+    for (const Prediction& row : report.predictions) {
+      name_columns = std::max(name_columns, columns_of(row.schedule));
+      axis.from = std::min({axis.from, row.step_time_low_ns, row.step_time_ns});
+      axis.to = std::max({axis.to, row.step_time_high_ns, row.step_time_ns});
+    }
+    name_columns = std::min(name_columns, kLongestName);
+    const std::size_t before_axis = name_columns + 2 + kStepColumns + kRangeColumns + kSpeedupColumns + 2;
+    axis.columns = style.width > before_axis + 12 ? style.width - before_axis : 12;
+
+    const std::string low = milliseconds(axis.from);
+    const std::string high = milliseconds(axis.to);
+    std::string head = fmt::format("{:<{}}{:>{}}{:>{}}{:>{}}  {}", "schedule", name_columns + 2, "step ms",
+                                   kStepColumns, "p10 - p90", kRangeColumns, "speed-up", kSpeedupColumns, low);
+    head += std::string(axis.columns - std::min(axis.columns, low.size() + high.size()), ' ') + high;
+    out << '\n' << coloured(style, Colour::kDim, head) << '\n';
+    const auto order = by_step_time(report);
+    for (const std::size_t i : order) {
+      write_row(out, report.predictions[i], i == order.front() && order.size() > 1, name_columns, axis, style);
+    }
+  }
+  if (!report.skipped.empty()) out << '\n';
+  for (const SkippedGroup& group : skipped_by_reason(report)) {
+    for (const std::string& line : wrapped(fmt::format("left out, {}: {}", group.why, group.schedules), style.width)) {
+      out << coloured(style, Colour::kDim, line) << '\n';
+    }
+  }
+}
+
+}  // namespace interlace::report

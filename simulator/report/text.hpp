@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/base/units.hpp"
+
+namespace interlace::report {
+
+/// How text for people is laid out.
+struct TextStyle {
+  bool colour = false;      ///< ANSI colours; only for a terminal whose user did not set NO_COLOR
+  bool unicode = true;      ///< drawing characters beyond ASCII
+  std::size_t width = 100;  ///< columns; lines are wrapped or shortened to fit
+
+  bool operator==(const TextStyle&) const = default;
+};
+
+enum class Colour : std::uint8_t { kBold, kDim, kGood, kBad, kWarning };
+
+/// `text` in that colour where the style has colours, else as it is.
+[[nodiscard]] std::string coloured(const TextStyle& style, Colour colour, std::string_view text);
+
+/// Columns a text takes: its code points, escape sequences of `coloured` aside. (Every character is taken as one wide.)
+[[nodiscard]] std::size_t columns_of(std::string_view utf8);
+/// The first `columns` columns at most; a cut text ends in "...".
+[[nodiscard]] std::string shortened(std::string_view utf8, std::size_t columns);
+/// Shortened in the middle, so that beginning and end stay readable.
+[[nodiscard]] std::string shortened_middle(std::string_view utf8, std::size_t columns);
+/// Shortened in front, as paths are best.
+[[nodiscard]] std::string shortened_front(std::string_view utf8, std::size_t columns);
+/// Breaks at spaces into lines of at most `columns`; a longer word has a line of its own.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view utf8, std::size_t columns);
+
+/// "33.92": milliseconds with two decimals.
+[[nodiscard]] std::string milliseconds(Nanoseconds time);
+/// "12 B", "1.5 KiB", "24.0 MiB".
+[[nodiscard]] std::string bytes_text(Bytes bytes);
+/// "85 %" of a ratio in [0, 1].
+[[nodiscard]] std::string percent(double ratio);
+/// "1,234,567".
+[[nodiscard]] std::string thousands(std::int64_t number);
+
+/// A kernel's name without return type and parameter lists, template arguments without theirs: for columns, not
+/// identity. "void a::k<4, b<float>>(int)" -> "a::k<4, b<>>".
+[[nodiscard]] std::string short_kernel_name(std::string_view demangled);
+
+enum class Align : std::uint8_t { kLeft, kRight };
+
+/// Rows of cells in columns two spaces apart. Cells may hold colours. The table does not wrap.
+class TextTable {
+ public:
+  struct Column {
+    std::string title;
+    Align align = Align::kLeft;
+  };
+  explicit TextTable(std::vector<Column> columns);
+
+  /// As many cells as columns.
+  void add(std::vector<std::string> cells);
+  /// Lines, each indented by `indent` spaces and ended by a newline; titles dim.
+  [[nodiscard]] std::string text(const TextStyle& style, std::size_t indent = 0) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace interlace::report

@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "simulator/analysis/steps.hpp"
+#include "simulator/analysis/streams.hpp"
+#include "simulator/analysis/tallies.hpp"
+#include "tests/unit/analysis/job.hpp"
+
+namespace interlace::analysis {
+namespace {
+
+using trace::MemorySpace;
+
+TEST(StreamUse, GivesEachStreamItsRole) {
+  Job job;
+  job.annotate("s", 0, 100);
+  const trace::LaneId lookup = job.stream_of(job.rank, 30);
+  const trace::LaneId outside = job.stream_of(job.rank, 31);
+  job.kernel(job.main, 1, 10, 50);
+  job.kernel(job.main, 1, 40, 60);  // overlaps the one before on its own stream: union 50
+  job.kernel(lookup, 2, 10, 30);
+  job.collective(job.side, 3, 20, 60);
+  job.kernel(job.side, 3, 60, 65);
+  job.copy(job.copies, {4, 5}, {10, 20}, MemorySpace::kPinned, MemorySpace::kDevice);
+  job.kernel(outside, 6, 300, 310);
+  const trace::Trace trace = job.build();
+
+  const auto use = stream_use(trace, std::vector<StepWindow>{{{0, 100}, 2}});
+  ASSERT_EQ(use.size(), 5U);  // in the order in which Job made them: 7, 20, 24, 30, 31
+  EXPECT_EQ(use[0].role, StreamRole::kMain);
+  EXPECT_EQ(use[0].busy_ns, 25);
+  EXPECT_EQ(use[0].operations, 2);
+  EXPECT_EQ(use[1].role, StreamRole::kCommunication);
+  EXPECT_EQ(use[1].of_class_ns[static_cast<std::size_t>(DeviceClass::kCommunication)], 20);
+  EXPECT_EQ(use[2].role, StreamRole::kCopy);
+  EXPECT_EQ(use[3].role, StreamRole::kCompute);
+  EXPECT_EQ(use[4].role, StreamRole::kIdle);
+}
+
+TEST(Tallies, TopKernelsByTime) {
+  Job job;
+  job.kernel(job.main, 0, 10, 20, "a");
+  job.kernel(job.main, 0, 20, 50, "b");
+  job.kernel(job.side, 0, 20, 45, "a");
+  job.kernel(job.side, 0, 50, 51, "c");
+  const trace::Trace trace = job.build();
+  const auto top = top_kernels(trace, 2);
+  const std::vector<KernelTally> expected{{"a", 2, 35, 10, 25}, {"b", 1, 30, 30, 30}};
+  EXPECT_EQ(top, expected);
+}
+
+TEST(Tallies, CollectivesWithBytes) {
+  Job job;
+  const trace::CollectiveDetail detail{.function = trace::CollectiveFunction::kAllToAll,
+                                       .name = job.builder.intern("all_to_allv"),
+                                       .dtype = job.builder.intern("Float"),
+                                       .in_elements = 100,
+                                       .out_elements = 50,
+                                       .group_size = 2,
+                                       .element_bytes = 4};
+  job.collective(job.side, 0, 10, 30, detail);
+  job.collective(job.side, 0, 30, 40, detail);
+  job.collective(job.side, 0, 40, 41);
+  const trace::Trace trace = job.build();
+  const auto tallies = tally_collectives(trace);
+  ASSERT_EQ(tallies.size(), 2U);
+  EXPECT_EQ(tallies[0],
+            (CollectiveTally{trace::CollectiveFunction::kAllToAll, "all_to_allv", "Float", 2, 2, 800, 400, 30}));
+  EXPECT_EQ(tallies[1].name, "ncclDevKernel_SendRecv");
+  EXPECT_EQ(tallies[1].function, trace::CollectiveFunction::kUnknown);
+}
+
+TEST(Tallies, CountsOperationsByKind) {
+  Job job;
+  job.annotate("s", 0, 100);
+  job.kernel(job.main, 1, 10, 50);
+  const auto counts = count_operations(job.build());
+  EXPECT_EQ(counts[static_cast<std::size_t>(trace::OperationKind::kKernel)], 1);
+  EXPECT_EQ(counts[static_cast<std::size_t>(trace::OperationKind::kHostCall)], 1);
+  EXPECT_EQ(counts[static_cast<std::size_t>(trace::OperationKind::kRange)], 1);
+  EXPECT_EQ(counts[static_cast<std::size_t>(trace::OperationKind::kCopy)], 0);
+}
+
+TEST(StepWindow, JoinsStepsThatFollowOneAnother) {
+  const std::vector<Interval> steps{{10, 110}, {110, 205}};
+  EXPECT_EQ(window_of(steps), (StepWindow{.span = {10, 205}, .steps = 2}));
+}
+
+// Three steps of 100: forward and backward come once a step, "nccl" twice. Backward launches (through autograd) the
+// longest device work: 40 at +60 of each step.
+void write_steps(Job& job) {
+  for (Nanoseconds t = 0; t < 300; t += 100) {
+    const std::string batch = std::to_string(t / 100);
+    job.annotate("## forward " + batch + " ##", t, t + 20);
+    job.annotate("## backward " + batch + " ##", t + 20, t + 40);
+    job.annotate("nccl", t + 50, t + 51);
+    job.annotate("nccl", t + 52, t + 53);
+    job.kernel(job.main, t + 5, t + 10, t + 30);
+    job.kernel_from(job.autograd, job.main, t + 30, t + 60, t + 100);
+  }
+}
+
+TEST(FindSteps, TakesTheRepeatingAnnotationWithMostKernelTime) {
+  Job job;
+  write_steps(job);
+  const trace::Trace trace = job.build();
+  const auto steps = find_steps(trace, Annotations(trace));
+  ASSERT_TRUE(steps[0].has_value());
+  EXPECT_EQ(steps[0]->marker, "backward");
+  EXPECT_EQ(steps[0]->host, (std::vector<Nanoseconds>{20, 120, 220}));
+  EXPECT_EQ(steps[0]->device, (std::vector<Nanoseconds>{60, 160, 260}));
+  EXPECT_EQ(windows_of(trace, steps).host[0], (StepWindow{.span = {20, 220}, .steps = 2}));
+  EXPECT_EQ(windows_of(trace, steps).device[0], (StepWindow{.span = {60, 260}, .steps = 2}));
+}
+
+TEST(FindSteps, PrefersProfilerSteps) {
+  Job job;
+  write_steps(job);
+  for (Nanoseconds t = 0; t < 300; t += 100) job.annotate("ProfilerStep#" + std::to_string(t / 100), t, t + 99);
+  const trace::Trace trace = job.build();
+  const auto steps = find_steps(trace, Annotations(trace));
+  ASSERT_TRUE(steps[0].has_value());
+  EXPECT_EQ(steps[0]->marker, "ProfilerStep");
+  EXPECT_EQ(steps[0]->device, (std::vector<Nanoseconds>{10, 110, 210}));
+}
+
+// A copy queued early by one annotation takes longer than all kernels; its device times say little of the steps.
+TEST(FindSteps, DoesNotGoByCopies) {
+  Job job;
+  write_steps(job);
+  job.copy(job.copies, {6, 7}, {10, 290}, MemorySpace::kPinned, MemorySpace::kDevice);  // in "forward 0"
+  const trace::Trace trace = job.build();
+  EXPECT_EQ(find_steps(trace, Annotations(trace))[0]->marker, "backward");
+}
+
+// Where an instance of the marker launches nothing, the device tells no steps; the host's serve.
+TEST(FindSteps, FallsBackToTheHostsTimes) {
+  Job job;
+  for (Nanoseconds t = 0; t < 300; t += 100) job.annotate("## forward " + std::to_string(t) + " ##", t, t + 20);
+  job.kernel(job.main, 5, 10, 30);
+  const trace::Trace trace = job.build();
+  const auto steps = find_steps(trace, Annotations(trace));
+  ASSERT_TRUE(steps[0].has_value());
+  EXPECT_TRUE(steps[0]->device.empty());
+  EXPECT_EQ(windows_of(trace, steps).device[0], (StepWindow{.span = {0, 200}, .steps = 2}));
+}
+
+TEST(FindSteps, SaysNothingWhereNothingRepeats) {
+  Job job;
+  job.annotate("once", 0, 50);
+  job.kernel(job.main, 1, 10, 50);
+  const trace::Trace trace = job.build();
+  const auto steps = find_steps(trace, Annotations(trace));
+  EXPECT_FALSE(steps[0].has_value());
+  EXPECT_EQ(windows_of(trace, steps).device, whole_trace(trace));
+  EXPECT_EQ(windows_of(trace, steps).host, whole_trace(trace));
+}
+
+}  // namespace
+}  // namespace interlace::analysis

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "simulator/report/info_report.hpp"
+#include "tests/unit/analysis/job.hpp"
+
+namespace interlace::report {
+namespace {
+
+using analysis::Job;
+
+InfoReport sample_info() {
+  Job job;
+  for (Nanoseconds t = 0; t < 3'000'000; t += 1'000'000) {
+    job.annotate("## backward " + std::to_string(t / 1'000'000) + " ##", t, t + 400'000);
+    job.kernel(job.main, t + 10'000, t + 100'000, t + 600'000, "void gemm<float>(int)");
+    job.sync(trace::SyncKind::kStreamSync, t + 200'000, t + 300'000);
+  }
+  const trace::Trace trace = job.build();
+  Diagnostics diagnostics;
+  diagnostics.count(trace::kNegativeDuration, "r0.json");
+  return make_info(trace, diagnostics, 10);
+}
+
+// Steps begin where backward's kernel does: 0.1, 1.1 and 2.1 ms; the window holds two, each with 0.5 ms of kernel and a
+// sync of 0.1 ms.
+TEST(Info, TellsStepsStreamsAndWaits) {
+  const InfoReport info = sample_info();
+  ASSERT_EQ(info.ranks.size(), 1U);
+  EXPECT_EQ(info.ranks[0].window, (analysis::StepWindow{.span = {100'000, 2'100'000}, .steps = 2}));
+  EXPECT_EQ(info.ranks[0].overlap.compute_ns, 500'000);
+  ASSERT_EQ(info.streams.size(), 3U);
+  EXPECT_EQ(info.streams[0].use.role, analysis::StreamRole::kMain);
+  ASSERT_EQ(info.host_blocks.size(), 1U);
+  EXPECT_EQ(info.host_blocks[0].stage, "backward");
+  EXPECT_EQ(info.host_blocks[0].blocked_ns, 100'000);
+  ASSERT_EQ(info.kernels.size(), 1U);
+  EXPECT_EQ(info.kernels[0].count, 3);
+}
+
+TEST(Info, TableFitsTheTerminal) {
+  std::ostringstream out;
+  write_info_table(out, sample_info(), {});
+  std::istringstream lines(out.str());
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 100U) << line;
+  for (const std::string_view part :
+       {"ranks", "streams, a step", "top kernels", "gemm<float>", "what the host waits for", "why the device idles",
+        "data quality", "trace.negative_duration x 1"}) {
+    EXPECT_NE(out.str().find(part), std::string::npos) << part;
+  }
+}
+
+TEST(Info, JsonHoldsTheSame) {
+  std::ostringstream out;
+  write_info_json(out, sample_info());
+  const auto json = nlohmann::json::parse(out.str());
+  EXPECT_EQ(json["ranks"][0]["step_time_ns"], 1'000'000);
+  EXPECT_EQ(json["ranks"][0]["steps"]["marker"], "backward");
+  EXPECT_EQ(json["operations"]["kernel"], 3);
+  EXPECT_EQ(json["streams"][0]["role"], "main");
+  EXPECT_EQ(json["streams"][0]["busy_of_class"]["compute_ns"], 500'000);
+  EXPECT_EQ(json["host_blocks"][0]["by"], "stream sync");
+  EXPECT_EQ(json["diagnostics"][0]["code"], "trace.negative_duration");
+}
+
+TEST(Info, AnEmptyTraceIsTold) {
+  Job job;
+  std::ostringstream out;
+  write_info_table(out, make_info(job.build(), {}, 10), {});
+  EXPECT_NE(out.str().find("no annotation repeats"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace interlace::report

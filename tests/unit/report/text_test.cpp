@@ -1,0 +1,72 @@
+#include "simulator/report/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace interlace::report {
+namespace {
+
+TEST(Text, CountsCodePointsWithoutEscapes) {
+  EXPECT_EQ(columns_of("abc"), 3U);
+  EXPECT_EQ(columns_of("├─●"), 3U);
+  EXPECT_EQ(columns_of(coloured({.colour = true}, Colour::kGood, "abc")), 3U);
+  EXPECT_EQ(coloured({.colour = false}, Colour::kGood, "abc"), "abc");
+}
+
+TEST(Text, ShortensToTheColumnsAsked) {
+  EXPECT_EQ(shortened("abcdefgh", 8), "abcdefgh");
+  EXPECT_EQ(shortened("abcdefgh", 6), "abc...");
+  EXPECT_EQ(shortened("abcdefgh", 2), "ab");
+  EXPECT_EQ(shortened("äöüäöüäö", 5), "äö...");
+  // 9 columns: 3 for the dots, of the other 6 two thirds in front.
+  EXPECT_EQ(shortened_middle("abcdefghijkl", 9), "abcd...kl");
+  EXPECT_EQ(shortened_middle("abcdefghi", 9), "abcdefghi");
+  EXPECT_EQ(shortened_front("/long/path/file.json", 12), "...file.json");
+}
+
+TEST(Text, WrapsAtSpaces) {
+  EXPECT_EQ(wrapped("one two three", 7), (std::vector<std::string>{"one two", "three"}));
+  EXPECT_EQ(wrapped("a  veryverylongword b", 5), (std::vector<std::string>{"a", "veryverylongword", "b"}));
+  EXPECT_TRUE(wrapped("", 5).empty());
+}
+
+TEST(Text, Numbers) {
+  EXPECT_EQ(milliseconds(33'916'000), "33.92");
+  EXPECT_EQ(milliseconds(4'999), "0.00");
+  EXPECT_EQ(bytes_text(1023), "1023 B");
+  EXPECT_EQ(bytes_text(1536), "1.5 KiB");
+  EXPECT_EQ(bytes_text(Bytes{3} << 30), "3.0 GiB");
+  EXPECT_EQ(percent(0.854), "85 %");
+  EXPECT_EQ(thousands(0), "0");
+  EXPECT_EQ(thousands(999), "999");
+  EXPECT_EQ(thousands(1'234'567), "1,234,567");
+  EXPECT_EQ(thousands(-123'456), "-123,456");
+}
+
+TEST(Text, KernelNamesLoseParametersAndInnerTemplates) {
+  EXPECT_EQ(short_kernel_name("void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, "
+                              "std::array<char*, 2ul> >(int, float)"),
+            "at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<>, std::array<> >");
+  EXPECT_EQ(short_kernel_name("void k<f<g<int>>(a<b>)::{lambda(int)#1}>(h<i>)"), "k<f<>::{lambda#1}>");
+  EXPECT_EQ(short_kernel_name("void (anonymous namespace)::softmax<(anonymous namespace)::X>(float*)"),
+            "{anonymous}::softmax<{anonymous}::X>");
+  EXPECT_EQ(short_kernel_name("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(Params)"),
+            "cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>");
+  EXPECT_EQ(short_kernel_name("sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n"), "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n");
+  EXPECT_EQ(short_kernel_name("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"), "ncclDevKernel_SendRecv");
+  EXPECT_EQ(short_kernel_name("(odd)"), "(odd)");
+  EXPECT_EQ(short_kernel_name("operator>(a)"), "operator>");
+  EXPECT_EQ(short_kernel_name(""), "");
+}
+
+TEST(TextTable, AlignsColumns) {
+  TextTable table({{"name"}, {"ms", Align::kRight}});
+  table.add({"a", "1.25"});
+  table.add({"longer", "10.50"});
+  EXPECT_EQ(table.text({}, 2),
+            "  name       ms\n"
+            "  a        1.25\n"
+            "  longer  10.50\n");
+}
+
+}  // namespace
+}  // namespace interlace::report
