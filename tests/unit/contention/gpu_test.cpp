@@ -27,8 +27,8 @@ ActiveWork collective(std::int32_t ctas) {
 }
 
 TEST(Admission, AnEqualKernelWaitsUntilAllBlocksBeforeItAreDispatched) {
-  ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kMemory, 400.0);  // four waves
-  const ActiveWork second = kernel(10, 8, Bound::kMemory, 5.0);
+  ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);  // four waves
+  const ActiveWork second = kernel(10, 8, Bound::kStreaming, 5.0);
   const std::vector<const ActiveWork*> running{&first};
   EXPECT_FALSE(admits(running, second, kSms));
   EXPECT_DOUBLE_EQ(first.until_dispatched_ns(), 300.0);  // three of four waves
@@ -37,22 +37,43 @@ TEST(Admission, AnEqualKernelWaitsUntilAllBlocksBeforeItAreDispatched) {
 }
 
 TEST(Admission, AMoreUrgentKernelEntersAtOnce) {
-  const ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kMemory, 400.0);
+  const ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);
   const std::vector<const ActiveWork*> running{&first};
-  EXPECT_TRUE(admits(running, kernel(10, 8, Bound::kMemory, 5.0, -1), kSms));
+  EXPECT_TRUE(admits(running, kernel(10, 8, Bound::kStreaming, 5.0, -1), kSms));
 }
 
-TEST(Admission, ACollectiveNeedsAllItsSms) {
+TEST(Admission, ACollectiveNeedsRoomForACluster) {
   ActiveWork gemm = kernel(256, 2, Bound::kCompute, 4000.0);
   const std::vector<ActiveWork*> running{&gemm};
-  dispatch_cohorts(gemm, running, kSms, 0.0);  // 256 blocks on 128 SMs
+  dispatch_cohorts(gemm, running, kSms, 0.0);  // 256 blocks on 128 SMs: four are free, here and there
   const std::vector<const ActiveWork*> company{&gemm};
-  EXPECT_FALSE(admits(company, collective(32), kSms));
+  EXPECT_FALSE(admits(company, collective(4), kSms));
   EXPECT_TRUE(admits({}, collective(32), kSms));
+  ActiveWork smaller = kernel(248, 2, Bound::kCompute, 4000.0);
+  const std::vector<ActiveWork*> other{&smaller};
+  dispatch_cohorts(smaller, other, kSms, 0.0);  // eight are free
+  const std::vector<const ActiveWork*> beside{&smaller};
+  EXPECT_TRUE(admits(beside, collective(32), kSms));
+}
+
+TEST(Clusters, ArePlacedOneAfterTheOtherAndStay) {
+  ActiveWork nccl = collective(32);
+  const std::vector<ActiveWork*> alone{&nccl};
+  EXPECT_TRUE(settle_ctas(nccl, alone, kSms, 0.0));
+  EXPECT_DOUBLE_EQ(nccl.resident_ctas, 4.0);
+  EXPECT_TRUE(settle_ctas(nccl, alone, kSms, 2'000.0));
+  EXPECT_DOUBLE_EQ(nccl.resident_ctas, 12.0);
+  // A matrix multiplication takes the rest; those that are placed stay.
+  ActiveWork gemm = kernel(2400, 2, Bound::kCompute, 9000.0);
+  ActiveWork* both[] = {&nccl, &gemm};
+  ASSERT_FALSE(gemm.in_cohorts);
+  settle_ctas(nccl, both, kSms, 9'000.0);
+  EXPECT_DOUBLE_EQ(nccl.resident_ctas, 12.0);
 }
 
 TEST(Cohorts, ASingleWaveRunsTwiceWhereACollectiveHoldsSms) {
   ActiveWork nccl = collective(32);
+  nccl.resident_ctas = 32;
   ActiveWork gemm = kernel(256, 2, Bound::kCompute, 4000.0);
   const std::vector<ActiveWork*> running{&nccl, &gemm};
   ASSERT_TRUE(dispatch_cohorts(gemm, running, kSms, 0.0));
@@ -66,14 +87,15 @@ TEST(Cohorts, ASingleWaveRunsTwiceWhereACollectiveHoldsSms) {
 
 TEST(Sharing, ACollectiveSlowsMemoryBoundKernelsByItsChannels) {
   ActiveWork nccl = collective(32);
-  ActiveWork copy = kernel(100'000, 8, Bound::kMemory, 100.0);
+  nccl.resident_ctas = 32;
+  ActiveWork copy = kernel(100'000, 8, Bound::kStreaming, 100.0);
   const std::vector<ActiveWork*> running{&nccl, &copy};
   share(running, kSms);
   EXPECT_NEAR(copy.rate, 1.0 / 1.22, 1e-9);
 }
 
 TEST(Sharing, AKernelAloneRunsAtFullRate) {
-  ActiveWork urgent = kernel(100, 8, Bound::kMemory, 100.0, -1);
+  ActiveWork urgent = kernel(100, 8, Bound::kStreaming, 100.0, -1);
   const std::vector<ActiveWork*> running{&urgent};
   share(running, kSms);
   EXPECT_DOUBLE_EQ(urgent.rate, 1.0);

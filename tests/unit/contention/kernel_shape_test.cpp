@@ -34,12 +34,14 @@ TEST(KernelShape, WavesCountTheLastRoundWhole) {
   EXPECT_EQ(shape.waves_on(100), 2);  // 256 of 200
 }
 
-TEST(KernelShape, OnlyMatrixMultiplicationsAreBoundByCompute) {
+TEST(KernelShape, WhatAKernelIsShortOfIsToldByItsName) {
   EXPECT_EQ(bound_of("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n"), Bound::kCompute);
   EXPECT_EQ(bound_of("void cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>"), Bound::kCompute);
-  EXPECT_EQ(bound_of("void fbgemm_gpu::permute_2D_data_kernel_vec<false>"), Bound::kMemory);
-  EXPECT_EQ(bound_of("void cublasLt::splitKreduce_kernel<32, 16>"), Bound::kMemory);
-  EXPECT_EQ(bound_of("void at::native::vectorized_elementwise_kernel<4>"), Bound::kMemory);
+  EXPECT_EQ(bound_of("void fbgemm_gpu::permute_2D_data_kernel_vec<false>"), Bound::kGather);
+  EXPECT_EQ(bound_of("split_embedding_codegen_forward_weighted_kernel<float>"), Bound::kGather);
+  EXPECT_EQ(bound_of("void fbgemm_gpu::permute_multi_embs_kernel<float, false>"), Bound::kStreaming);
+  EXPECT_EQ(bound_of("void cublasLt::splitKreduce_kernel<32, 16>"), Bound::kStreaming);
+  EXPECT_EQ(bound_of("void at::native::vectorized_elementwise_kernel<4>"), Bound::kStreaming);
 }
 
 }  // namespace

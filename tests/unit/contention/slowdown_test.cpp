@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace interlace::contention {
 namespace {
 
@@ -18,27 +20,44 @@ TEST(Slowdown, ComputeFollowsTheRoundsOfBlocks) {
 }
 
 TEST(Slowdown, MemoryGrowsWithTheChannels) {
-  EXPECT_DOUBLE_EQ(memory_slowdown(0), 1.0);
-  EXPECT_DOUBLE_EQ(memory_slowdown(1), 1.0);
-  EXPECT_NEAR(memory_slowdown(4), 1.03, 0.005);
-  EXPECT_NEAR(memory_slowdown(32), 1.22, 0.005);
+  EXPECT_DOUBLE_EQ(memory_slowdown(kStreamingSensitivity, 0), 1.0);
+  EXPECT_DOUBLE_EQ(memory_slowdown(kStreamingSensitivity, 1), 1.0);
+  EXPECT_NEAR(memory_slowdown(kStreamingSensitivity, 4), 1.03, 0.005);
+  EXPECT_NEAR(memory_slowdown(kStreamingSensitivity, 32), 1.22, 0.005);
+  EXPECT_NEAR(memory_slowdown(kGatherSensitivity, 32), 1.50, 0.005);
+}
+
+TEST(Cohorts, ACollectiveThatLeavesEarlyCostsOnlyItsTime) {
+  // 512 blocks of occupancy 2 on 132 SMs: 264 at 0, 248 at 100, done at 200.
+  EXPECT_DOUBLE_EQ(cohort_time(gemm(512, 2), 100.0, {}), 200.0);
+  // 32 SMs are held until 30: 200 start at 0, 64 at 30, 200 at 100, the last 48 at 130, done at 230.
+  const std::vector<HeldSms> held{{-50.0, 30.0, 32}};
+  EXPECT_DOUBLE_EQ(cohort_time(gemm(512, 2), 100.0, held), 230.0);
+  // Held all the time: 200 + 200 + 112, three rounds.
+  const std::vector<HeldSms> throughout{{-50.0, 1e6, 32}};
+  EXPECT_DOUBLE_EQ(cohort_time(gemm(512, 2), 100.0, throughout), 300.0);
 }
 
 TEST(Freed, UndoesWhatSlowdownDoes) {
-  const KernelShape copy{.bound = Bound::kMemory, .blocks = 10'000, .blocks_per_sm = 8, .sm_count = 132};
-  EXPECT_NEAR(freed_of_collectives(copy, 122.0, 122.0, 32), 100.0, 1e-9);
-  EXPECT_NEAR(freed_of_collectives(copy, 100.0, 0.0, 0), 100.0, 1e-9);
+  const KernelShape copy{.bound = Bound::kStreaming, .blocks = 100'000, .blocks_per_sm = 8, .sm_count = 132};
+  const std::vector<HeldSms> all{{-1.0, 1e6, 32}};
+  EXPECT_NEAR(freed_of_collectives(copy, 0.22, 122.0, all), 100.0, 1e-9);
+  EXPECT_NEAR(freed_of_collectives(copy, 0.22, 100.0, {}), 100.0, 1e-9);
   // Half of the measured time in company: 61 / 1.22 + 61.
-  EXPECT_NEAR(freed_of_collectives(copy, 122.0, 61.0, 32), 50.0 + 61.0, 1e-9);
+  const std::vector<HeldSms> half{{0.0, 61.0, 32}};
+  EXPECT_NEAR(freed_of_collectives(copy, 0.22, 122.0, half), 50.0 + 61.0, 1e-9);
 }
 
-TEST(Freed, ASingleRoundWaitedAtMostForItself) {
-  // All 200 ns beside a collective: the second round began when the first ended.
-  EXPECT_DOUBLE_EQ(freed_of_collectives(gemm(256, 2), 200.0, 200.0, 32), 100.0);
-  // The collective left after 30 ns: the rest started then.
-  EXPECT_DOUBLE_EQ(freed_of_collectives(gemm(256, 2), 130.0, 30.0, 32), 100.0);
-  // It fits beside four CTAs: nothing waited.
-  EXPECT_DOUBLE_EQ(freed_of_collectives(gemm(256, 2), 100.0, 100.0, 4), 100.0);
+TEST(Freed, InvertsCohorts) {
+  const std::vector<HeldSms> held{{-50.0, 717.0, 32}};
+  const double measured = cohort_time(gemm(512, 2), 1257.0, held);
+  EXPECT_NEAR(freed_of_collectives(gemm(512, 2), 0.22, measured, held), 2 * 1257.0, 0.1);
+}
+
+TEST(Observed, TheSensitivityThatTwoRecordingsShow) {
+  // 100 ns alone; 130 ns of which 90 beside 32 CTAs: 60 ns of work took 90, 1.5 times as long.
+  EXPECT_NEAR(observed_sensitivity(100.0, 130.0, 90.0, 32), 0.5, 1e-9);
+  EXPECT_EQ(observed_sensitivity(100.0, 100.0, 50.0, 1), 0.0);
 }
 
 }  // namespace

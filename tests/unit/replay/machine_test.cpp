@@ -32,7 +32,7 @@ class MachineTest : public testing::Test {
     Work w = copy(stream, called, alone);
     w.kind = WorkKind::kKernel;
     w.active.kind = ActiveWork::Kind::kKernel;
-    w.active.shape = {.bound = Bound::kMemory, .blocks = blocks, .blocks_per_sm = 8, .sm_count = 132};
+    w.active.shape = {.bound = Bound::kStreaming, .blocks = blocks, .blocks_per_sm = 8, .sm_count = 132};
     return w;
   }
   static Work collective(std::uint32_t rank, double called, double alone) {
