@@ -1,6 +1,7 @@
 #include "simulator/replay/predict.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "simulator/analysis/compare.hpp"
@@ -97,6 +98,23 @@ std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Inter
   return windows;
 }
 
+/// Scales all predictions so that the recorded schedule's is the step time the user measured without a profiler.
+void anchor(report::PredictReport& report, double measured_step_ms) {
+  constexpr double kNsPerMs = 1e6;
+  if (!report.recorded.predicted_step_time_ns) {
+    throw Error(kCannotAnchor, "--measured-step-ms", "the recorded schedule is none of the built-in ones",
+                "leave --measured-step-ms out");
+  }
+  const double factor = measured_step_ms * kNsPerMs / static_cast<double>(*report.recorded.predicted_step_time_ns);
+  const auto scale = [&](Nanoseconds& time) { time = std::llround(static_cast<double>(time) * factor); };
+  scale(*report.recorded.predicted_step_time_ns);
+  for (report::Prediction& prediction : report.predictions) {
+    scale(prediction.step_time_ns);
+    scale(prediction.step_time_low_ns);
+    scale(prediction.step_time_high_ns);
+  }
+}
+
 }  // namespace
 
 PredictAnswer predict(const PredictRequest& request, Console& console) {
@@ -140,6 +158,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
       report.skipped.push_back({one.schedule.name, error.problem()});
     }
   }
+  if (request.measured_step_ms) anchor(report, *request.measured_step_ms);
   std::vector<analysis::StepWindow> windows = add_recorded_steps(recording.trace, report.recorded);
   report.recorded.diagnostics = recording.diagnostics.entries();
   return {std::move(report), {"measured", std::move(recording.trace), std::move(windows)}, std::move(traces)};

@@ -28,7 +28,7 @@ double sms_kept(const ActiveWork& w) {
   return w.sms_used() * std::clamp(w.remaining_ns / last_round, 0.0, 1.0);
 }
 
-double free_sms(std::span<const ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
+double free_sms(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
   double free = sm_count;
   for (const ActiveWork* w : running) {
     if (w != &candidate) free -= sms_kept(*w);
@@ -98,7 +98,7 @@ double ActiveWork::sms_used() const {
   return std::min(sms, std::ceil(static_cast<double>(shape.blocks) / shape.blocks_per_sm));
 }
 
-bool admits(std::span<const ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
+bool admits(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
   if (candidate.kind == ActiveWork::Kind::kCopy) return true;
   for (const ActiveWork* w : running) {
     if (w->kind != ActiveWork::Kind::kKernel || w->priority > candidate.priority) continue;
@@ -110,8 +110,7 @@ bool admits(std::span<const ActiveWork* const> running, const ActiveWork& candid
 
 bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns) {
   if (collective.resident_ctas >= collective.ctas) return false;
-  const std::vector<const ActiveWork*> company(running.begin(), running.end());
-  const double free = free_sms(company, collective, sm_count);
+  const double free = free_sms(running, collective, sm_count);
   const double fit = free >= sm_count ? collective.ctas : sms_fit_for_clusters(free);
   const double launched =
       kClusterCtas * (1.0 + std::floor((now_ns - collective.started_ns) / kClusterLaunchNs + kEpsilon));

@@ -49,8 +49,7 @@ struct ActiveWork {
 /// May a work of this description start beside those that run? The hardware dispatches blocks of a kernel only after
 /// all blocks of the kernels before it at the same priority ("leftover" policy); a more urgent stream enters as soon
 /// as blocks retire. A collective needs room for one of its clusters at least.
-[[nodiscard]] bool admits(std::span<const ActiveWork* const> running, const ActiveWork& candidate,
-                          std::int32_t sm_count);
+[[nodiscard]] bool admits(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count);
 
 /// Gives a collective's CTAs the SMs there are now; those that have one keep it. Progress goes with resident_ctas /
 /// ctas: the rest take their turn when the first have done their channels' share.

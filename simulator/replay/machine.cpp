@@ -56,25 +56,14 @@ void Machine::wait(std::uint32_t rank, StreamIndex stream, TokenId token) {
   ++queued_;
 }
 
-std::vector<contention::ActiveWork*> Machine::active(Gpu& gpu) {
-  std::vector<contention::ActiveWork*> all;
-  all.reserve(gpu.running.size());
-  for (const WorkId id : gpu.running) all.push_back(&works_[id.index()].active);
-  return all;
-}
-
 bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   const double ready = std::max({work.called_ns + options_.launch_latency_ns, stream.last_end_ns + work.dispatch_gap_ns,
                                  stream.waited_until_ns + options_.wait_latency_ns});
   if (now_ns_ < ready - kEpsilon) return false;
   work.ready_ns = std::max(ready, work.ready_ns.value_or(ready));
-  if (options_.contention) {
-    const auto running = active(gpu);
-    if (!contention::admits(std::vector<const contention::ActiveWork*>(running.begin(), running.end()), work.active,
-                            sm_count_)) {
-      gpu.blocked = true;
-      return false;
-    }
+  if (options_.contention && !contention::admits(gpu.active, work.active, sm_count_)) {
+    gpu.blocked = true;
+    return false;
   }
   work.start_ns = now_ns_;
   work.active.remaining_ns = work.active.alone_ns;
@@ -83,9 +72,8 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   if (work.active.in_cohorts) work.active.pending_blocks = work.active.shape.blocks;
   if (work.group) {
     if (options_.contention) {
-      const auto beside = active(gpu);
       work.active.started_ns = now_ns_;
-      gpu.placing = contention::settle_ctas(work.active, beside, sm_count_, now_ns_) || gpu.placing;
+      gpu.placing = contention::settle_ctas(work.active, gpu.active, sm_count_, now_ns_) || gpu.placing;
     }
     Group& group = groups_[*work.group];
     group.members.push_back(id);
@@ -98,6 +86,7 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   stream.queue.pop_front();
   stream.waited_until_ns = -1e18;
   gpu.running.push_back(id);
+  gpu.active.push_back(&work.active);
   --queued_;
   ++active_;
   return true;
@@ -136,6 +125,7 @@ void Machine::finish(Gpu& gpu, WorkId id) {
   stream.running.reset();
   stream.last_end_ns = now_ns_;
   std::erase(gpu.running, id);
+  std::erase(gpu.active, &work.active);
   --active_;
 }
 
@@ -157,13 +147,12 @@ bool Machine::dispatch(Gpu& gpu) {
   if (!options_.contention) return false;
   bool changed = false;
   gpu.placing = false;
-  const auto running = active(gpu);
-  for (contention::ActiveWork* w : running) {
+  for (contention::ActiveWork* w : gpu.active) {
     if (w->kind != contention::ActiveWork::Kind::kCollective) continue;
-    gpu.placing = contention::settle_ctas(*w, running, sm_count_, now_ns_) || gpu.placing;
+    gpu.placing = contention::settle_ctas(*w, gpu.active, sm_count_, now_ns_) || gpu.placing;
   }
-  for (contention::ActiveWork* w : running) {
-    if (w->in_cohorts) changed = contention::dispatch_cohorts(*w, running, sm_count_, now_ns_) || changed;
+  for (contention::ActiveWork* w : gpu.active) {
+    if (w->in_cohorts) changed = contention::dispatch_cohorts(*w, gpu.active, sm_count_, now_ns_) || changed;
   }
   return changed;
 }
@@ -182,39 +171,40 @@ void Machine::settle() {
   set_rates();
 }
 
-void Machine::set_rates() {
-  for (Gpu& gpu : gpus_) {
-    const auto running = active(gpu);
-    if (options_.contention) {
-      contention::share(running, sm_count_);
-    } else {
-      for (contention::ActiveWork* w : running) w->rate = 1.0;
-    }
-  }
-  for (Group& group : groups_) group.rate = 1.0;
-  for (Gpu& gpu : gpus_) {
-    const auto running = active(gpu);
-    const bool crowded = std::ranges::any_of(
-        running, [](const contention::ActiveWork* w) { return w->kind == contention::ActiveWork::Kind::kKernel; });
-    for (const WorkId id : gpu.running) {
-      const Work& work = works_[id.index()];
-      if (!work.group || !options_.contention) continue;
-      Group& group = groups_[*work.group];
-      const double resident = work.active.resident_ctas / work.active.ctas;
-      group.rate = std::min({group.rate, resident, crowded ? work.crowded_rate : 1.0});
-    }
-  }
-  share_host_path();
+template <class Visit>
+void Machine::for_each_collective(Visit visit) {
   for (const Gpu& gpu : gpus_) {
     for (const WorkId id : gpu.running) {
       Work& work = works_[id.index()];
-      if (work.group) work.active.rate = groups_[*work.group].complete ? groups_[*work.group].rate : 0.0;
+      if (work.group) visit(work, groups_[*work.group], gpu);
     }
   }
 }
 
+void Machine::set_rates() {
+  for (Gpu& gpu : gpus_) {
+    if (options_.contention) {
+      contention::share(gpu.active, sm_count_);
+    } else {
+      for (contention::ActiveWork* w : gpu.active) w->rate = 1.0;
+    }
+  }
+  for_each_collective([](Work&, Group& group, const Gpu&) { group.rate = 1.0; });
+  if (options_.contention) {
+    for_each_collective([](Work& work, Group& group, const Gpu& gpu) {
+      const bool crowded = std::ranges::any_of(
+          gpu.active, [](const contention::ActiveWork* w) { return w->kind == contention::ActiveWork::Kind::kKernel; });
+      const double resident = work.active.resident_ctas / work.active.ctas;
+      group.rate = std::min({group.rate, resident, crowded ? work.crowded_rate : 1.0});
+    });
+    share_host_path();
+  }
+  for_each_collective(
+      [](Work& work, Group& group, const Gpu&) { work.active.rate = group.complete ? group.rate : 0.0; });
+}
+
 void Machine::share_host_path() {
-  if (!options_.contention || !options_.collectives_cross_host) return;
+  if (!options_.collectives_cross_host) return;
   const auto runs = [&](const Gpu& gpu, WorkKind kind) {
     return std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].kind == kind; });
   };

@@ -84,10 +84,11 @@ class Machine {
   };
   struct Gpu {
     std::vector<Stream> streams;
-    std::vector<WorkId> running;   ///< in order of start
-    std::uint32_t next_group = 0;  ///< collectives meet in the order in which each rank issues them
-    bool placing = false;          ///< a collective has CTAs left to place
-    bool blocked = false;          ///< a head waits for other kernels to be dispatched
+    std::vector<WorkId> running;                  ///< in order of start
+    std::vector<contention::ActiveWork*> active;  ///< the same works, as the model of sharing sees them
+    std::uint32_t next_group = 0;                 ///< collectives meet in the order in which each rank issues them
+    bool placing = false;                         ///< a collective has CTAs left to place
+    bool blocked = false;                         ///< a head waits for other kernels to be dispatched
   };
   struct Group {
     std::vector<WorkId> members;
@@ -102,7 +103,8 @@ class Machine {
   void finish(Gpu& gpu, WorkId id);
   void set_rates();
   void share_host_path();
-  [[nodiscard]] std::vector<contention::ActiveWork*> active(Gpu& gpu);
+  template <class Visit>
+  void for_each_collective(Visit visit);
   [[nodiscard]] bool finished(const Work& work) const;
 
   std::vector<Gpu> gpus_;

@@ -1,5 +1,7 @@
 #include "simulator/replay/predict.hpp"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +9,7 @@
 #include "simulator/base/statistics.hpp"
 #include "simulator/des/random.hpp"
 #include "simulator/replay/predicted_trace.hpp"
+#include "simulator/replay/races.hpp"
 
 namespace interlace::replay {
 
@@ -53,11 +56,16 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   usual.machine.launch_latency_ns = sites_.launch_latency_ns;
   usual.machine.collectives_cross_host = sites_.collectives_cross_host;
   usual.machine.host_copy_rate = sites_.host_copy_rate;
-  const SimulationResult result = simulate(plan, sites_, usual);
-  std::vector<double> steps = result.steps_ns;
-  for (std::int32_t run = 1; run < options.runs; ++run) {
-    const SimulationResult more = simulate(plan, sites_, drawn(usual, static_cast<std::uint64_t>(run)));
-    steps.insert(steps.end(), more.steps_ns.begin(), more.steps_ns.end());
+  // Each run has a seed of its own and a place of its own: the result does not depend on how many threads there are.
+  std::vector<SimulationResult> results(static_cast<std::size_t>(std::max(1, options.runs)));
+  tbb::parallel_for(std::size_t{0}, results.size(),
+                    [&](std::size_t run) { results[run] = simulate(plan, sites_, drawn(usual, run)); });
+  const SimulationResult& result = results.front();
+  std::vector<double> steps;
+  for (const SimulationResult& one : results) steps.insert(steps.end(), one.steps_ns.begin(), one.steps_ns.end());
+  std::vector<std::string> races;
+  for (const Race& race : find_races(results, sites_, *trace_, usual.warm_up, statistics::mean(steps))) {
+    races.push_back(race.text());
   }
   const std::vector<double> single_steps = with_model_error(steps, options.model_error);
 
@@ -78,7 +86,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
           nanoseconds(statistics::mean(steps)),
           nanoseconds(statistics::quantile(single_steps, 0.1)),
           nanoseconds(statistics::quantile(single_steps, 0.9)),
-          {},
+          std::move(races),
           std::move(predicted),
           std::move(windows)};
 }

@@ -29,7 +29,7 @@ ActiveWork collective(std::int32_t ctas) {
 TEST(Admission, AnEqualKernelWaitsUntilAllBlocksBeforeItAreDispatched) {
   ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);  // four waves
   const ActiveWork second = kernel(10, 8, Bound::kStreaming, 5.0);
-  const std::vector<const ActiveWork*> running{&first};
+  const std::vector<ActiveWork*> running{&first};
   EXPECT_FALSE(admits(running, second, kSms));
   EXPECT_DOUBLE_EQ(first.until_dispatched_ns(), 300.0);  // three of four waves
   first.remaining_ns = 100.0;
@@ -37,8 +37,8 @@ TEST(Admission, AnEqualKernelWaitsUntilAllBlocksBeforeItAreDispatched) {
 }
 
 TEST(Admission, AMoreUrgentKernelEntersAtOnce) {
-  const ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);
-  const std::vector<const ActiveWork*> running{&first};
+  ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);
+  const std::vector<ActiveWork*> running{&first};
   EXPECT_TRUE(admits(running, kernel(10, 8, Bound::kStreaming, 5.0, -1), kSms));
 }
 
@@ -46,13 +46,13 @@ TEST(Admission, ACollectiveNeedsRoomForACluster) {
   ActiveWork gemm = kernel(256, 2, Bound::kCompute, 4000.0);
   const std::vector<ActiveWork*> running{&gemm};
   dispatch_cohorts(gemm, running, kSms, 0.0);  // 256 blocks on 128 SMs: four are free, here and there
-  const std::vector<const ActiveWork*> company{&gemm};
+  const std::vector<ActiveWork*> company{&gemm};
   EXPECT_FALSE(admits(company, collective(4), kSms));
   EXPECT_TRUE(admits({}, collective(32), kSms));
   ActiveWork smaller = kernel(248, 2, Bound::kCompute, 4000.0);
   const std::vector<ActiveWork*> other{&smaller};
   dispatch_cohorts(smaller, other, kSms, 0.0);  // eight are free
-  const std::vector<const ActiveWork*> beside{&smaller};
+  const std::vector<ActiveWork*> beside{&smaller};
   EXPECT_TRUE(admits(beside, collective(32), kSms));
 }
 

@@ -1,0 +1,120 @@
+#include "simulator/replay/races.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "simulator/base/statistics.hpp"
+
+namespace interlace::replay {
+
+namespace {
+
+constexpr double kWorthTelling = 0.01;  // of a step
+constexpr double kMillisecondNs = 1e6;
+
+/// A kernel's name without what C++ adds to it: "void at::(anonymous namespace)::f<float>(int)" is "at::f". Generated
+/// names that go on and on are cut.
+std::string plain_name(std::string_view name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  constexpr std::size_t kLongest = 60;
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  std::string plain(name);
+  for (auto at = plain.find(kAnonymous); at != std::string::npos; at = plain.find(kAnonymous)) {
+    plain.erase(at, kAnonymous.size());
+  }
+  plain.resize(std::min(plain.size(), plain.find_first_of("<(")));
+  if (plain.size() > kLongest) plain = plain.substr(0, kLongest) + "...";
+  return plain;
+}
+
+/// What the works of one site lost, and to whom, over all steps.
+struct Losses {
+  std::vector<double> lost_ns;
+  std::map<SiteId, int> rivals;
+};
+
+using LossesBySite = std::map<SiteId, Losses>;
+
+/// Works of one rank and run in order of start, for "which ran at that time".
+class Timeline {
+ public:
+  Timeline(const SimulationResult& run, std::uint32_t rank, bool collectives) {
+    for (const Work& work : run.works) {
+      const bool fits = collectives ? work.kind == WorkKind::kCollective : work.kind == WorkKind::kKernel;
+      if (work.rank == rank && fits && work.end_ns) works_.push_back(&work);
+    }
+    std::ranges::sort(works_, {}, [](const Work* w) { return *w->start_ns; });
+    for (const Work* w : works_) longest_ = std::max(longest_, *w->end_ns - *w->start_ns);
+  }
+
+  /// Of the works that ran at `t`, the one that still ran longest.
+  [[nodiscard]] const Work* at(double t) const {
+    const Work* found = nullptr;
+    auto after = std::ranges::upper_bound(works_, t, {}, [](const Work* w) { return *w->start_ns; });
+    while (after != works_.begin()) {
+      const Work* w = *--after;
+      if (*w->start_ns < t - longest_) break;
+      if (*w->end_ns > t && (found == nullptr || *w->end_ns > *found->end_ns)) found = w;
+    }
+    return found;
+  }
+
+ private:
+  std::vector<const Work*> works_;
+  double longest_ = 0;
+};
+
+void gather(const SimulationResult& run, const SiteTable& table, std::int32_t warm_up, LossesBySite& losses) {
+  for (std::uint32_t rank = 0; rank < run.iteration_ends.size(); ++rank) {
+    const Timeline kernels(run, rank, false);
+    const Timeline collectives(run, rank, true);
+    for (const Work& work : run.works) {
+      if (work.rank != rank || !work.end_ns || work.iteration < warm_up) continue;
+      const Site& site = table.sites[work.site.index()];
+      if (work.kind == WorkKind::kCollective && work.ready_ns) {
+        Losses& l = losses[work.site];
+        l.lost_ns.push_back(std::max(0.0, *work.start_ns - *work.ready_ns));
+        if (const Work* rival = l.lost_ns.back() > 0 ? kernels.at(*work.ready_ns) : nullptr) ++l.rivals[rival->site];
+      } else if (work.kind == WorkKind::kKernel && contention::runs_in_cohorts(site.shape)) {
+        Losses& l = losses[work.site];
+        l.lost_ns.push_back(std::max(0.0, *work.end_ns - *work.start_ns - work.active.alone_ns));
+        if (const Work* rival = l.lost_ns.back() > 0 ? collectives.at(*work.start_ns) : nullptr)
+          ++l.rivals[rival->site];
+      }
+    }
+  }
+}
+
+std::string described(const Site& site, const trace::Trace& trace) {
+  return fmt::format("{} of {}", plain_name(trace.text(site.name)), schedule::to_string(site.segment.stage));
+}
+
+}  // namespace
+
+std::string Race::text() const {
+  return fmt::format("{} races with {} for SMs: it loses {:.1f} to {:.1f} ms a step, depending on which comes first",
+                     loser, winner, lost_low_ns / kMillisecondNs, lost_high_ns / kMillisecondNs);
+}
+
+std::vector<Race> find_races(std::span<const SimulationResult> runs, const SiteTable& table, const trace::Trace& trace,
+                             std::int32_t warm_up, double step_ns) {
+  LossesBySite losses;
+  for (const SimulationResult& run : runs) gather(run, table, warm_up, losses);
+  std::vector<Race> races;
+  for (const auto& [id, l] : losses) {
+    if (l.rivals.empty()) continue;
+    const double low = statistics::quantile(l.lost_ns, 0.1);
+    const double high = statistics::quantile(l.lost_ns, 0.9);
+    if (high - low < kWorthTelling * step_ns) continue;
+    const auto rival = std::ranges::max_element(l.rivals, {}, [](const auto& entry) { return entry.second; });
+    races.push_back(
+        {described(table.sites[id.index()], trace), described(table.sites[rival->first.index()], trace), low, high});
+  }
+  std::ranges::stable_sort(races, std::greater<>{}, [](const Race& r) { return r.lost_high_ns - r.lost_low_ns; });
+  return races;
+}
+
+}  // namespace interlace::replay
