@@ -73,11 +73,7 @@ std::optional<Span> device_span_of(const RawEvent& event, std::size_t byte, Even
   if (!span) return span;
   const auto device = event.integer(event.has(Key::kDevice) ? Key::kDevice : Key::kInDevice);
   if (device) span->process = *device;
-  if (const auto stream = event.integer(Key::kStream)) {
-    span->number = *stream;
-  } else if (span->number >= kSyncRowOffset) {
-    span->number -= kSyncRowOffset;
-  }
+  if (const auto stream = event.integer(Key::kStream)) span->number = *stream;
   return span;
 }
 

@@ -195,5 +195,25 @@ TEST(Repair, LeavesSoundTextAlone) {
   EXPECT_EQ(repair_event(sound), sound);
 }
 
+TEST(Repair, ReplacesEveryKindOfInvalidUtf8) {
+  // Overlong forms, surrogates, beyond the last code point, a lone continuation, sequences cut short: each byte is
+  // replaced by itself.
+  const std::string mark = "\xEF\xBF\xBD";
+  for (const std::string bytes : {"\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xE0\x9F\xBF", "\xED\xA0\x80",
+                                  "\xED\xBF\xBF", "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
+                                  "\xF5\x80\x80\x80", "\xFF", "\x80", "\xC3", "\xE2\x82", "\xF0\x9F\x98"}) {
+    std::string expected = "\"";
+    for (std::size_t i = 0; i < bytes.size(); ++i) expected += mark;
+    EXPECT_EQ(repair_event("\"" + bytes + "\""), expected + "\"");
+  }
+  const std::string sound =
+      "\"\xC2\x80 \xDF\xBF \xE0\xA0\x80 \xED\x9F\xBF \xEE\x80\x80 \xF0\x90\x80\x80 \xF4\x8F\xBF\xBF\"";
+  EXPECT_EQ(repair_event(sound), sound);
+}
+
+TEST(Repair, MendsEscapes) {
+  EXPECT_EQ(repair_event(R"("\q \x41 \u12 \ud800 \")"), "\"\\\\q \\\\x41 \\\\u12 \xEF\xBF\xBD \\\"");
+}
+
 }  // namespace
 }  // namespace interlace::ingest::kineto

@@ -285,6 +285,19 @@ TEST(Read, TakesCompressedTextByContentNotByName) {
   EXPECT_EQ(read_files({folder.write("packed.json", testing::gzip(text))}).trace.size(), 1U);
 }
 
+TEST(Read, CountsWhatFollowsTheRecording) {
+  const TemporaryFolder folder;
+  const std::string text = KinetoText().rank(0, 1).annotation("a", "1", "1").text();
+  const auto trailing = [&](const std::string& content) {
+    const Recording recording = read_files({folder.write("trace", content)});
+    EXPECT_EQ(recording.trace.size(), 1U);
+    return recording.diagnostics.count_of("ingest.trailing_bytes");
+  };
+  EXPECT_EQ(trailing(text), 0);
+  EXPECT_EQ(trailing(text + "more"), 4);
+  EXPECT_EQ(trailing(testing::gzip(text) + "tail."), 5);
+}
+
 TEST(Read, GivesTheSameTraceEveryTime) {
   const std::vector<std::filesystem::path> files{sample("torchrec_c6/base.r0.json.gz"),
                                                  sample("torchrec_c6/base.r1.json.gz")};
