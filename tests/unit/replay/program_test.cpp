@@ -1,0 +1,118 @@
+#include "simulator/replay/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "simulator/ingest/read.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
+
+namespace interlace::replay {
+namespace {
+
+using Kind = Instruction::Kind;
+using schedule::Stage;
+
+class ProgramTest : public testing::Test {
+ protected:
+  static ingest::Recording sample() {
+    const std::filesystem::path folder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
+    const std::vector<std::filesystem::path> files{folder / "sparse.r0.json.gz", folder / "sparse.r1.json.gz"};
+    return ingest::read(files);
+  }
+  ingest::Recording recording = sample();
+  Diagnostics diagnostics;
+  stages::Cut cut = stages::cut(recording.trace, stages::torchrec_profile(), diagnostics);
+  SiteTable table = find_sites(recording.trace, cut, diagnostics);
+
+  static std::vector<std::uint32_t> calls(const Program& program) {
+    std::vector<std::uint32_t> order;
+    for (const Instruction& i : program.instructions) {
+      if (i.kind == Kind::kCall) order.push_back(i.call);
+    }
+    return order;
+  }
+  /// Position of the first call of a stage.
+  std::size_t first(const Plan& plan, Stage stage) const {
+    const Program& program = plan.programs[0][0];
+    const auto found = std::ranges::find_if(program.instructions, [&](const Instruction& i) {
+      return i.kind == Kind::kCall && table.ranks[0][0].calls[i.call].segment.stage == stage;
+    });
+    return static_cast<std::size_t>(found - program.instructions.begin());
+  }
+};
+
+TEST_F(ProgramTest, TheRecordedScheduleIsTheRecordedOrder) {
+  const Plan plan = compile(schedule::find("torchrec/sparse_dist"), cut, table);
+  for (std::size_t rank = 0; rank < plan.programs.size(); ++rank) {
+    for (std::size_t k = 0; k < plan.programs[rank].size(); ++k) {
+      const auto order = calls(plan.programs[rank][k]);
+      EXPECT_EQ(order.size(), table.ranks[rank][k].calls.size());
+      EXPECT_TRUE(std::ranges::is_sorted(order));
+    }
+  }
+}
+
+TEST_F(ProgramTest, EveryScheduleOfTheFamilyPlaysEveryRecordedCall) {
+  for (const char* name :
+       {"torchrec/sparse_dist_inplace", "torchrec/sparse_dist_enqueue_after_forward", "torchrec/fused_sparse_dist",
+        "torchrec/fused_sparse_dist_new_stream", "torchrec/fused_sparse_dist_current_stream", "torchrec/semi_sync"}) {
+    const Plan plan = compile(schedule::find(name), cut, table);
+    auto order = calls(plan.programs[0][0]);
+    std::ranges::sort(order);
+    EXPECT_EQ(std::ranges::adjacent_find(order), order.end()) << name;
+    EXPECT_EQ(order.size(), table.ranks[0][0].calls.size()) << name;
+  }
+}
+
+TEST_F(ProgramTest, BasePlaysTheExchangeOfSplitsOnceAModule) {
+  const Plan sparse = compile(schedule::find("torchrec/sparse_dist"), cut, table);
+  const Plan base = compile(schedule::find("torchrec/base"), cut, table);
+  const auto exchanges = [&](const Plan& plan) {
+    return std::ranges::count_if(plan.programs[0][0].instructions, [&](const Instruction& i) {
+      if (i.kind != Kind::kCall || i.segment.piece != stages::Piece::kExchange) return false;
+      const RecordedCall& call = table.ranks[0][0].calls[i.call];
+      return call.works > 0 && table.ranks[0][0].works[call.first_work].on_collective_stream;
+    });
+  };
+  EXPECT_EQ(exchanges(sparse), 1);
+  EXPECT_EQ(exchanges(base), 2);
+}
+
+TEST_F(ProgramTest, FusedLooksUpBeforeItStartsTheNextInputDist) {
+  const Plan sparse = compile(schedule::find("torchrec/sparse_dist"), cut, table);
+  const Plan fused = compile(schedule::find("torchrec/fused_sparse_dist"), cut, table);
+  EXPECT_GT(first(sparse, Stage::kEmbeddingLookup), first(sparse, Stage::kInputDistStart));
+  EXPECT_LT(first(fused, Stage::kEmbeddingLookup), first(fused, Stage::kInputDistStart));
+}
+
+TEST_F(ProgramTest, TheTablesAreUpdatedOnTheStreamOfTheLookup) {
+  const Plan plan = compile(schedule::find("torchrec/fused_sparse_dist_new_stream"), cut, table);
+  StreamIndex lookup{};
+  for (const Instruction& i : plan.programs[0][0].instructions) {
+    if (i.kind != Kind::kCall) continue;
+    if (i.segment.stage == Stage::kEmbeddingLookup) lookup = i.stream;
+  }
+  EXPECT_NE(plan.streams[lookup.index()].name, "main");
+  for (const Instruction& i : plan.programs[0][0].instructions) {
+    if (i.kind != Kind::kCall || i.segment.piece != stages::Piece::kUpdate) continue;
+    EXPECT_EQ(i.stream, lookup);
+  }
+}
+
+TEST_F(ProgramTest, AStageThatWasNotRecordedIsRefusedByName) {
+  try {
+    static_cast<void>(compile(schedule::find("torchrec/prefetch_sparse_dist"), cut, table));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kStageNotRecorded.name);
+    EXPECT_NE(error.problem().find("prefetch"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace interlace::replay

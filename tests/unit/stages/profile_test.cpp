@@ -1,0 +1,44 @@
+#include "simulator/stages/profile.hpp"
+
+#include <gtest/gtest.h>
+
+namespace interlace::stages {
+namespace {
+
+std::string problem_of(std::string_view json) {
+  try {
+    static_cast<void>(parse_profile(json, "mine.json"));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kBadProfile.name);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Profile, ReadsRules) {
+  const Profile profile = parse_profile(R"({"interlace_annotations": 1, "name": "mine", "iteration_end": "^opt$",
+      "rules": [{"stage": "embedding_lookup", "within": ["^lookup "], "module": {"enclosing": "^lookup (.+)$"}}]})",
+                                        "mine.json");
+  EXPECT_EQ(profile.name, "mine");
+  ASSERT_EQ(profile.rules.size(), 1U);
+  EXPECT_EQ(profile.rules[0].stage, schedule::Stage::kEmbeddingLookup);
+  EXPECT_EQ(profile.rules[0].module_from, ModuleFrom::kEnclosing);
+}
+
+TEST(Profile, NamesTheRuleThatIsWrong) {
+  const std::string start = R"({"interlace_annotations": 1, "iteration_end": "x", "rules": [)";
+  EXPECT_NE(problem_of(start + R"({"stage": "lokup", "within": ["a"]}]})").find("rule 1: unknown stage"),
+            std::string::npos);
+  EXPECT_NE(problem_of(start + R"({"stage": "backward", "within": ["(a"]}]})").find("not a regular expression"),
+            std::string::npos);
+  EXPECT_NE(problem_of(start + R"({"stage": "backward"}]})").find("needs"), std::string::npos);
+  EXPECT_NE(problem_of(start + R"({"stage": "backward", "within": ["a"], "when": 1}]})").find("unknown field"),
+            std::string::npos);
+  EXPECT_NE(problem_of("[]").find("not an annotation profile"), std::string::npos);
+  EXPECT_NE(problem_of("{").find("mine.json"), std::string::npos);
+}
+
+TEST(Profile, TheBuiltInOneIsSound) { EXPECT_EQ(torchrec_profile().name, "torchrec"); }
+
+}  // namespace
+}  // namespace interlace::stages
