@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
+#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace interlace::analysis {
@@ -113,23 +114,29 @@ void compare_host(const std::vector<HostBlock>& before, const std::vector<HostBl
   }
 }
 
-using PairKey = std::tuple<std::string_view, std::string_view, std::optional<std::int64_t>>;
+/// Names a StagePair.
+struct PairKey {
+  std::string_view later;
+  std::string_view earlier;
+  std::optional<std::int64_t> batches_apart;
+
+  auto operator<=>(const PairKey&) const = default;
+};
 
 /// "embedding_lookup of i+1", "optimizer_step of i"; the stage that is on the device for less time is the hidden one.
 std::pair<std::string, std::string> hidden_and_cover(const PairKey& key,
                                                      const std::map<std::string_view, Nanoseconds>& device_time) {
-  const auto& [later, earlier, apart] = key;
   const auto of_batch = [&](std::string_view stage, std::int64_t batch) {
-    if (!apart) return std::string(stage);
+    if (!key.batches_apart) return std::string(stage);
     return batch == 0 ? fmt::format("{} of i", stage) : fmt::format("{} of i+{}", stage, batch);
   };
-  std::string later_text = of_batch(later, apart.value_or(0));
-  std::string earlier_text = of_batch(earlier, 0);
+  std::string later_text = of_batch(key.later, key.batches_apart.value_or(0));
+  std::string earlier_text = of_batch(key.earlier, 0);
   const auto time_of = [&](std::string_view stage) {
     const auto found = device_time.find(stage);
     return found == device_time.end() ? Nanoseconds{0} : found->second;
   };
-  if (time_of(later) <= time_of(earlier)) return {std::move(later_text), std::move(earlier_text)};
+  if (time_of(key.later) <= time_of(key.earlier)) return {std::move(later_text), std::move(earlier_text)};
   return {std::move(earlier_text), std::move(later_text)};
 }
 

@@ -17,9 +17,9 @@ constexpr std::string_view kProfilerStep = "ProfilerStep";
 
 /// One label among the outermost annotations of a thread.
 struct Candidate {
-  std::vector<OperationId> instances;                 // by start
-  std::vector<std::optional<Nanoseconds>> on_device;  // an instance: start of the first device work launched in it
-  Nanoseconds kernel_time = 0;                        // of the kernels launched in it
+  std::vector<OperationId> instances;              // by start
+  std::vector<std::optional<Interval>> on_device;  // an instance: from the first start to the last end of its work
+  Nanoseconds kernel_time = 0;                     // of the kernels launched in it
 };
 
 /// Outermost annotations of a rank's main thread by label. A ProfilerStep range does not count as one around others.
@@ -51,8 +51,9 @@ void charge_device_work(const trace::Trace& trace, RankId rank, Candidate& candi
     const auto position = static_cast<std::size_t>(after - candidate.instances.begin()) - 1;
     if (trace.end(candidate.instances[position]) <= trace.start(*launch)) continue;
     if (trace.kind(op) == trace::OperationKind::kKernel) candidate.kernel_time += trace.duration(op);
-    auto& first = candidate.on_device[position];
-    first = std::min(first.value_or(trace.start(op)), trace.start(op));
+    auto& span = candidate.on_device[position];
+    if (!span) span = {trace.start(op), trace.end(op)};
+    *span = {std::min(span->begin, trace.start(op)), std::max(span->end, trace.end(op))};
   }
 }
 
@@ -70,14 +71,17 @@ std::size_t usual_count(const std::map<std::string_view, Candidate>& candidates)
 }
 
 FoundSteps steps_from(const trace::Trace& trace, std::string_view label, const Candidate& candidate) {
-  FoundSteps steps{.marker = std::string(label), .host = {}, .device = {}};
+  FoundSteps steps{.marker = std::string(label), .host = {}, .device = {}, .device_end = {}};
   const bool all_on_device =
-      std::ranges::all_of(candidate.on_device, [](const auto& first) { return first.has_value(); });
+      std::ranges::all_of(candidate.on_device, [](const auto& span) { return span.has_value(); });
   for (std::size_t i = 0; i < candidate.instances.size(); ++i) {
     steps.host.push_back(trace.start(candidate.instances[i]));
-    if (all_on_device) steps.device.push_back(*candidate.on_device[i]);
+    if (!all_on_device) continue;
+    steps.device.push_back(candidate.on_device[i]->begin);
+    steps.device_end.push_back(candidate.on_device[i]->end);
   }
   std::ranges::sort(steps.device);
+  std::ranges::sort(steps.device_end);
   return steps;
 }
 
@@ -115,6 +119,21 @@ std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace, con
   std::vector<std::optional<FoundSteps>> steps;
   for (std::uint32_t rank = 0; rank < trace.ranks().size(); ++rank) {
     steps.push_back(steps_of_rank(trace, annotations, {rank}));
+  }
+  return steps;
+}
+
+std::vector<std::optional<FoundSteps>> steps_marked_by(const trace::Trace& trace, const Annotations& annotations,
+                                                       std::string_view label) {
+  std::vector<std::optional<FoundSteps>> steps(trace.ranks().size());
+  for (std::uint32_t rank = 0; rank < steps.size(); ++rank) {
+    const auto main = annotations.main_thread({rank});
+    if (!main) continue;
+    auto candidates = candidates_of(trace, annotations, *main);
+    const auto found = candidates.find(label);
+    if (found == candidates.end()) continue;
+    charge_device_work(trace, {rank}, found->second);
+    steps[rank] = steps_from(trace, label, found->second);
   }
   return steps;
 }

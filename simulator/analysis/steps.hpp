@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/analysis/annotations.hpp"
@@ -11,9 +12,10 @@ namespace interlace::analysis {
 
 /// The training steps of one rank as its annotations tell them.
 struct FoundSteps {
-  std::string marker;               ///< label of the annotation that comes once a step
-  std::vector<Nanoseconds> host;    ///< one a step: start of the marker
-  std::vector<Nanoseconds> device;  ///< one a step: start of the first device work launched in it; may be empty
+  std::string marker;                   ///< label of the annotation that comes once a step
+  std::vector<Nanoseconds> host;        ///< one a step: start of the marker
+  std::vector<Nanoseconds> device;      ///< one a step: start of the first device work launched in it; may be empty
+  std::vector<Nanoseconds> device_end;  ///< one a step: end of the last; empty where `device` is
 
   [[nodiscard]] std::size_t count() const { return host.size(); }
   /// From the first marker to the last, count() - 1 whole steps: on the host; and on the device, where that is known
@@ -27,6 +29,11 @@ struct FoundSteps {
 /// for a rank without annotations that repeat. A view for people: prediction cuts by annotation profiles instead.
 [[nodiscard]] std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace,
                                                                 const Annotations& annotations);
+
+/// The steps that an annotation with this label marks, on the main thread of each rank; none for a rank without.
+[[nodiscard]] std::vector<std::optional<FoundSteps>> steps_marked_by(const trace::Trace& trace,
+                                                                     const Annotations& annotations,
+                                                                     std::string_view label);
 
 /// The windows of found steps a rank; the whole trace as one step for ranks without.
 struct StepWindows {

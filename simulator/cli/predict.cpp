@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "simulator/analysis/compare.hpp"
@@ -53,15 +54,40 @@ report::RecordedRun recorded_run(const trace::Trace& trace, const PredictRequest
   return recorded;
 }
 
-/// Finds the recorded steps and says what is known of them; returns their windows.
-std::vector<analysis::StepWindow> add_recorded_steps(const trace::Trace& trace, report::RecordedRun& recorded) {
-  const analysis::Annotations annotations(trace);
-  std::vector<analysis::StepWindow> windows =
-      analysis::windows_of(trace, analysis::find_steps(trace, annotations)).device;
+/// The label of the annotation that the recorded optimizer runs in.
+std::optional<std::string> optimizer_label(const analysis::Annotations& annotations, const replay::SiteTable& table) {
+  for (const std::vector<replay::RecordedIteration>& iterations : table.ranks) {
+    for (const replay::RecordedCall& call : iterations.front().calls) {
+      if (call.segment.stage != schedule::Stage::kOptimizerStep) continue;
+      if (const auto label = annotations.stage_of(call.call)) return std::string(label->stage);
+    }
+  }
+  return std::nullopt;
+}
+
+/// The recorded steps from the end of one optimizer to the end of the next, as replay measures them. Where these cannot
+/// be told, the steps that the annotations show.
+std::vector<analysis::StepWindow> recorded_windows(const trace::Trace& trace, const analysis::Annotations& annotations,
+                                                   const replay::SiteTable& table) {
+  auto windows = analysis::windows_of(trace, analysis::find_steps(trace, annotations)).device;
+  const auto label = optimizer_label(annotations, table);
+  if (!label) return windows;
+  const auto marked = analysis::steps_marked_by(trace, annotations, *label);
+  const auto known = [](const auto& steps) { return steps && steps->device_end.size() > 1; };
+  if (!std::ranges::all_of(marked, known)) return windows;
+  for (std::size_t rank = 0; rank < marked.size(); ++rank) {
+    const std::vector<Nanoseconds>& ends = marked[rank]->device_end;
+    windows[rank] = {.span = {ends.front(), ends.back()}, .steps = static_cast<std::int64_t>(ends.size()) - 1};
+  }
+  return windows;
+}
+
+/// Says what is known of the recorded steps.
+void describe_steps(const trace::Trace& trace, const analysis::Annotations& annotations,
+                    std::span<const analysis::StepWindow> windows, report::RecordedRun& recorded) {
   recorded.overlap = analysis::overlap(trace, annotations, windows).mean;
   recorded.step_time_ns = recorded.overlap->step_ns;
   if (!windows.empty()) recorded.steps = windows.front().steps;
-  return windows;
 }
 
 report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps) {
@@ -128,7 +154,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const replay::Predictor predictor(recording.trace, cut, recording.diagnostics);
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
-  options.simulation.iterations = options.simulation.warm_up + request.steps;
+  if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
   const auto run = [&](const schedule::Schedule& schedule) {
     console.progress("predicting " + schedule.name);
     replay::Prediction prediction = predictor.predict(schedule, options);
@@ -159,7 +185,9 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     }
   }
   if (request.measured_step_ms) anchor(report, *request.measured_step_ms);
-  std::vector<analysis::StepWindow> windows = add_recorded_steps(recording.trace, report.recorded);
+  const analysis::Annotations annotations(recording.trace);
+  std::vector<analysis::StepWindow> windows = recorded_windows(recording.trace, annotations, predictor.sites());
+  describe_steps(recording.trace, annotations, windows, report.recorded);
   report.recorded.diagnostics = recording.diagnostics.entries();
   return {std::move(report), {"measured", std::move(recording.trace), std::move(windows)}, std::move(traces)};
 }

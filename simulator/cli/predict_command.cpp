@@ -59,9 +59,7 @@ void add_predict(CLI::App& app, Action& chosen) {
   predict->add_option("--memory-snapshot", request->memory_snapshots, "Allocator snapshots, one a rank")
       ->type_name("FILE");
   predict->add_option("--seed", request->seed, "Of the replayed jitter")->capture_default_str();
-  predict->add_option("--steps", request->steps, "Steps to simulate a schedule")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  predict->add_option("--steps", request->steps, "Steady steps to simulate in a run")->check(CLI::Range(3, 1'000'000));
   predict->callback([request, &chosen] { chosen = [request](Console& console) { run_predict(*request, console); }; });
 }
 

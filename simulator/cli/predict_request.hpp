@@ -23,7 +23,7 @@ struct PredictRequest {
   std::optional<double> measured_step_ms;    ///< of the recorded schedule, without a profiler
   std::vector<std::string> memory_snapshots;
   std::uint64_t seed = 1;
-  std::int32_t steps = 24;  ///< simulated a schedule
+  std::optional<std::int32_t> steps;  ///< to simulate in a run; none: as many as replay finds good
 };
 
 /// A trace and the steady steps in it, a window a rank.

@@ -9,7 +9,8 @@
 
 namespace interlace::cli {
 
-/// Reads what the user named, with progress. Throws as ingest::read does.
+/// Reads what the user named, with progress: profiler recordings, one file a rank, or one .ilt trace. Throws as
+/// ingest::read and trace::read_ilt do, and cli.several_ilt.
 [[nodiscard]] ingest::Recording read_recording(const std::vector<std::string>& files, Console& console);
 
 }  // namespace interlace::cli

@@ -1,6 +1,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -16,15 +17,21 @@ namespace interlace::cli {
 
 namespace {
 
+/// Each name with its description beside it, wrapped.
 void list(Console& console) {
-  report::TextTable table({{"schedule"}, {"what it is"}});
-  constexpr std::size_t kMostText = 54;
+  const report::TextStyle& style = console.style();
+  std::size_t names = 0;
+  for (const schedule::LibraryEntry& entry : schedule::library()) names = std::max(names, entry.name.size());
   for (const schedule::LibraryEntry& entry : schedule::library()) {
     const schedule::Schedule schedule = schedule::find(entry.name);
     const std::string text = schedule.hazardous ? "(hazardous) " + schedule.description : schedule.description;
-    table.add({schedule.name, report::shortened(text, kMostText)});
+    std::string lead = report::coloured(style, report::Colour::kBold, schedule.name) +
+                       std::string(names - schedule.name.size() + 2, ' ');
+    for (const std::string& line : report::wrapped(text, style.width - names - 2)) {
+      console.out() << lead << line << '\n';
+      lead.assign(names + 2, ' ');
+    }
   }
-  console.out() << table.text(console.style());
 }
 
 }  // namespace

@@ -125,6 +125,17 @@ TEST(FindSteps, PrefersProfilerSteps) {
   EXPECT_EQ(steps[0]->device, (std::vector<Nanoseconds>{10, 110, 210}));
 }
 
+TEST(FindSteps, GoesByAMarkerThatIsNamed) {
+  Job job;
+  write_steps(job);
+  const trace::Trace trace = job.build();
+  const auto steps = steps_marked_by(trace, Annotations(trace), "forward");
+  ASSERT_TRUE(steps[0].has_value());
+  EXPECT_EQ(steps[0]->device, (std::vector<Nanoseconds>{10, 110, 210}));
+  EXPECT_EQ(steps[0]->device_end, (std::vector<Nanoseconds>{30, 130, 230}));
+  EXPECT_FALSE(steps_marked_by(trace, Annotations(trace), "optimizer")[0].has_value());
+}
+
 // A copy queued early by one annotation takes longer than all kernels; its device times say little of the steps.
 TEST(FindSteps, DoesNotGoByCopies) {
   Job job;

@@ -1,0 +1,163 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "simulator/schedule/library.hpp"
+#include "tests/unit/cli/run_interlace.hpp"
+
+namespace interlace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+class CliTest : public testing::Test {
+ protected:
+  CliTest() { std::filesystem::create_directories(folder); }
+  ~CliTest() override { std::filesystem::remove_all(folder); }
+
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("interlace_cli_test." + std::to_string(static_cast<long>(getpid())));
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder / name).string(); }
+  static std::string content(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+};
+
+TEST_F(CliTest, TellsUsageErrorsFromOthers) {
+  EXPECT_EQ(interlace("").status, 2);
+  EXPECT_EQ(interlace("frobnicate").status, 2);
+  EXPECT_EQ(interlace("info").status, 2);
+  EXPECT_EQ(interlace("info x --format yaml").status, 2);
+  EXPECT_EQ(interlace("predict --schedule all").status, 2);
+  EXPECT_EQ(interlace("predict --from x").status, 2);
+  EXPECT_EQ(interlace("predict --from x --schedule all --measured-step-ms -1").status, 2);
+  EXPECT_EQ(interlace("--help").status, 0);
+  EXPECT_EQ(interlace("predict --help").status, 0);
+  const Finished version = interlace("--version");
+  EXPECT_EQ(version.status, 0);
+  EXPECT_TRUE(version.out.starts_with("interlace ")) << version.out;
+}
+
+TEST_F(CliTest, ErrorsAreOneLineWithACode) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"info /no/such/file", "error[ingest.cannot_open]: /no/such/file"},
+      {"predict --from /no/such/file --schedule torchrec/base", "error[ingest.cannot_open]"},
+      {"predict --from x --schedule no/such", "error[schedule.no_such_schedule]"},
+      {"predict --from x --schedule all --memory-snapshot y", "error[cli.not_yet]: y"},
+      {"predict --schedule recsys/dp_only --from " + sample("sparse"),
+       "error[replay.stage_not_recorded]: recsys/dp_only"},
+      {"convert x -o out.txt", "error[cli.unknown_output]: out.txt"},
+      {"schedules show no/such", "error[schedule.no_such_schedule]"}};
+  for (const auto& [arguments, start] : cases) {
+    const Finished run = interlace(arguments);
+    EXPECT_EQ(run.status, 1) << arguments;
+    EXPECT_EQ(run.out, "") << arguments;
+    EXPECT_TRUE(run.err.starts_with(start)) << arguments << ": " << run.err;
+    EXPECT_EQ(lines_of(run.err), 1U) << run.err;
+  }
+}
+
+TEST_F(CliTest, InfoShowsARecording) {
+  const Finished table = interlace("info " + sample("sparse"));
+  EXPECT_EQ(table.status, 0) << table.err;
+  for (const std::string_view part : {"NVIDIA H200", "all_to_allv", "main", "data quality"}) {
+    EXPECT_NE(table.out.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(table.out.find('\x1b'), std::string::npos) << "colours in a pipe";
+  const Finished json = interlace("info --format json --kernels 3 " + sample("sparse"));
+  EXPECT_EQ(json.status, 0) << json.err;
+  const Json info = Json::parse(json.out);
+  EXPECT_EQ(info["ranks"].size(), 2U);
+  EXPECT_EQ(info["ranks"][1]["rank"], 1);
+  EXPECT_EQ(info["kernels"].size(), 3U);
+}
+
+TEST_F(CliTest, PredictAnswersInTheOrderAskedAndTheSameEachTime) {
+  const std::string arguments =
+      "predict --format json --schedule torchrec/semi_sync torchrec/base --from " + sample("base");
+  const Finished run = interlace(arguments);
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Json json = Json::parse(run.out);
+  ASSERT_EQ(json["predictions"].size(), 2U);
+  EXPECT_EQ(json["predictions"][0]["schedule"], "torchrec/semi_sync");
+  EXPECT_EQ(json["predictions"][1]["schedule"], "torchrec/base");
+  // What was recorded is base: its own speed-up is 1 by definition, and nothing differs.
+  EXPECT_EQ(json["recorded"]["schedule"], "torchrec/base");
+  EXPECT_EQ(json["predictions"][1]["speedup"], 1.0);
+  EXPECT_TRUE(json["predictions"][1]["reasons"].empty());
+  EXPECT_FALSE(json["predictions"][0]["reasons"].empty());
+  EXPECT_EQ(interlace(arguments).out, run.out);
+}
+
+TEST_F(CliTest, PredictRecognisesWhatWasRecorded) {
+  for (const auto& [files, schedule] : {std::pair{"sparse", "torchrec/sparse_dist"},
+                                        std::pair{"fused_snew", "torchrec/fused_sparse_dist_new_stream"}}) {
+    const Finished run = interlace("predict --format json --schedule torchrec/base --from " + sample(files));
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(Json::parse(run.out)["recorded"]["schedule"], schedule);
+  }
+}
+
+TEST_F(CliTest, PredictAllLeavesOutWhatDoesNotApplyAndWritesItsAnswer) {
+  const Finished run =
+      interlace("predict --steps 4 --schedule all --from " + sample("sparse") + " --out " + path("out/deep"));
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("left out, stage \"prefetch\" is not in the recording"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("recsys/dp_mp_racy"), std::string::npos) << "a hazard in --schedule all";
+  EXPECT_NE(run.err.find("data quality"), std::string::npos);
+  for (const std::string_view file :
+       {"report.html", "report.json", "report.csv", "torchrec_base.ilt", "torchrec_base.perfetto.json.gz"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder / "out/deep" / file)) << file;
+  }
+  const Finished again = interlace("info --format json " + path("out/deep/torchrec_base.ilt"));
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(Json::parse(again.out)["ranks"].size(), 2U);
+}
+
+TEST_F(CliTest, QuietLeavesStandardErrorEmpty) {
+  const Finished run = interlace("predict -q --schedule torchrec/base --from " + sample("sparse"));
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.err, "");
+}
+
+TEST_F(CliTest, ConvertThroughIltLosesNothing) {
+  ASSERT_EQ(interlace("convert " + sample("base") + " -o " + path("a.ilt")).status, 0);
+  ASSERT_EQ(interlace("convert " + path("a.ilt") + " -o " + path("from_ilt.json")).status, 0);
+  ASSERT_EQ(interlace("convert " + sample("base") + " -o " + path("direct.json")).status, 0);
+  const std::string direct = content(path("direct.json"));
+  EXPECT_EQ(content(path("from_ilt.json")), direct);
+  EXPECT_GT(Json::parse(direct)["traceEvents"].size(), 10'000U);
+  EXPECT_EQ(interlace("info " + path("a.ilt") + " " + path("a.ilt")).err.substr(0, 22), "error[cli.several_ilt]");
+}
+
+TEST_F(CliTest, SchedulesListsShowsAndValidates) {
+  const Finished list = interlace("schedules");
+  EXPECT_EQ(list.status, 0);
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    EXPECT_NE(list.out.find(entry.name), std::string::npos) << entry.name;
+    EXPECT_EQ(interlace("schedules show " + std::string(entry.name)).status, 0) << entry.name;
+  }
+  std::ofstream(path("mine.json")) << interlace("schedules show --json torchrec/base").out;
+  EXPECT_EQ(interlace("schedules validate " + path("mine.json")).status, 0);
+  std::ofstream(path("broken.json"))
+      << R"({"interlace_schedule": 1, "name": "x", "streams": {"main": {}}, "iteration": [
+    {"stage": "no_such_stage", "batch": 0, "stream": "main"}]})";
+  const Finished broken = interlace("schedules validate " + path("broken.json"));
+  EXPECT_EQ(broken.status, 1);
+  EXPECT_NE(broken.err.find("no_such_stage"), std::string::npos) << broken.err;
+}
+
+}  // namespace
+}  // namespace interlace::cli

@@ -1,0 +1,61 @@
+#include "simulator/replay/recognise.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+
+#include "simulator/ingest/read.hpp"
+#include "simulator/schedule/library.hpp"
+
+namespace interlace::replay {
+namespace {
+
+/// A recording of one rank, cut and boiled down.
+struct Recorded {
+  explicit Recorded(const std::string& name)
+      : recording(ingest::read(std::array{
+            std::filesystem::path(INTERLACE_SOURCE_DIR "/samples/traces/torchrec_c6/" + name + ".r0.json.gz")})),
+        cut(stages::cut(recording.trace, stages::torchrec_profile(), recording.diagnostics)),
+        table(find_sites(recording.trace, cut, recording.diagnostics)) {}
+
+  [[nodiscard]] std::optional<Likeness> like(std::string_view schedule) const {
+    return likeness(schedule::find(schedule), recording.trace, cut, table);
+  }
+
+  ingest::Recording recording;
+  stages::Cut cut;
+  SiteTable table;
+};
+
+TEST(Recognise, FindsTheScheduleThatWasRecorded) {
+  const std::vector<schedule::Schedule> library = schedule::all_sound();
+  for (const auto& [name, schedule] : {std::pair{"base", "torchrec/base"}, std::pair{"sparse", "torchrec/sparse_dist"},
+                                       std::pair{"fused_snew", "torchrec/fused_sparse_dist_new_stream"}}) {
+    const Recorded recorded(name);
+    const schedule::Schedule* found = recognise(library, recorded.recording.trace, recorded.cut, recorded.table);
+    ASSERT_NE(found, nullptr) << name;
+    EXPECT_EQ(found->name, schedule);
+    EXPECT_EQ(recognise(library, recorded.recording.trace, recorded.cut, recorded.table, 1.01), nullptr);
+  }
+}
+
+// The fused schedules issue everything in one order; only the stream of the lookup tells them apart. sparse_dist and
+// base run on different streams and in another order.
+TEST(Recognise, SeesOrderAndStreamsApart) {
+  const Recorded fused("fused_snew");
+  const auto own = fused.like("torchrec/fused_sparse_dist_new_stream");
+  const auto sibling = fused.like("torchrec/fused_sparse_dist_current_stream");
+  const auto stranger = fused.like("torchrec/base");
+  ASSERT_TRUE(own && sibling && stranger);
+  EXPECT_DOUBLE_EQ(own->order, sibling->order);
+  EXPECT_GT(own->streams, sibling->streams);
+  EXPECT_GT(own->order, stranger->order);
+}
+
+TEST(Recognise, SaysNothingOfAScheduleThatCannotRun) {
+  EXPECT_FALSE(Recorded("base").like("recsys/dp_only").has_value());
+}
+
+}  // namespace
+}  // namespace interlace::replay
