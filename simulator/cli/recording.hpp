@@ -9,6 +9,10 @@
 
 namespace interlace::cli {
 
+/// Of the option that names recordings.
+inline constexpr const char* kRecordingsHelp =
+    "Recordings of one run: PyTorch-profiler traces, one a rank, .ilt files, or folders of them";
+
 /// Reads what the user named, with progress. Throws as ingest::read does.
 [[nodiscard]] ingest::Recording read_recording(const std::vector<std::string>& files, Console& console);
 
