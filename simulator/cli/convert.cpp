@@ -28,10 +28,15 @@ void write_chrome(const trace::Trace& trace, const std::filesystem::path& file) 
   report::write_file(file, [&](std::ostream& out) { report::write_chrome_trace(out, runs); });
 }
 
+void write_recording(const ingest::Recording& recording, const std::filesystem::path& file) {
+  report::write_file(
+      file, [&](std::ostream& out) { trace::write_ilt(recording.trace, recording.diagnostics, out, file.string()); });
+}
+
 void run_convert(const ConvertOptions& options, Console& console) {
   const std::filesystem::path output = options.output;
   const bool is_chrome = options.output.ends_with(".json") || options.output.ends_with(".json.gz");
-  if (!is_chrome && output.extension() != ".ilt") {
+  if (!is_chrome && !options.output.ends_with(".ilt")) {
     throw Error(kUnknownOutput, options.output, "the name does not tell which format to write",
                 "end it in .ilt, .json or .json.gz");
   }
@@ -40,7 +45,7 @@ void run_convert(const ConvertOptions& options, Console& console) {
   if (is_chrome) {
     write_chrome(recording.trace, output);
   } else {
-    trace::write_ilt(recording.trace, recording.diagnostics, output);
+    write_recording(recording, output);
   }
   console.quality(recording.diagnostics.entries());
 }
@@ -50,7 +55,7 @@ void run_convert(const ConvertOptions& options, Console& console) {
 void add_convert(CLI::App& app, Action& chosen) {
   const auto options = std::make_shared<ConvertOptions>();
   CLI::App* convert = app.add_subcommand("convert", "Write recordings as one file in another format");
-  convert->add_option("files", options->files, "Recordings of one run, one file a rank")->required()->type_name("FILE");
+  convert->add_option("files", options->files, kRecordingsHelp)->required()->type_name("FILE|DIR");
   convert
       ->add_option("-o,--output", options->output, "File to write; its ending tells the format: .ilt, .json, .json.gz")
       ->required()

@@ -7,6 +7,5 @@ namespace interlace::cli {
 inline constexpr ErrorCode kUnknownOutput{"cli.unknown_output"};
 inline constexpr ErrorCode kNotYet{"cli.not_yet"};
 inline constexpr ErrorCode kCannotAnchor{"cli.cannot_anchor"};
-inline constexpr ErrorCode kSeveralIlt{"cli.several_ilt"};
 
 }  // namespace interlace::cli

@@ -37,7 +37,7 @@ void run_info(const InfoOptions& options, Console& console) {
 void add_info(CLI::App& app, Action& chosen) {
   const auto options = std::make_shared<InfoOptions>();
   CLI::App* info = app.add_subcommand("info", "Show what a recording holds and how good its data is");
-  info->add_option("files", options->files, "Recordings of one run, one file a rank")->required()->type_name("FILE");
+  info->add_option("files", options->files, kRecordingsHelp)->required()->type_name("FILE|DIR");
   info->add_option("--format", options->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

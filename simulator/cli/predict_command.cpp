@@ -6,6 +6,7 @@
 
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/predict_request.hpp"
+#include "simulator/cli/recording.hpp"
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/report/predict_data.hpp"
 #include "simulator/report/predict_table.hpp"
@@ -38,9 +39,7 @@ void run_predict(const PredictRequest& request, Console& console) {
 void add_predict(CLI::App& app, Action& chosen) {
   const auto request = std::make_shared<PredictRequest>();
   CLI::App* predict = app.add_subcommand("predict", "Predict what other schedules would do to a recorded job");
-  predict->add_option("--from", request->recordings, "Recordings of one run, one file a rank")
-      ->required()
-      ->type_name("FILE");
+  predict->add_option("--from", request->recordings, kRecordingsHelp)->required()->type_name("FILE|DIR");
   predict
       ->add_option("--schedule", request->schedules,
                    "Schedules to predict: built-in names (interlace schedules), files, or \"all\" that apply")

@@ -43,8 +43,9 @@ struct PredictAnswer {
 /// Carries a request out: reads, cuts, replays, compares. Throws Error.
 [[nodiscard]] PredictAnswer predict(const PredictRequest& request, Console& console);
 
-/// Writes into a folder, made if need be: report.html, report.json, report.csv and for each schedule its predicted
-/// trace and a file for Perfetto with the measured trace beside it. Throws report.cannot_write.
+/// Writes into a folder, made if need be: report.html, report.json, report.csv, the measured trace as measured.ilt, and
+/// for each schedule its predicted trace as .ilt and a file for Perfetto with the measured trace beside it. Throws
+/// report.cannot_write, ilt.cannot_write.
 void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder, Console& console);
 
 }  // namespace interlace::cli

@@ -9,8 +9,11 @@
 
 namespace interlace::cli {
 
-/// Reads what the user named, with progress: profiler recordings, one file a rank, or one .ilt trace. Throws as
-/// ingest::read and trace::read_ilt do, and cli.several_ilt.
+/// Of the option that names recordings.
+inline constexpr const char* kRecordingsHelp =
+    "Recordings of one run: PyTorch-profiler traces, one a rank, .ilt files, or folders of them";
+
+/// Reads what the user named, with progress. Throws as ingest::read does.
 [[nodiscard]] ingest::Recording read_recording(const std::vector<std::string>& files, Console& console);
 
 }  // namespace interlace::cli

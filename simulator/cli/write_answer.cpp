@@ -61,10 +61,21 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
     console.progress("writing " + (folder / name).string());
     report::write_file(folder / name, content);
   };
+  const auto write_trace = [&](const std::string& stem, const trace::Trace& trace, const Diagnostics& diagnostics) {
+    const std::string name = stem + ".ilt";
+    write(name, [&](std::ostream& out) { trace::write_ilt(trace, diagnostics, out, (folder / name).string()); });
+  };
   write("report.html", [&](std::ostream& out) { report::write_html(out, answer.report, timelines(answer)); });
   write("report.json", [&](std::ostream& out) { report::write_predict_json(out, answer.report); });
   write("report.csv", [&](std::ostream& out) { report::write_predict_csv(out, answer.report); });
-  for (const SteadyTrace& predicted : answer.predicted) {
+  Diagnostics of_recording;
+  for (const Diagnostic& entry : answer.report.recorded.diagnostics) of_recording.add(entry);
+  write_trace("measured", answer.measured.trace, of_recording);
+  for (std::size_t i = 0; i < answer.predicted.size(); ++i) {
+    const SteadyTrace& predicted = answer.predicted[i];
+    Diagnostics of_prediction;
+    for (const Diagnostic& entry : answer.report.predictions[i].diagnostics) of_prediction.add(entry);
+    write_trace(stem_of(predicted.title), predicted.trace, of_prediction);
     std::vector<report::ChromeRun> runs;
     const auto add = [&](const SteadyTrace& steady, const std::string& title) {
       runs.push_back({&steady.trace, title, steady.windows.empty() ? 0 : steady.windows.front().span.begin});

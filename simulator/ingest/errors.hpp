@@ -14,9 +14,13 @@ inline constexpr ErrorCode kUnsupportedFormat{"ingest.unsupported_format"};
 inline constexpr ErrorCode kUnknownFormat{"ingest.unknown_format"};
 inline constexpr ErrorCode kRanksOfDifferentRuns{"ingest.ranks_of_different_runs"};
 inline constexpr ErrorCode kDuplicateRank{"ingest.duplicate_rank"};
+inline constexpr ErrorCode kNothingRecorded{"ingest.nothing_recorded"};
 
 inline constexpr DiagnosticKind kTrailingBytes{"ingest.trailing_bytes", Severity::kDataLoss,
                                                "bytes behind the end of a recording, which are not read",
                                                "check whether two recordings stand in one file: name one file a rank"};
+inline constexpr DiagnosticKind kOtherFiles{"ingest.other_files", Severity::kInfo,
+                                            "files and folders beside the traces in a folder, which are not read",
+                                            "name the files themselves where one of them is a trace"};
 
 }  // namespace interlace::ingest

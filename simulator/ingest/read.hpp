@@ -25,14 +25,15 @@ struct Recording {
   Diagnostics diagnostics;
 };
 
-/// Reads the recordings of one run, one file a rank, onto one time axis. The format is told by content, not by name.
+/// Reads the recordings of one run onto one time axis: Kineto files hold one rank each, .ilt files one or more. A
+/// folder stands for the traces in it (.ilt, .json, .json.gz). The format is told by content, not by name.
 ///
-/// A file is the rank it says it is, else its position in `files`; ranks appear in the trace in the order of their
-/// numbers. Times of all files are taken to be of one clock (one host). The result does not depend on the number of
-/// threads.
+/// A recorded rank is the rank it says it is, else its position among those read; ranks appear in the trace in the
+/// order of their numbers. Times of all files are taken to be of one clock (one host), also where formats are mixed:
+/// files without a common moment are refused. The result does not depend on the number of threads.
 ///
 /// Throws Error: ingest.* (a file cannot be opened, is of another format, inflates to too much, does not belong to the
-/// run of the others) and kineto.* (the JSON is cut off or no trace).
-[[nodiscard]] Recording read(std::span<const std::filesystem::path> files, const ReadOptions& options = {});
+/// run of the others), kineto.* (the JSON is cut off or no trace) and ilt.* (docs/ilt_format.md).
+[[nodiscard]] Recording read(std::span<const std::filesystem::path> named, const ReadOptions& options = {});
 
 }  // namespace interlace::ingest

@@ -14,34 +14,30 @@ namespace interlace::ingest {
 
 namespace {
 
-using kineto::RankFile;
-
 constexpr const char* kOneRunAdvice = "name files of one run and one profiled window, one a rank";
 
-[[noreturn]] void different(const RankFile& a, const RankFile& b, const std::string& what) {
+[[noreturn]] void different(const RankFacts& a, const RankFacts& b, const std::string& what) {
   throw Error(kRanksOfDifferentRuns, fmt::format("{}, {}", a.file.string(), b.file.string()), what, kOneRunAdvice);
 }
 
-void check_facts(const RankFile& first, const RankFile& other) {
-  const auto& a = first.header;
-  const auto& b = other.header;
+void check_facts(const RankFacts& a, const RankFacts& b) {
   if (a.world_size && b.world_size && *a.world_size != *b.world_size) {
-    different(first, other, fmt::format("one is of a job of {} ranks, the other of {}", *a.world_size, *b.world_size));
+    different(a, b, fmt::format("one is of a job of {} ranks, the other of {}", *a.world_size, *b.world_size));
   }
   if (!a.group_of_all.empty() && !b.group_of_all.empty() && a.group_of_all != b.group_of_all) {
-    different(first, other,
+    different(a, b,
               fmt::format("their default process groups differ: ranks {} and ranks {}", fmt::join(a.group_of_all, " "),
                           fmt::join(b.group_of_all, " ")));
   }
   if (a.producer != b.producer) {
-    different(first, other, fmt::format("they were recorded by different software: {} and {}", a.producer, b.producer));
+    different(a, b, fmt::format("they were recorded by different software: {} and {}", a.producer, b.producer));
   }
 }
 
-void check_windows(std::span<const RankFile> files) {
-  const RankFile* last_to_begin = nullptr;
-  const RankFile* first_to_end = nullptr;
-  for (const RankFile& file : files) {
+void check_windows(std::span<const RankFacts> files) {
+  const RankFacts* last_to_begin = nullptr;
+  const RankFacts* first_to_end = nullptr;
+  for (const RankFacts& file : files) {
     if (!file.window) continue;
     if (last_to_begin == nullptr || file.window->begin > last_to_begin->window->begin) last_to_begin = &file;
     if (first_to_end == nullptr || file.window->end < first_to_end->window->end) first_to_end = &file;
@@ -54,11 +50,12 @@ void check_windows(std::span<const RankFile> files) {
 }
 
 /// Files that do not tell their ranks may be one file given twice.
-void check_copies(std::span<const RankFile> files) {
+void check_copies(std::span<const RankFacts> files) {
   for (std::size_t a = 0; a < files.size(); ++a) {
     for (std::size_t b = a + 1; b < files.size(); ++b) {
-      if (files[a].header.rank && files[b].header.rank) continue;
-      if (files[a].window != files[b].window || files[a].slices.size() != files[b].slices.size()) continue;
+      if (files[a].rank && files[b].rank) continue;
+      if (files[a].window != files[b].window) continue;
+      if (files[a].parts && files[b].parts && *files[a].parts != *files[b].parts) continue;
       throw Error(kDuplicateRank, fmt::format("{}, {}", files[a].file.string(), files[b].file.string()),
                   "both begin and end in the same nanosecond: they are one recording", kOneRunAdvice);
     }
@@ -76,11 +73,10 @@ std::string missing_of(std::int32_t world_size, const std::set<std::int32_t>& pr
   return fmt::format("{}{}", fmt::join(missing, ", "), more ? ", ..." : "");
 }
 
-void count_missing(std::span<const RankFile> files, const std::set<std::int32_t>& present, Diagnostics& diagnostics) {
-  const auto told =
-      std::ranges::find_if(files, [](const RankFile& file) { return file.header.world_size.has_value(); });
+void count_missing(std::span<const RankFacts> files, const std::set<std::int32_t>& present, Diagnostics& diagnostics) {
+  const auto told = std::ranges::find_if(files, [](const RankFacts& file) { return file.world_size.has_value(); });
   if (told == files.end()) return;
-  const std::int32_t world_size = *told->header.world_size;
+  const std::int32_t world_size = *told->world_size;
   const auto inside = std::ranges::count_if(present, [&](std::int32_t rank) { return rank < world_size; });
   if (inside >= world_size) return;
   diagnostics.count(kMissingRanks, fmt::format("of {} ranks missing: {}", world_size, missing_of(world_size, present)),
@@ -89,19 +85,19 @@ void count_missing(std::span<const RankFile> files, const std::set<std::int32_t>
 
 }  // namespace
 
-std::vector<std::int32_t> number_ranks(std::span<const RankFile> files, Diagnostics& diagnostics) {
-  std::map<std::int32_t, const RankFile*> told;
+std::vector<std::int32_t> number_ranks(std::span<const RankFacts> files, Diagnostics& diagnostics) {
+  std::map<std::int32_t, const RankFacts*> told;
   std::set<std::string> hosts;
-  for (const RankFile& file : files) {
+  for (const RankFacts& file : files) {
     check_facts(files.front(), file);
-    if (!file.header.host_name.empty()) hosts.insert(file.header.host_name);
-    if (!file.header.rank) continue;
-    const auto [other, is_new] = told.try_emplace(*file.header.rank, &file);
+    if (!file.host_name.empty()) hosts.insert(file.host_name);
+    if (!file.rank) continue;
+    const auto [other, is_new] = told.try_emplace(*file.rank, &file);
     if (!is_new) {
       throw Error(kDuplicateRank, fmt::format("{}, {}", other->second->file.string(), file.file.string()),
-                  fmt::format("both are rank {}", *file.header.rank), kOneRunAdvice);
+                  fmt::format("both are rank {}", *file.rank), kOneRunAdvice);
     }
-    if (file.header.world_size && *file.header.rank >= *file.header.world_size) {
+    if (file.world_size && *file.rank >= *file.world_size) {
       diagnostics.count(kineto::kRankOutsideWorld, file.file.string());
     }
   }
@@ -115,13 +111,17 @@ std::vector<std::int32_t> number_ranks(std::span<const RankFile> files, Diagnost
   std::set<std::int32_t> present;
   for (const auto& [rank, file] : told) present.insert(rank);
   for (std::size_t i = 0; i < files.size(); ++i) {
-    auto number = files[i].header.rank.value_or(static_cast<std::int32_t>(i));
-    while (!files[i].header.rank && present.contains(number)) ++number;
+    auto number = files[i].rank.value_or(static_cast<std::int32_t>(i));
+    while (!files[i].rank && present.contains(number)) ++number;
     present.insert(number);
     numbers.push_back(number);
   }
   count_missing(files, present, diagnostics);
   return numbers;
+}
+
+bool is_found_by_number_ranks(std::string_view code) {
+  return code == kMissingRanks.code || code == kSeveralHosts.code || code == kineto::kRankOutsideWorld.code;
 }
 
 }  // namespace interlace::ingest

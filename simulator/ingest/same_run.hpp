@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
-#include "simulator/ingest/kineto/rank_file.hpp"
+#include "simulator/base/interval.hpp"
 
 namespace interlace::ingest {
 
@@ -17,10 +22,26 @@ inline constexpr DiagnosticKind kSeveralHosts{
     "ingest.several_hosts", Severity::kWarning, "hosts beyond the first",
     "times are compared as if all hosts' clocks agreed; waits between hosts may be off"};
 
-/// The rank number of each file: the one it tells, else its position among the files, moved to the next that is free.
-/// Checks that the files are ranks of one run: world sizes and process groups agree, no rank comes twice, and there is
-/// a moment that all of them recorded. Counts missing ranks.
+/// What one recorded rank says of its run, whatever the format. Empty where the format does not tell.
+struct RankFacts {
+  std::filesystem::path file;
+  std::optional<std::int32_t> rank;
+  std::optional<std::int32_t> world_size;
+  std::vector<std::int32_t> group_of_all;  ///< ranks of the default process group
+  std::string producer;
+  std::string host_name;
+  /// From the first start to the last end in the file, on the recording's clock; none where nothing was recorded.
+  std::optional<Interval> window;
+  std::optional<std::size_t> parts;  ///< that the file was read in; files of different numbers are different
+};
+
+/// The rank number of each recorded rank: the one it tells, else its position in `ranks`, moved to the next that is
+/// free. Checks that they are ranks of one run: world sizes and process groups agree, no rank comes twice, and there is
+/// a moment that all of them recorded. Counts missing ranks, hosts beyond the first and ranks outside the world.
 /// Throws ingest.duplicate_rank, ingest.ranks_of_different_runs.
-[[nodiscard]] std::vector<std::int32_t> number_ranks(std::span<const kineto::RankFile> files, Diagnostics& diagnostics);
+[[nodiscard]] std::vector<std::int32_t> number_ranks(std::span<const RankFacts> ranks, Diagnostics& diagnostics);
+
+/// Whether number_ranks counts this: then what an earlier reading stored of it holds no longer.
+[[nodiscard]] bool is_found_by_number_ranks(std::string_view code);
 
 }  // namespace interlace::ingest

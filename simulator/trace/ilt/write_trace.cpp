@@ -1,26 +1,13 @@
 #include <fstream>
-#include <vector>
+#include <optional>
 
+#include "simulator/trace/append_trace.hpp"
 #include "simulator/trace/ilt/errors.hpp"
 #include "simulator/trace/ilt/writer.hpp"
 
 namespace interlace::trace {
 
 namespace {
-
-/// A Trace holds launches as links; the file holds them as correlations. Each host call that launched something gets
-/// the next number of its rank, so that the numbers stay small and near each other.
-std::vector<std::optional<std::int64_t>> invent_correlations(const Trace& trace) {
-  std::vector<std::optional<std::int64_t>> correlations(trace.size());
-  std::vector<std::int64_t> next(trace.ranks().size(), 1);
-  for (std::uint32_t i = 0; i < trace.size(); ++i) {
-    const auto launched = trace.launched_by({i});
-    if (launched.empty()) continue;
-    correlations[i] = next[trace.rank_of({i}).index()]++;
-    for (const OperationId work : launched) correlations[work.index()] = correlations[i];
-  }
-  return correlations;
-}
 
 void write_definitions(const Trace& trace, IltWriter& writer) {
   for (const std::string& text : trace.strings()) writer.intern(text);
@@ -65,7 +52,8 @@ void write_ilt(const Trace& trace, const Diagnostics& diagnostics, std::ostream&
   IltWriter writer(out, std::move(place), options);
   write_definitions(trace, writer);
   writer.add_diagnostics(diagnostics);
-  const auto correlations = invent_correlations(trace);
+  // The numbers stay small and near each other, which packs well.
+  const auto correlations = launch_correlations(trace);
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const IltWriter::Common common{trace.lanes_of_operations()[i], trace.names()[i], trace.starts()[i] + trace.origin(),
                                    trace.durations()[i], correlations[i]};

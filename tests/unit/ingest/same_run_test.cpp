@@ -10,19 +10,17 @@
 namespace interlace::ingest {
 namespace {
 
-using kineto::RankFile;
-
-RankFile file(const std::string& name, std::optional<std::int32_t> rank, std::optional<std::int32_t> world_size,
-              Interval window = {100, 200}) {
-  RankFile made;
+RankFacts file(const std::string& name, std::optional<std::int32_t> rank, std::optional<std::int32_t> world_size,
+               Interval window = {100, 200}) {
+  RankFacts made;
   made.file = name;
-  made.header.rank = rank;
-  made.header.world_size = world_size;
+  made.rank = rank;
+  made.world_size = world_size;
   made.window = window;
   return made;
 }
 
-std::string code_of(const std::vector<RankFile>& files) {
+std::string code_of(const std::vector<RankFacts>& files) {
   Diagnostics diagnostics;
   try {
     (void)number_ranks(files, diagnostics);
@@ -32,8 +30,8 @@ std::string code_of(const std::vector<RankFile>& files) {
   return "none";
 }
 
-std::vector<RankFile> pair_of(RankFile a, RankFile b) {
-  std::vector<RankFile> files;
+std::vector<RankFacts> pair_of(RankFacts a, RankFacts b) {
+  std::vector<RankFacts> files;
   files.push_back(std::move(a));
   files.push_back(std::move(b));
   return files;
@@ -58,8 +56,8 @@ TEST(NumberRanks, CountsMissingRanks) {
 
 TEST(NumberRanks, CountsRanksOutsideTheWorldAndHosts) {
   auto files = pair_of(file("a", 0, 2), file("b", 5, 2));
-  files[0].header.host_name = "one";
-  files[1].header.host_name = "two";
+  files[0].host_name = "one";
+  files[1].host_name = "two";
   Diagnostics diagnostics;
   (void)number_ranks(files, diagnostics);
   EXPECT_EQ(diagnostics.count_of("kineto.rank_outside_world"), 1);
@@ -79,12 +77,12 @@ TEST(NumberRanks, RefusesRanksOfDifferentRuns) {
   EXPECT_EQ(code_of(pair_of(file("a", 0, 2), file("b", 1, 2, {200, 300}))), "none");
 
   auto files = pair_of(file("a", 0, 4), file("b", 1, 4));
-  files[0].header.group_of_all = {0, 1, 2, 3};
-  files[1].header.group_of_all = {0, 1};
+  files[0].group_of_all = {0, 1, 2, 3};
+  files[1].group_of_all = {0, 1};
   EXPECT_EQ(code_of(files), kRefused);
-  files[1].header.group_of_all = {0, 1, 2, 3};
+  files[1].group_of_all = {0, 1, 2, 3};
   EXPECT_EQ(code_of(files), "none");
-  files[1].header.producer = "kineto schema 1, CUDA 12.4";
+  files[1].producer = "kineto schema 1, CUDA 12.4";
   EXPECT_EQ(code_of(files), kRefused);
 }
 

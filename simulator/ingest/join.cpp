@@ -1,0 +1,94 @@
+#include "simulator/ingest/join.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "simulator/ingest/same_run.hpp"
+#include "simulator/trace/append_trace.hpp"
+#include "simulator/trace/trace_builder.hpp"
+
+namespace interlace::ingest {
+
+namespace {
+
+/// One recorded rank: where it is from and its number in the job.
+struct Member {
+  std::size_t file = 0;
+  std::size_t rank = 0;  ///< within the file
+  std::int32_t number = 0;
+};
+
+std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics& diagnostics) {
+  std::vector<Member> members;
+  std::vector<RankFacts> facts;
+  for (std::size_t file = 0; file < files.size(); ++file) {
+    for (RankFacts& rank : facts_of(files[file])) facts.push_back(std::move(rank));
+    for (std::size_t rank = 0; members.size() < facts.size(); ++rank) members.push_back({file, rank});
+  }
+  const std::vector<std::int32_t> numbers = number_ranks(facts, diagnostics);
+  for (std::size_t i = 0; i < members.size(); ++i) members[i].number = numbers[i];
+  std::ranges::sort(members, {}, &Member::number);
+  return members;
+}
+
+/// built_again: the trace of the file goes into a builder, which finds device work without launch once more.
+void merge_diagnostics(const IltFile& ilt, bool built_again, Diagnostics& diagnostics) {
+  for (const Diagnostic& entry : ilt.diagnostics.entries()) {
+    if (is_found_by_number_ranks(entry.code)) continue;
+    if (built_again && entry.code == trace::kDeviceWorkWithoutLaunch.code) continue;
+    diagnostics.add(entry);
+  }
+}
+
+class Joiner {
+ public:
+  explicit Joiner(std::vector<RecordedFile>& files) : files_(&files), ranks_(files.size()) {}
+
+  void add(const Member& member, Diagnostics& diagnostics) {
+    RecordedFile& file = (*files_)[member.file];
+    if (auto* kineto = std::get_if<kineto::RankFile>(&file)) {
+      diagnostics.merge(kineto->diagnostics);
+      kineto::add_rank(*kineto, member.number, builder_, diagnostics);
+      kineto->slices.clear();  // may be as large as the trace itself
+      return;
+    }
+    const auto& ilt = std::get<IltFile>(file);
+    std::vector<trace::RankId>& ranks = ranks_[member.file];
+    const std::size_t in_file = ilt.trace.ranks().size();
+    ranks.resize(in_file);
+    ranks[member.rank] = builder_.add_rank(ilt.trace.ranks()[member.rank]);
+    if (++added_[member.file] < in_file) return;
+    // References cross ranks of one file, so its operations come at once, when all its ranks are known.
+    merge_diagnostics(ilt, true, diagnostics);
+    trace::append_trace(ilt.trace, ranks, builder_);
+    file = RecordedFile();  // the trace is there twice
+  }
+
+  trace::Trace build(Diagnostics& diagnostics) { return std::move(builder_).build(diagnostics); }
+
+ private:
+  std::vector<RecordedFile>* files_;
+  std::vector<std::vector<trace::RankId>> ranks_;  ///< of each .ilt file: its ranks in the builder
+  std::vector<std::size_t> added_ = std::vector<std::size_t>(ranks_.size());
+  trace::TraceBuilder builder_;
+};
+
+}  // namespace
+
+Recording join(std::vector<RecordedFile> files) {
+  Diagnostics diagnostics;
+  const std::vector<Member> members = members_of(files, diagnostics);
+  auto* only = files.size() == 1 ? std::get_if<IltFile>(&files.front()) : nullptr;
+  if (only != nullptr && std::ranges::is_sorted(members, {}, &Member::rank)) {
+    merge_diagnostics(*only, false, diagnostics);
+    return {std::move(only->trace), std::move(diagnostics)};
+  }
+  Joiner joiner(files);
+  for (const Member& member : members) joiner.add(member, diagnostics);
+  trace::Trace trace = joiner.build(diagnostics);
+  return {std::move(trace), std::move(diagnostics)};
+}
+
+}  // namespace interlace::ingest

@@ -1,0 +1,86 @@
+#include "simulator/ingest/recorded_file.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "simulator/ingest/errors.hpp"
+#include "simulator/ingest/file_bytes.hpp"
+#include "simulator/ingest/format.hpp"
+#include "simulator/trace/ilt/reader.hpp"
+
+namespace interlace::ingest {
+
+namespace {
+
+/// Editors on Windows put one before UTF-8.
+std::string_view without_byte_order_mark(std::string_view text) {
+  static constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
+void count_trailing(const FileBytes& bytes, const std::filesystem::path& file, Diagnostics& diagnostics) {
+  if (bytes.trailing_bytes == 0) return;
+  diagnostics.count(kTrailingBytes, file.string(), static_cast<std::int64_t>(bytes.trailing_bytes));
+}
+
+IltFile read_ilt_file(std::string_view content, const std::filesystem::path& file) {
+  const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(content.data()), content.size());
+  Diagnostics diagnostics;
+  trace::Trace trace = trace::read_ilt(bytes, file.string(), diagnostics);
+  if (trace.size() == 0) {
+    throw Error(kNothingRecorded, file.string(), "the file holds no operation",
+                "record again; where the file was cut off, copy it again");
+  }
+  return {file, std::move(trace), std::move(diagnostics)};
+}
+
+std::vector<RankFacts> facts_of_file(const kineto::RankFile& rank_file) {
+  const kineto::Header& header = rank_file.header;
+  return {{.file = rank_file.file,
+           .rank = header.rank,
+           .world_size = header.world_size,
+           .group_of_all = header.group_of_all,
+           .producer = header.producer,
+           .host_name = header.host_name,
+           .window = rank_file.window,
+           .parts = rank_file.slices.size()}};
+}
+
+std::vector<RankFacts> facts_of_file(const IltFile& ilt) {
+  std::vector<RankFacts> facts;
+  for (const trace::Rank& rank : ilt.trace.ranks()) {
+    facts.push_back({.file = ilt.file,
+                     .rank = rank.number,
+                     .world_size = rank.world_size,
+                     .group_of_all = {},
+                     .producer = rank.producer,
+                     .host_name = rank.host_name,
+                     .window = Interval{ilt.trace.origin(), ilt.trace.origin() + ilt.trace.length()},
+                     .parts = {}});
+  }
+  return facts;
+}
+
+}  // namespace
+
+RecordedFile read_recorded_file(const std::filesystem::path& file, const ReadOptions& options) {
+  FileBytes bytes = read_file(file);
+  if (is_gzip(bytes.text())) bytes = inflate(bytes.text(), file, options);
+  const std::string_view content = without_byte_order_mark(bytes.text());
+  if (detect_format(content, file) == Format::kIlt) {
+    IltFile ilt = read_ilt_file(content, file);
+    count_trailing(bytes, file, ilt.diagnostics);
+    return ilt;
+  }
+  kineto::RankFile rank_file = kineto::decode_rank_file(content, file);
+  count_trailing(bytes, file, rank_file.diagnostics);
+  return rank_file;
+}
+
+std::vector<RankFacts> facts_of(const RecordedFile& file) {
+  return std::visit([](const auto& one) { return facts_of_file(one); }, file);
+}
+
+}  // namespace interlace::ingest

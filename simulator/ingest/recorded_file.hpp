@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <variant>
+#include <vector>
+
+#include "simulator/base/diagnostics.hpp"
+#include "simulator/ingest/kineto/rank_file.hpp"
+#include "simulator/ingest/read.hpp"
+#include "simulator/ingest/same_run.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::ingest {
+
+/// An .ilt file, read: one rank or several, on the recording's clock by the trace's origin.
+struct IltFile {
+  std::filesystem::path file;
+  trace::Trace trace;
+  Diagnostics diagnostics;  ///< what the file says of its making, and what is wrong with it
+};
+
+/// One file, decoded by itself.
+using RecordedFile = std::variant<kineto::RankFile, IltFile>;
+
+/// Reads one file of any format that is known, inflated where it was compressed. Safe to call for several at once.
+/// Throws ingest.*, kineto.*, ilt.*.
+[[nodiscard]] RecordedFile read_recorded_file(const std::filesystem::path& file, const ReadOptions& options);
+
+/// What each rank of the file says of its run; Kineto files hold one.
+[[nodiscard]] std::vector<RankFacts> facts_of(const RecordedFile& file);
+
+}  // namespace interlace::ingest

@@ -1,0 +1,67 @@
+#include "simulator/ingest/trace_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "simulator/ingest/errors.hpp"
+
+namespace interlace::ingest {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 3> kEndings{".ilt", ".json", ".json.gz"};
+
+bool is_trace(const fs::directory_entry& entry) {
+  std::error_code unknown;
+  if (!entry.is_regular_file(unknown)) return false;
+  const std::string name = entry.path().filename().string();
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+std::vector<fs::path> traces_in(const fs::path& folder, Diagnostics& diagnostics) {
+  std::vector<fs::path> traces;
+  std::vector<fs::path> others;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::directory_iterator();
+       entry.increment(failure)) {
+    (is_trace(*entry) ? traces : others).push_back(entry->path());
+  }
+  if (failure) {
+    throw Error(kCannotOpen, folder.string(), "the folder cannot be read: " + failure.message(),
+                "check the name and that you may read it");
+  }
+  if (traces.empty()) {
+    throw Error(kNoFiles, folder.string(), "the folder holds no file that ends in .ilt, .json or .json.gz",
+                "name the recordings, one file a rank, or the folder that holds them");
+  }
+  // A folder lists its files in any order.
+  std::ranges::sort(traces);
+  if (!others.empty()) {
+    diagnostics.count(kOtherFiles, std::ranges::min(others).string(), static_cast<std::int64_t>(others.size()));
+  }
+  return traces;
+}
+
+}  // namespace
+
+std::vector<fs::path> trace_files(std::span<const fs::path> named, Diagnostics& diagnostics) {
+  if (named.empty()) throw Error(kNoFiles, "", "no recording was named", "name one file a rank");
+  std::vector<fs::path> files;
+  for (const fs::path& one : named) {
+    std::error_code unknown;
+    if (!fs::is_directory(one, unknown)) {
+      files.push_back(one);
+      continue;
+    }
+    const std::vector<fs::path> traces = traces_in(one, diagnostics);
+    files.insert(files.end(), traces.begin(), traces.end());
+  }
+  return files;
+}
+
+}  // namespace interlace::ingest

@@ -1,0 +1,124 @@
+#include "simulator/trace/append_trace.hpp"
+
+#include <cassert>
+
+namespace interlace::trace {
+
+namespace {
+
+/// Translates ids of the trace into ids of the builder.
+class Appender {
+ public:
+  Appender(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder)
+      : trace_(&trace), builder_(&builder), first_operation_(builder.size()) {
+    strings_.reserve(trace.strings().size());
+    for (const std::string& text : trace.strings()) strings_.push_back(builder.intern(text));
+    for (const Lane& lane : trace.lanes()) {
+      const LaneId id = builder.lane(lane.kind, ranks[lane.rank.index()], lane.process, lane.number);
+      if (!lane.name.empty()) builder.name_lane(id, lane.name);
+      if (lane.priority) builder.set_priority(id, *lane.priority);
+      lanes_.push_back(id);
+    }
+  }
+
+  void add_all() {
+    const auto correlations = launch_correlations(*trace_);
+    builder_->reserve(first_operation_ + trace_->size());
+    for (std::uint32_t i = 0; i < trace_->size(); ++i) {
+      const OperationId op{i};
+      add(op, {.lane = lane_of(trace_->lane_of(op)),
+               .name = text_of(trace_->names()[i]),
+               .start = trace_->start(op) + trace_->origin(),
+               .duration = trace_->duration(op),
+               .correlation = correlations[i]});
+    }
+  }
+
+ private:
+  [[nodiscard]] StringId text_of(StringId id) const { return strings_[id.index()]; }
+  [[nodiscard]] LaneId lane_of(LaneId id) const { return lanes_[id.index()]; }
+  [[nodiscard]] std::optional<LaneId> lane_of(std::optional<LaneId> id) const {
+    return id ? std::optional(lane_of(*id)) : std::nullopt;
+  }
+  /// Operations are added in the order of the trace, none left out.
+  [[nodiscard]] std::optional<OperationId> operation_of(std::optional<OperationId> id) const {
+    if (!id) return std::nullopt;
+    return OperationId{static_cast<std::uint32_t>(first_operation_ + id->index())};
+  }
+
+  void add(OperationId op, const TraceBuilder::Common& common) {
+    switch (const OperationKind kind = trace_->kind(op)) {
+      case OperationKind::kKernel: builder_->add_kernel(common, *trace_->kernel(op)); return;
+      case OperationKind::kCollective:
+        builder_->add_collective(common, *trace_->kernel(op), collective_of(trace_->collective(op)));
+        return;
+      case OperationKind::kCopy: builder_->add_copy(common, *trace_->copy(op)); return;
+      case OperationKind::kMemset: builder_->add_memset(common, *trace_->copy(op)); return;
+      case OperationKind::kHostCall:
+      case OperationKind::kEventRecord:
+      case OperationKind::kStreamWait:
+      case OperationKind::kHostSync: add_call(kind, common, trace_->sync(op)); return;
+      case OperationKind::kRange: builder_->add_range(common, range_of(*trace_->range(op))); return;
+      case OperationKind::kDeviceRange: builder_->add_device_range(common, range_of(*trace_->range(op))); return;
+      case OperationKind::kAllocation: {
+        AllocationDetail detail = *trace_->allocation(op);
+        detail.stream = lane_of(detail.stream);
+        builder_->add_allocation(common, detail);
+        return;
+      }
+    }
+  }
+
+  void add_call(OperationKind kind, const TraceBuilder::Common& common, const SyncDetail* known) {
+    if (known == nullptr) {
+      builder_->add_host_call(common);
+      return;
+    }
+    SyncDetail detail = *known;
+    detail.stream = lane_of(detail.stream);
+    detail.record_stream = lane_of(detail.record_stream);
+    detail.record = operation_of(detail.record);
+    builder_->add_sync(kind, common, detail);
+  }
+
+  [[nodiscard]] std::optional<CollectiveDetail> collective_of(const CollectiveDetail* known) const {
+    if (known == nullptr) return std::nullopt;
+    CollectiveDetail detail = *known;
+    detail.name = text_of(detail.name);
+    detail.dtype = text_of(detail.dtype);
+    detail.group = text_of(detail.group);
+    return detail;
+  }
+
+  [[nodiscard]] RangeDetail range_of(RangeDetail detail) const {
+    detail.forward_op = operation_of(detail.forward_op);
+    return detail;
+  }
+
+  const Trace* trace_;
+  TraceBuilder* builder_;
+  std::size_t first_operation_;
+  std::vector<StringId> strings_;
+  std::vector<LaneId> lanes_;
+};
+
+}  // namespace
+
+std::vector<std::optional<std::int64_t>> launch_correlations(const Trace& trace) {
+  std::vector<std::optional<std::int64_t>> correlations(trace.size());
+  std::vector<std::int64_t> next(trace.ranks().size(), 1);
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const auto launched = trace.launched_by({i});
+    if (launched.empty()) continue;
+    correlations[i] = next[trace.rank_of({i}).index()]++;
+    for (const OperationId work : launched) correlations[work.index()] = correlations[i];
+  }
+  return correlations;
+}
+
+void append_trace(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder) {
+  assert(ranks.size() == trace.ranks().size());
+  Appender(trace, ranks, builder).add_all();
+}
+
+}  // namespace interlace::trace
