@@ -139,7 +139,7 @@ TEST_F(CliTest, ConvertThroughIltLosesNothing) {
   const std::string direct = content(path("direct.json"));
   EXPECT_EQ(content(path("from_ilt.json")), direct);
   EXPECT_GT(Json::parse(direct)["traceEvents"].size(), 10'000U);
-  EXPECT_EQ(interlace("info " + path("a.ilt") + " " + path("a.ilt")).err.substr(0, 22), "error[cli.several_ilt]");
+  EXPECT_EQ(interlace("info " + path("a.ilt") + " " + path("a.ilt")).err.substr(0, 28), "error[ingest.duplicate_rank]");
 }
 
 TEST_F(CliTest, SchedulesListsShowsAndValidates) {
