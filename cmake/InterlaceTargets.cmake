@@ -18,3 +18,15 @@ function(interlace_add_library name)
   set_property(GLOBAL APPEND PROPERTY INTERLACE_HEADERS ${arg_HEADERS})
   set_property(GLOBAL APPEND PROPERTY INTERLACE_LIBRARIES ${target})
 endfunction()
+
+# interlace_add_program(NAME SOURCES file... [HEADERS file...] [DEPENDS target...])
+#
+# An executable. Its headers are held to the same test as a library's.
+function(interlace_add_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;DEPENDS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES} ${arg_HEADERS})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE interlace_warnings ${arg_DEPENDS})
+  list(TRANSFORM arg_HEADERS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  set_property(GLOBAL APPEND PROPERTY INTERLACE_HEADERS ${arg_HEADERS})
+endfunction()

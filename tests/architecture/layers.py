@@ -19,7 +19,7 @@ DIRECT = {
     "what_if": ("replay",),
     "analysis": ("graph",),
     "report": ("analysis",),
-    "cli": ("what_if", "report", "ingest"),
+    "cli": ("ingest", "what_if", "report"),
 }
 
 # What the other top folders may include of ours beside themselves.
