@@ -42,7 +42,8 @@ double sms_fit_for_clusters(double free) {
   double probability = std::exp(-mean);
   double sum = 0;
   for (int x = 0; x <= 64; ++x) {
-    sum += probability * (x / kClusterCtas) * kClusterCtas;
+    const int in_clusters = x - x % kClusterCtas;
+    sum += probability * in_clusters;
     probability *= mean / (x + 1);
   }
   return kGpcs * sum;
