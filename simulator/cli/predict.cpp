@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <span>
 #include <utility>
 
 #include "simulator/analysis/compare.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
-#include "simulator/cli/errors.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/replay/recognise.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
+#include "simulator/what_if/apply.hpp"
+#include "simulator/what_if/parse.hpp"
 
 namespace interlace::cli {
 
@@ -52,6 +54,12 @@ report::RecordedRun recorded_run(const trace::Trace& trace, const PredictRequest
     if (rank.world_size) recorded.world_size = rank.world_size;
   }
   return recorded;
+}
+
+std::vector<what_if::Edit> read_edits(const std::vector<std::string>& files) {
+  std::vector<what_if::Edit> all;
+  for (const std::string& file : files) std::ranges::move(what_if::read_edits(file), std::back_inserter(all));
+  return all;
 }
 
 /// The label of the annotation that the recorded optimizer runs in.
@@ -144,14 +152,16 @@ void anchor(report::PredictReport& report, double measured_step_ms) {
 }  // namespace
 
 PredictAnswer predict(const PredictRequest& request, Console& console) {
-  if (!request.edits.empty()) {
-    throw Error(kNotYet, request.edits.front(), "edits cannot be applied yet", "leave --edit out");
-  }
+  const std::vector<what_if::Edit> edits = read_edits(request.edits);
   const std::vector<AskedSchedule> asked = asked_schedules(request.schedules);
   ingest::Recording recording = read_recording(request.recordings, console);
   console.progress("cutting the recording into stages");
-  const stages::Cut cut = stages::cut(recording.trace, stages::torchrec_profile(), recording.diagnostics);
-  const replay::Predictor predictor(recording.trace, cut, recording.diagnostics);
+  const stages::Profile profile = request.profile ? stages::read_profile(*request.profile) : stages::torchrec_profile();
+  const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
+  replay::SiteTable sites = replay::find_sites(recording.trace, cut, recording.diagnostics);
+  const std::vector<schedule::Schedule> library = schedule::all_sound();
+  const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, sites);
+  const replay::Predictor predictor(recording.trace, cut, what_if::apply_edits(std::move(sites), edits));
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
@@ -165,8 +175,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
 
   report::PredictReport report{.recorded = recorded_run(recording.trace, request), .predictions = {}, .skipped = {}};
   std::vector<SteadyTrace> traces;
-  const std::vector<schedule::Schedule> library = schedule::all_sound();
-  const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, predictor.sites());
+  for (const what_if::Edit& edit : edits) report.recorded.edits.push_back(what_if::describe(edit));
   std::optional<Predicted> itself;
   if (known != nullptr) {
     itself = run(*known);

@@ -45,7 +45,12 @@ void add_predict(CLI::App& app, Action& chosen) {
                    "Schedules to predict: built-in names (interlace schedules), files, or \"all\" that apply")
       ->required()
       ->type_name("NAME|FILE|all");
-  predict->add_option("--edit", request->edits, "What-if changes to the recorded job")->type_name("FILE");
+  predict->add_option("--edit", request->edits, "What-if changes to the recorded job (docs/edits.md)")
+      ->type_name("FILE");
+  predict
+      ->add_option("--profile", request->profile,
+                   "How the recorded code annotates its stages (docs/annotation_profiles.md); TorchRec's where absent")
+      ->type_name("FILE");
   predict->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();

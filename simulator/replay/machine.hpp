@@ -17,7 +17,7 @@ using TokenId = Id<struct TokenTag>;
 
 /// Work as a simulated host put it on a stream.
 struct Work {
-  trace::OperationId recorded;  ///< what it is a copy of
+  std::optional<trace::OperationId> recorded;  ///< what it is a copy of; none where an edit invented it
   SiteId site;
   WorkKind kind = WorkKind::kKernel;
   std::uint32_t rank = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "simulator/base/statistics.hpp"
 #include "simulator/des/random.hpp"
@@ -48,7 +49,10 @@ std::vector<double> with_model_error(const std::vector<double>& steps, double re
 }  // namespace
 
 Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics)
-    : trace_(&trace), cut_(&cut), sites_(find_sites(trace, cut, diagnostics)) {}
+    : Predictor(trace, cut, find_sites(trace, cut, diagnostics)) {}
+
+Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTable sites)
+    : trace_(&trace), cut_(&cut), sites_(std::move(sites)) {}
 
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
   const Plan plan = compile(schedule, *cut_, sites_);
@@ -70,7 +74,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   const std::vector<double> single_steps = with_model_error(steps, options.model_error);
 
   const std::int32_t first = options.simulation.warm_up;
-  trace::Trace predicted = predicted_trace(*trace_, plan, result, first, options.shown_steps);
+  trace::Trace predicted = predicted_trace(*trace_, plan, sites_, result, first, options.shown_steps);
   std::vector<std::vector<Interval>> windows;
   for (const std::vector<double>& ends : result.iteration_ends) {
     auto& of_rank = windows.emplace_back();

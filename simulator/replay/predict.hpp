@@ -37,6 +37,8 @@ struct Prediction {
 class Predictor {
  public:
   Predictor(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics);
+  /// From the sites of that cut, edited or not.
+  Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTable sites);
 
   /// Throws Error(replay.stage_not_recorded). Same input and seed give the same result.
   [[nodiscard]] Prediction predict(const schedule::Schedule& schedule, const PredictOptions& options) const;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "simulator/trace/trace_builder.hpp"
@@ -18,12 +20,14 @@ using trace::Trace;
 using trace::TraceBuilder;
 
 constexpr std::int64_t kHostThread = 1;
+constexpr std::string_view kInventedCall = "launch that an edit adds";
 
 Nanoseconds rounded(double ns) { return std::llround(ns); }
 
 class TraceWriter {
  public:
-  TraceWriter(const Trace& recorded, const Plan& plan) : recorded_(&recorded), plan_(&plan) {
+  TraceWriter(const Trace& recorded, const Plan& plan, const SiteTable& table)
+      : recorded_(&recorded), plan_(&plan), table_(&table) {
     for (const trace::Rank& rank : recorded.ranks()) {
       trace::Rank copy = rank;
       copy.producer = "interlace predict " + plan.schedule;
@@ -52,12 +56,12 @@ class TraceWriter {
   }
 
   void add(const HostCall& call, std::int64_t correlation) {
-    const TraceBuilder::Common common{threads_[call.rank], builder_.intern(recorded_->name(call.recorded)),
-                                      rounded(call.start_ns), rounded(call.end_ns) - rounded(call.start_ns),
-                                      correlation};
-    if (recorded_->kind(call.recorded) == OperationKind::kHostSync) {
+    const TraceBuilder::Common common{
+        threads_[call.rank], builder_.intern(call.recorded ? recorded_->name(*call.recorded) : kInventedCall),
+        rounded(call.start_ns), rounded(call.end_ns) - rounded(call.start_ns), correlation};
+    if (call.recorded && recorded_->kind(*call.recorded) == OperationKind::kHostSync) {
       trace::SyncDetail detail;
-      if (const trace::SyncDetail* known = recorded_->sync(call.recorded)) detail.kind = known->kind;
+      if (const trace::SyncDetail* known = recorded_->sync(*call.recorded)) detail.kind = known->kind;
       builder_.add_sync(OperationKind::kHostSync, common, detail);
     } else {
       builder_.add_host_call(common);
@@ -65,10 +69,24 @@ class TraceWriter {
   }
 
   void add(const Work& work, std::int64_t correlation) {
-    const trace::OperationId from = work.recorded;
-    const TraceBuilder::Common common{streams_[work.rank][work.stream.index()], builder_.intern(recorded_->name(from)),
+    const Site& site = table_->sites[work.site.index()];
+    const TraceBuilder::Common common{streams_[work.rank][work.stream.index()], builder_.intern(site.name),
                                       rounded(*work.start_ns), rounded(*work.end_ns) - rounded(*work.start_ns),
                                       correlation};
+    if (work.recorded) {
+      add_recorded(common, *work.recorded);
+    } else {
+      add_invented(common, site);
+    }
+  }
+
+  Trace build() {
+    Diagnostics none;
+    return std::move(builder_).build(none);
+  }
+
+ private:
+  void add_recorded(const TraceBuilder::Common& common, trace::OperationId from) {
     switch (recorded_->kind(from)) {
       case OperationKind::kCollective: {
         std::optional<trace::CollectiveDetail> detail;
@@ -87,14 +105,29 @@ class TraceWriter {
     }
   }
 
-  Trace build() {
-    Diagnostics none;
-    return std::move(builder_).build(none);
+  void add_invented(const TraceBuilder::Common& common, const Site& site) {
+    using enum trace::MemorySpace;
+    switch (site.kind) {
+      case WorkKind::kCollective: builder_.add_collective(common, {.grid = {site.ctas, 1, 1}}, std::nullopt); break;
+      case WorkKind::kHostCopy: {
+        const bool to_host = site.segment.stage == schedule::Stage::kValidateOutput;
+        builder_.add_copy(
+            common,
+            {.bytes = site.bytes, .source = to_host ? kDevice : kPinned, .destination = to_host ? kPinned : kDevice});
+        break;
+      }
+      case WorkKind::kDeviceCopy:
+        builder_.add_copy(common, {.bytes = site.bytes, .source = kDevice, .destination = kDevice});
+        break;
+      case WorkKind::kMemset: builder_.add_memset(common, {.bytes = site.bytes, .source = kDevice}); break;
+      case WorkKind::kKernel:
+        builder_.add_kernel(common, {.grid = {static_cast<std::int32_t>(site.shape.blocks), 1, 1}});
+    }
   }
 
- private:
   const Trace* recorded_;
   const Plan* plan_;
+  const SiteTable* table_;
   TraceBuilder builder_;
   std::vector<LaneId> threads_;
   std::vector<std::vector<LaneId>> streams_;
@@ -102,9 +135,9 @@ class TraceWriter {
 
 }  // namespace
 
-Trace predicted_trace(const Trace& recorded, const Plan& plan, const SimulationResult& result, std::int32_t first,
-                      std::int32_t count) {
-  TraceWriter writer(recorded, plan);
+Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& table, const SimulationResult& result,
+                      std::int32_t first, std::int32_t count) {
+  TraceWriter writer(recorded, plan, table);
   const auto wanted = [&](std::int32_t iteration) { return iteration >= first && iteration < first + count; };
   for (const HostRange& range : result.ranges) {
     if (wanted(range.iteration)) writer.add(range);

@@ -9,8 +9,8 @@ namespace interlace::replay {
 /// Iterations [first, first + count) of a simulation as a Trace: the same ranks and devices as recorded, one lane a
 /// simulated stream and one for the host thread, with a range "<stage> <batch>" around each stage's host calls. Work
 /// keeps the name and the details it was recorded with; collectives are as long as they hold their SMs, waiting for
-/// peers included.
-[[nodiscard]] trace::Trace predicted_trace(const trace::Trace& recorded, const Plan& plan,
+/// peers included. Work that an edit invented has the name and shape of its site.
+[[nodiscard]] trace::Trace predicted_trace(const trace::Trace& recorded, const Plan& plan, const SiteTable& table,
                                            const SimulationResult& result, std::int32_t first, std::int32_t count);
 
 }  // namespace interlace::replay

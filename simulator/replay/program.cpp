@@ -119,6 +119,14 @@ class Compiler {
     return events_.try_emplace(name, static_cast<std::uint32_t>(events_.size())).first->second;
   }
 
+  void host_wait(StreamIndex stream) {
+    Instruction i;
+    i.kind = Kind::kHostWait;
+    i.stream = stream;
+    i.other = stream;
+    program_.instructions.push_back(i);
+  }
+
   void stream_wait(StreamIndex waiter, StreamIndex source) {
     if (waiter == source) return;
     Instruction i;
@@ -172,6 +180,11 @@ class Compiler {
         }
         break;
       case Stage::kBackward: run_backward(step, module); break;
+      case Stage::kAllToAll: run_all_to_all(step); return;
+      case Stage::kValidateOutput:
+        play({segments(step, module)}, step);
+        if (step.mode == schedule::ValidateMode::kBlocking) host_wait(stream);
+        break;
       default: play({segments(step, module)}, step);
     }
     if (step.record) record_event(*step.record, stream, step.batch);
@@ -207,6 +220,30 @@ class Compiler {
       if (calls_.contains({stage, piece, m})) return SegmentKey{stage, piece, m};
     }
     return std::nullopt;
+  }
+
+  /// The event of an all-to-all stands behind the collective itself, wherever that runs.
+  void run_all_to_all(const StageStep& step) {
+    const std::vector<SegmentKey> keys = segments(step, std::nullopt);
+    const StreamIndex stream = resolve(step.stream);
+    play({keys}, step);
+    if (!step.async) collective_wait(stream, {Stage::kAllToAll, Piece::kWhole, {}}, step.batch);
+    if (step.record) record_event(*step.record, collective_stream(keys).value_or(stream), step.batch);
+  }
+
+  /// The collectives' stream that these segments use last; none where they hold no collective.
+  [[nodiscard]] std::optional<StreamIndex> collective_stream(const std::vector<SegmentKey>& keys) const {
+    std::optional<StreamIndex> stream;
+    for (const SegmentKey& key : keys) {
+      for (const std::uint32_t i : calls_.at(key)) {
+        const RecordedCall& call = iteration_->calls[i];
+        for (std::uint32_t w = call.first_work; w < call.first_work + call.works; ++w) {
+          const RecordedWork& work = iteration_->works[w];
+          if (work.on_collective_stream) stream = {plan_->first_collective_stream + work.collective_stream};
+        }
+      }
+    }
+    return stream;
   }
 
   void run_backward(const StageStep& step, std::optional<ModuleId> module) {

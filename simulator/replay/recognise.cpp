@@ -34,8 +34,8 @@ void meet(const Program& program, const RecordedIteration& iteration, const trac
     const RecordedCall& call = iteration.calls[instruction.call];
     for (std::uint32_t i = call.first_work; i < call.first_work + call.works; ++i) {
       const RecordedWork& work = iteration.works[i];
-      if (work.on_collective_stream) continue;
-      meetings[{trace.lane_of(work.work).value, instruction.stream.value}] += 1;
+      if (work.on_collective_stream || !work.work) continue;
+      meetings[{trace.lane_of(*work.work).value, instruction.stream.value}] += 1;
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "simulator/replay/machine.hpp"
@@ -22,7 +23,7 @@ struct SimulationOptions {
 
 /// What a simulated host did, for the predicted trace.
 struct HostCall {
-  trace::OperationId recorded;
+  std::optional<trace::OperationId> recorded;  ///< none where an edit invented it
   std::uint32_t rank = 0;
   std::int32_t iteration = 0;
   double start_ns = 0;

@@ -111,7 +111,7 @@ void estimate_kernels(const Trace& trace, SiteTable& table) {
 
   // Kernels of one name and grid do the same work wherever they stand; on side streams, where company delays them most,
   // the luckiest of all of them tells what they cost.
-  std::map<std::pair<trace::StringId, std::int64_t>, double> least;
+  std::map<std::pair<std::string, std::int64_t>, double> least;
   for (Site& site : table.sites) {
     if (site.kind == WorkKind::kCollective) continue;
     std::vector<Observation> observations;
@@ -187,9 +187,9 @@ std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace,
       for (const RecordedWork& work : table.ranks[r][k].works) {
         if (table.sites[work.site.index()].kind != WorkKind::kCollective) continue;
         Meeting& m = meetings[{work.site, k}];
-        m.last_start = std::max(m.last_start, trace.start(work.work));
-        m.last_end = std::max(m.last_end, trace.end(work.work));
-        m.ends.emplace_back(r, trace.end(work.work));
+        m.last_start = std::max(m.last_start, trace.start(*work.work));
+        m.last_end = std::max(m.last_end, trace.end(*work.work));
+        m.ends.emplace_back(r, trace.end(*work.work));
       }
     }
   }
@@ -312,7 +312,7 @@ void estimate_collectives(const Trace& trace, SiteTable& table, Diagnostics& dia
   find_host_path(trace, table, copies);
   for (const auto& [id, by_rank] : transfers(trace, table, copies)) {
     Site& site = table.sites[id.index()];
-    if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, trace.text(site.name));
+    if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, site.name);
     for (const std::vector<double>& values : by_rank) {
       if (values.empty()) {
         site.transfer_ns.push_back(site.alone_ns);
@@ -338,9 +338,9 @@ void estimate_dispatch(const Trace& trace, SiteTable& table) {
       for (const RecordedCall& call : iteration.calls) {
         for (std::uint32_t w = 0; w < call.works; ++w) {
           const RecordedWork& work = iteration.works[call.first_work + w];
-          const LaneId lane = trace.lane_of(work.work);
-          const Nanoseconds start = trace.start(work.work);
-          const Nanoseconds called = trace.start(call.call);
+          const LaneId lane = trace.lane_of(*work.work);
+          const Nanoseconds start = trace.start(*work.work);
+          const Nanoseconds called = trace.start(*call.call);
           if (const auto last = before.find(lane); last != before.end()) {
             const Nanoseconds gap = start - trace.end(last->second);
             if (called + kQueuedEarly < trace.end(last->second) && gap >= 0 && gap < kLongestDispatchGap) {
@@ -350,7 +350,7 @@ void estimate_dispatch(const Trace& trace, SiteTable& table) {
               latencies.push_back(static_cast<double>(start - called));
             }
           }
-          before[lane] = work.work;
+          before[lane] = *work.work;
         }
       }
     }

@@ -132,7 +132,7 @@ class SiteFinder {
     Site site;
     site.segment = segment;
     site.ordinal = ordinal;
-    site.name = trace_->names()[op.index()];
+    site.name = trace_->name(op);
     site.kind = kind_of(*trace_, op);
     site.on_side_stream = main_stream_ && trace_->lane_of(op) != *main_stream_;
     site.blocks_host = blocks_host(*trace_, op);

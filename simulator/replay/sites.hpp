@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
@@ -25,11 +25,12 @@ enum class WorkKind : std::uint8_t {
 };
 
 /// A place in the training loop that puts work on the device: the n-th work of its name in its segment. Every rank and
-/// iteration has an instance of it; what they have in common is kept here.
+/// iteration has an instance of it; what they have in common is kept here. An edit may invent sites: they have no
+/// recorded instances.
 struct Site {
   stages::SegmentKey segment;
   std::uint32_t ordinal = 0;  ///< among the works of this name in the segment
-  trace::StringId name;
+  std::string name;           ///< as recorded, or as an edit calls it
   WorkKind kind = WorkKind::kKernel;
   bool on_side_stream = false;    ///< recorded on another stream than the one the optimizer runs on
   bool blocks_host = false;       ///< the call returns when the copy is done (pageable, device to host)
@@ -49,7 +50,7 @@ struct Site {
 
 /// One host call of an iteration, with the works it launched.
 struct RecordedCall {
-  trace::OperationId call;
+  std::optional<trace::OperationId> call;  ///< none where an edit invented it
   stages::SegmentKey segment;
   Nanoseconds gap = 0;           ///< host time before it
   Nanoseconds duration = 0;      ///< of the call itself, without the time it was blocked
@@ -59,7 +60,7 @@ struct RecordedCall {
 };
 
 struct RecordedWork {
-  trace::OperationId work;
+  std::optional<trace::OperationId> work;  ///< none where an edit invented it
   SiteId site;
   bool on_collective_stream = false;
   std::uint32_t collective_stream = 0;  ///< which one, where it is

@@ -33,6 +33,8 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded) {
   for (const std::int32_t rank : recorded.ranks) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
   if (recorded.world_size) ranks += fmt::format(" of {}", *recorded.world_size);
   entry("ranks", ranks);
+  for (const std::string& edit : recorded.edits) entry("what if", edit);
+  if (!recorded.edits.empty()) entry("speed-ups", "over the recorded schedule under the same what-ifs");
   entry("steps used", std::to_string(recorded.steps));
   if (recorded.step_time_ns) entry("step as recorded", milliseconds(*recorded.step_time_ns) + " ms");
   if (recorded.predicted_step_time_ns) entry("step replayed", milliseconds(*recorded.predicted_step_time_ns) + " ms");

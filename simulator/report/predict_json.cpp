@@ -9,6 +9,7 @@ namespace {
 
 Json json_of_recorded(const RecordedRun& recorded) {
   return Json{{"files", recorded.files},
+              {"edits", recorded.edits},
               {"schedule", or_null(recorded.schedule)},
               {"ranks", recorded.ranks},
               {"world_size", or_null(recorded.world_size)},

@@ -13,6 +13,7 @@ namespace interlace::report {
 /// What was recorded, as far as a prediction says.
 struct RecordedRun {
   std::vector<std::string> files;
+  std::vector<std::string> edits;       ///< what-ifs, in words: they hold for the recorded schedule replayed, too
   std::optional<std::string> schedule;  ///< as recognised; none where it is not in the library
   std::vector<std::int32_t> ranks;      ///< numbers of the ranks read
   std::optional<std::int32_t> world_size;

@@ -50,6 +50,15 @@ std::string whisker(const Prediction& row, const Axis& axis, const TextStyle& st
   return text;
 }
 
+/// A paragraph with its title in the margin.
+void write_titled(std::ostream& out, std::string_view title, const std::string& text, const TextStyle& style) {
+  std::string lead(title);
+  for (const std::string& line : wrapped(text, style.width - title.size())) {
+    out << coloured(style, Colour::kBold, lead) << line << '\n';
+    lead.assign(title.size(), ' ');
+  }
+}
+
 void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextStyle& style) {
   std::string text = recorded.schedule.value_or("a schedule that is not in the library");
   text += fmt::format(", {} of {} ranks, {} steps", recorded.ranks.size(),
@@ -58,11 +67,11 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextSt
   if (recorded.predicted_step_time_ns) {
     text += fmt::format(", {} ms replayed", milliseconds(*recorded.predicted_step_time_ns));
   }
-  constexpr std::string_view kTitle = "recorded  ";
-  std::string_view lead = kTitle;
-  for (const std::string& line : wrapped(text, style.width - kTitle.size())) {
-    out << coloured(style, Colour::kBold, lead) << line << '\n';
-    lead = "          ";
+  write_titled(out, "recorded  ", text, style);
+  for (const std::string& edit : recorded.edits) write_titled(out, "what if   ", edit, style);
+  if (!recorded.edits.empty()) {
+    write_titled(out, "          ",
+                 "(replayed and predicted alike: speed-ups are over the recorded schedule so changed)", style);
   }
 }
 

@@ -1,0 +1,202 @@
+#include "simulator/what_if/apply.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <regex>
+#include <vector>
+
+#include "simulator/base/statistics.hpp"
+#include "simulator/contention/slowdown.hpp"
+
+namespace interlace::what_if {
+
+namespace {
+
+using replay::RecordedCall;
+using replay::RecordedIteration;
+using replay::Site;
+using replay::SiteId;
+using replay::SiteTable;
+using replay::WorkKind;
+
+/// A collective holds this many SMs where none was recorded to tell: NCCL's usual number of channels.
+constexpr std::int32_t kUsualCtas = 16;
+constexpr double kUsualDispatchGap = 1'500;
+constexpr double kUsualBlockTime = 20'000;
+
+double at_least_one(double ns) { return std::max(1.0, ns); }
+
+void scale_time(Site& site, double by) {
+  site.alone_ns = at_least_one(site.alone_ns * by);
+  for (double& ns : site.transfer_ns) ns = at_least_one(ns * by);
+}
+
+/// Scales the sites that `concerns` picks; true where there was one.
+template <class Concerns>
+bool scale_sites(SiteTable& table, double by, Concerns concerns) {
+  bool any = false;
+  for (Site& site : table.sites) {
+    if (!concerns(site)) continue;
+    scale_time(site, by);
+    any = true;
+  }
+  return any;
+}
+
+/// The part of a transfer's time that bandwidth does not change: what is left of the smallest transfer's time when its
+/// bytes are charged at the rate of the largest. 0 where sizes are not known.
+double latency_of(const std::vector<const Site*>& sites) {
+  const auto by_bytes = [](const Site* a, const Site* b) { return a->bytes < b->bytes; };
+  const auto [least, most] = std::ranges::minmax_element(sites, by_bytes);
+  if ((*most)->bytes == 0) return 0;
+  const double ns_per_byte = (*most)->alone_ns / static_cast<double>((*most)->bytes);
+  return std::max(0.0, (*least)->alone_ns - static_cast<double>((*least)->bytes) * ns_per_byte);
+}
+
+/// Gives the link that all work of this kind crosses `by` times the bandwidth; true where there was such work.
+bool scale_bandwidth(SiteTable& table, WorkKind kind, double by) {
+  std::vector<const Site*> crossing;
+  for (const Site& site : table.sites) {
+    if (site.kind == kind) crossing.push_back(&site);
+  }
+  if (crossing.empty()) return false;
+  const double latency = latency_of(crossing);
+  const auto faster = [&](double ns) {
+    const double fixed = std::min(latency, ns);
+    return at_least_one(fixed + (ns - fixed) / by);
+  };
+  for (Site& site : table.sites) {
+    if (site.kind != kind) continue;
+    site.alone_ns = faster(site.alone_ns);
+    for (double& ns : site.transfer_ns) ns = faster(ns);
+  }
+  return true;
+}
+
+template <class Visit>
+void for_each_iteration(SiteTable& table, Visit visit) {
+  for (auto& iterations : table.ranks) {
+    for (RecordedIteration& iteration : iterations) visit(iteration);
+  }
+}
+
+/// Carries out one edit; false where it concerns nothing.
+struct Apply {
+  SiteTable* table;
+
+  bool operator()(const ScaleStage& e) const {
+    return scale_sites(*table, e.by, [&](const Site& site) { return site.segment.stage == e.stage; });
+  }
+
+  bool operator()(const ScaleKernels& e) const {
+    const std::regex pattern(e.pattern);
+    return scale_sites(*table, e.by, [&](const Site& site) {
+      const bool kernel = site.kind == WorkKind::kKernel || site.kind == WorkKind::kCollective;
+      return kernel && std::regex_search(site.name, pattern);
+    });
+  }
+
+  bool operator()(const ScaleKind& e) const {
+    return scale_sites(*table, e.by, [&](const Site& site) { return site.kind == e.kind; });
+  }
+
+  bool operator()(const ScaleLink& e) const {
+    const bool collectives = (e.link == Link::kHost) == table->collectives_cross_host;
+    const bool any_collective = collectives && scale_bandwidth(*table, WorkKind::kCollective, e.by);
+    const bool any_copy = e.link == Link::kHost && scale_bandwidth(*table, WorkKind::kHostCopy, e.by);
+    return any_collective || any_copy;
+  }
+
+  bool operator()(const ScaleHost& e) const {
+    bool any = false;
+    const auto scaled = [&](Nanoseconds ns) {
+      return static_cast<Nanoseconds>(std::llround(static_cast<double>(ns) * e.by));
+    };
+    for_each_iteration(*table, [&](RecordedIteration& iteration) {
+      for (RecordedCall& call : iteration.calls) {
+        call.gap = scaled(call.gap);
+        call.duration = scaled(call.duration);
+        any = true;
+      }
+    });
+    return any;
+  }
+
+  bool operator()(const DropSync& e) const {
+    bool any = false;
+    for (Site& site : table->sites) {
+      if (site.segment.stage != e.stage || !site.blocks_host) continue;
+      site.blocks_host = false;
+      any = true;
+    }
+    for_each_iteration(*table, [&](RecordedIteration& iteration) {
+      for (RecordedCall& call : iteration.calls) {
+        if (call.segment.stage != e.stage || !call.synchronises) continue;
+        call.synchronises = false;
+        any = true;
+      }
+    });
+    return any;
+  }
+
+  bool operator()(const AddWork& e) const {
+    const SiteId id{static_cast<std::uint32_t>(table->sites.size())};
+    table->sites.push_back(invented(e));
+    const stages::SegmentKey segment = table->sites.back().segment;
+    for_each_iteration(*table, [&](RecordedIteration& iteration) {
+      iteration.calls.push_back({.call = {},
+                                 .segment = segment,
+                                 .gap = 0,
+                                 .duration = e.host,
+                                 .synchronises = false,
+                                 .first_work = static_cast<std::uint32_t>(iteration.works.size()),
+                                 .works = 1});
+      iteration.works.push_back({{}, id, e.kind == WorkKind::kCollective, 0});
+    });
+    return true;
+  }
+
+  [[nodiscard]] Site invented(const AddWork& e) const {
+    Site site;
+    site.segment.stage = e.stage;
+    site.name = fmt::format("{} (edit)", schedule::to_string(e.stage));
+    site.kind = e.kind;
+    site.alone_ns = static_cast<double>(e.takes);
+    std::vector<double> gaps;
+    std::int32_t ctas = 0;
+    for (const Site& other : table->sites) {
+      if (other.segment == site.segment && other.name == site.name) ++site.ordinal;
+      site.shape.sm_count = std::max(site.shape.sm_count, other.shape.sm_count);
+      ctas = std::max(ctas, other.ctas);
+      gaps.push_back(other.dispatch_gap_ns);
+    }
+    site.dispatch_gap_ns = gaps.empty() ? kUsualDispatchGap : statistics::median(gaps);
+    if (e.kind == WorkKind::kCollective) {
+      site.ctas = e.sms.value_or(ctas > 0 ? ctas : kUsualCtas);
+      site.shape.blocks = site.ctas;
+    } else if (e.kind == WorkKind::kKernel) {
+      // Without `sms` it fills the GPU as most long kernels do, in rounds of short blocks: SMs that a collective holds
+      // slow it in proportion, not by a whole round of its full length.
+      const auto rounds = std::llround(std::ceil(site.alone_ns / kUsualBlockTime));
+      site.shape.blocks = e.sms ? std::min(*e.sms, site.shape.sm_count) : site.shape.sm_count * rounds;
+      site.sensitivity = contention::usual_sensitivity(site.shape.bound);
+    }
+    return site;
+  }
+};
+
+}  // namespace
+
+SiteTable apply_edits(SiteTable table, std::span<const Edit> edits) {
+  for (const Edit& edit : edits) {
+    if (std::visit(Apply{&table}, edit.change)) continue;
+    throw Error(kNoMatch, edit.place, fmt::format("nothing in the recording is concerned by: {}", describe(edit)),
+                "interlace info shows what was recorded; remove the edit, or mend it");
+  }
+  return table;
+}
+
+}  // namespace interlace::what_if

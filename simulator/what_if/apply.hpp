@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+
+#include "simulator/base/error.hpp"
+#include "simulator/replay/sites.hpp"
+#include "simulator/what_if/edit.hpp"
+
+namespace interlace::what_if {
+
+inline constexpr ErrorCode kNoMatch{"what_if.no_match"};
+
+/// The job as it would be with these edits, one after the other: each changes what those before it left.
+/// Throws Error(what_if.no_match), naming the edit, where one concerns nothing in the table.
+[[nodiscard]] replay::SiteTable apply_edits(replay::SiteTable table, std::span<const Edit> edits);
+
+}  // namespace interlace::what_if
