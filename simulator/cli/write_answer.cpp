@@ -82,9 +82,6 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
     };
     add(answer.measured, "measured");
     add(predicted, "predicted " + predicted.title);
-    const std::filesystem::path ilt = folder / (stem_of(predicted.title) + ".ilt");
-    console.progress("writing " + ilt.string());
-    trace::write_ilt(predicted.trace, ilt);
     write(stem_of(predicted.title) + ".perfetto.json.gz",
           [&](std::ostream& out) { report::write_chrome_trace(out, runs); });
   }

@@ -50,7 +50,8 @@ TEST(BadInput, NoFile) {
   const TemporaryFolder folder;
   expect(failure_of({}), "ingest.no_files", "no recording");
   expect(failure_of({"no such file"}), "ingest.cannot_open", "No such file");
-  expect(failure_of({sample("torchrec_c6")}), "ingest.cannot_open", "directory");
+  // A folder stands for the traces in it, of which the first by name must be one.
+  expect(failure_of({sample("torchrec_c6")}), "kineto.not_a_trace", "c6.r0.json");
   expect(failure_of_content(""), "ingest.empty_file", "empty");
   expect(failure_of_content(testing::gzip("")), "ingest.empty_file", "inflates to nothing");
 }
@@ -69,7 +70,7 @@ TEST(BadInput, OtherFormats) {
          "execution trace");
   expect(failure_of_content(R"({"workload_graph": []})"), kCode, "Chakra");
   expect(failure_of_content(R"({"interlace_schedule": 1})"), kCode, "schedule");
-  expect(failure_of_content("\x89ILT\r\n\x1a\n more"), kCode, "ilt");
+  expect(failure_of_content("\x89ILT\r\n\x1a\n more"), "ilt.damaged", "header");
 }
 
 TEST(BadInput, NoFormat) {
