@@ -98,7 +98,8 @@ void describe_steps(const trace::Trace& trace, const analysis::Annotations& anno
   if (!windows.empty()) recorded.steps = windows.front().steps;
 }
 
-report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps) {
+report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps,
+                          const Diagnostics& assumptions) {
   return {.schedule = prediction.schedule,
           .step_time_ns = prediction.step_time,
           .step_time_low_ns = prediction.step_time_low,
@@ -108,7 +109,7 @@ report::Prediction row_of(const replay::Prediction& prediction, const analysis::
           .host_blocked_ns = analysis::total_blocked(steps.host_blocks),
           .reasons = {},
           .races = prediction.races,
-          .diagnostics = {}};
+          .diagnostics = assumptions.entries()};
 }
 
 /// One predicted schedule with all that the report needs of it.
@@ -165,6 +166,9 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
+  options.simulation.machine.contention = request.contention;
+  Diagnostics assumptions;
+  if (!request.contention) assumptions.count(replay::kContentionOff);
   const auto run = [&](const schedule::Schedule& schedule) {
     console.progress("predicting " + schedule.name);
     replay::Prediction prediction = predictor.predict(schedule, options);
@@ -185,7 +189,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   for (const AskedSchedule& one : asked) {
     try {
       Predicted predicted = run(one.schedule);
-      report.predictions.push_back(row_of(predicted.prediction, predicted.steps));
+      report.predictions.push_back(row_of(predicted.prediction, predicted.steps, assumptions));
       if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());
       traces.push_back({one.schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
     } catch (const Error& error) {

@@ -64,6 +64,9 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->type_name("FILE");
   predict->add_option("--seed", request->seed, "Of the replayed jitter")->capture_default_str();
   predict->add_option("--steps", request->steps, "Steady steps to simulate in a run")->check(CLI::Range(3, 1'000'000));
+  predict->add_flag_callback(
+      "--no-contention", [request] { request->contention = false; },
+      "Let works that run side by side not slow each other, to see what sharing the GPU costs");
   predict->callback([request, &chosen] { chosen = [request](Console& console) { run_predict(*request, console); }; });
 }
 

@@ -25,6 +25,7 @@ struct PredictRequest {
   std::vector<std::string> memory_snapshots;
   std::uint64_t seed = 1;
   std::optional<std::int32_t> steps;  ///< to simulate in a run; none: as many as replay finds good
+  bool contention = true;             ///< false: works running side by side do not slow each other
 };
 
 /// A trace and the steady steps in it, a window a rank.

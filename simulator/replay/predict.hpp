@@ -51,4 +51,9 @@ class Predictor {
   SiteTable sites_;
 };
 
+inline constexpr DiagnosticKind kContentionOff{
+    "replay.contention_off", Severity::kWarning,
+    "works that run side by side were not slowed by each other, as asked for",
+    "leave --no-contention out for a prediction"};
+
 }  // namespace interlace::replay

@@ -1,0 +1,169 @@
+"""The numbers of the model that are not derived from the recording at hand, read from the sources, and their origin."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class ConstantMoved(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Constant:
+    """`pattern` has one group, or several, that hold the value in the file's text; `{name}` stands for the name."""
+
+    name: str
+    file: str
+    what: str
+    origin: str
+    pattern: str = r"\b{name}\s*(?:=|\{{)\s*([^;}}]+?)\s*[;}}]"
+
+    def value(self, root):
+        text = (Path(root) / self.file).read_text()
+        found = re.findall(self.pattern.format(name=re.escape(self.name)), text)
+        if len(found) != 1:
+            raise ConstantMoved(
+                f"{self.name} stands {len(found)} times in {self.file}: adapt tools/accuracy/fitted_values.py"
+            )
+        parts = found[0] if isinstance(found[0], tuple) else (found[0],)
+        return ", ".join(part.replace("'", "").strip() for part in parts)
+
+
+SLOWDOWN = "simulator/contention/slowdown.hpp"
+SLOWDOWN_CPP = "simulator/contention/slowdown.cpp"
+GPU = "simulator/contention/gpu.hpp"
+GPU_CPP = "simulator/contention/gpu.cpp"
+MACHINE = "simulator/replay/machine.hpp"
+SIMULATION = "simulator/replay/simulation.hpp"
+SIMULATION_CPP = "simulator/replay/simulation.cpp"
+PREDICT = "simulator/replay/predict.hpp"
+PREDICT_CPP = "simulator/replay/predict.cpp"
+COSTS = "simulator/replay/site_costs.cpp"
+
+SHARE = r"{{([\d.]+, [\d.]+)}};"
+
+FITTED = (
+    Constant(
+        "kStreamingSensitivity",
+        SLOWDOWN,
+        "extra time of kernels that stream memory beside a collective of 32 CTAs; used where the recording does not "
+        "show the kernel both alone and covered",
+        "median over kernels of four of these jobs that were seen both alone and covered",
+    ),
+    Constant(
+        "kGatherSensitivity",
+        SLOWDOWN,
+        "the same for kernels that follow indices",
+        "the same kernels, and the SMs lost (132 / 100)",
+    ),
+    Constant(
+        "kLostToHostCopies",
+        SLOWDOWN,
+        "part of its progress that a collective through host memory loses while all ranks copy from the host",
+        "slopes of 0.33 to 0.38 over the schedules of n5 and t9",
+    ),
+    Constant(
+        "kUsualCopyRate",
+        COSTS,
+        "pace of a host copy beside a collective through host memory, where the recording does not show it",
+        "0.75 in n5 (two ranks), 0.42 in t9 (four)",
+    ),
+    Constant(
+        "kLeastFreeSms",
+        GPU_CPP,
+        "free SMs below which a collective does not start",
+        "t7 and t9 (none started beside a kernel on 128 of 132 SMs), c6 (one started beside 124)",
+    ),
+    Constant(
+        "kClusterLaunchNs",
+        GPU,
+        "time to place one cluster of a collective",
+        "n6: what a matrix multiplication lost that began just behind a collective",
+    ),
+    Constant(
+        "Shares of an urgent kernel and one in rounds",
+        GPU_CPP,
+        "pace of an urgent kernel, and of the few-round matrix multiplication beside it",
+        "times of side-stream kernels beside one main kernel, in the sets t2 to t9",
+        r"if \(other\.in_cohorts\) return " + SHARE,
+    ),
+    Constant(
+        "Shares of an urgent kernel and one of up to 30 rounds",
+        GPU_CPP,
+        "the same beside a kernel of at most 30 rounds that is not bound by compute",
+        "as above; the bound of 30 rounds too",
+        r"waves <= 30\.0 && [^)]+\) return " + SHARE,
+    ),
+    Constant(
+        "Shares of an urgent kernel and one of many rounds",
+        GPU_CPP,
+        "the same beside a kernel of more rounds",
+        "as above",
+        r"\n  return " + SHARE,
+    ),
+    Constant(
+        "kJaggedPart",
+        COSTS,
+        "bandwidth of an all-to-all of jagged inputs by itself, at least, as a part of a pooled one's",
+        "recordings of base in c6, n6 and t2",
+    ),
+    Constant(
+        "kStartup",
+        COSTS,
+        "time (ns) that such an exchange may take besides its bytes",
+        "the same recordings, by eye",
+    ),
+    Constant(
+        "host_scale",
+        SIMULATION,
+        "host time without the profiler, as a part of the recorded",
+        "base of c6, t6, n5 and n6 comes out right on average (singly 0.55 to 0.80)",
+    ),
+    Constant(
+        "kSyncReturnNs",
+        SIMULATION_CPP,
+        "from the end of what the host waited for until it runs on",
+        "the feasibility study on t2 to t9",
+    ),
+    Constant("wait_latency_ns", MACHINE, "from the end of what a stream waited for to its next work", "the same study"),
+    Constant("kGapSpread", SIMULATION_CPP, "spread of single host times", "equal calls over the steps of n5 and n6"),
+    Constant("kPaceSpread", SIMULATION_CPP, "spread of the pace of whole steps", "the same"),
+    Constant(
+        "kHostSpread",
+        PREDICT_CPP,
+        "spread of host_scale over the runs of a prediction",
+        "unprofiled over recorded host time of t2 to t9 (0.68 to 0.97, middle half 0.66 to 0.80)",
+    ),
+    Constant("kLatencySpread", PREDICT_CPP, "spread of the launch latency (ns) over those runs", "spread in one trace"),
+    Constant(
+        "model_error",
+        PREDICT,
+        "what the model itself may be off by, added to every interval",
+        "the speed-up errors of this very page, over all sets but the bimodal one: how often an interval here covers "
+        "the measurement is therefore no independent evidence",
+    ),
+)
+
+CHOSEN = (
+    Constant("kClusterCtas", GPU_CPP, "CTAs of a cluster of NCCL's kernels", "NCCL's own on compute capability 9.0"),
+    Constant("kGpcs", GPU_CPP, "parts of the GPU that a cluster must not straddle", "the hardware"),
+    Constant("kReferenceCtas", SLOWDOWN_CPP, "CTAs that the sensitivities refer to", "NCCL's, over NVLink here"),
+    Constant("kMostCtas", SLOWDOWN_CPP, "CTAs beyond which the slowdown grows no more", "a guard, beyond all seen"),
+    Constant("kFewWaves", GPU_CPP, "rounds of blocks up to which they are simulated one by one", "a choice"),
+    Constant("kFastestPcie", COSTS, "GB/s above which collectives must have direct links", "PCIe 5, 16 lanes"),
+    Constant("kStrongest", COSTS, "largest sensitivity that a recording is believed to show", "a guard"),
+    Constant("iterations", SIMULATION, "steps simulated a run where nobody says otherwise", "a choice"),
+    Constant("warm_up", SIMULATION, "of these, steps until the pipeline is steady", "a choice"),
+    Constant("runs", PREDICT, "simulations a prediction, each with its own seed and draws", "a choice"),
+)
+
+LEARNED = (
+    "time of every kernel without company: the recorded instances, each freed of the collectives beside it",
+    "how strongly collectives slow a kernel, where the recording shows it alone and covered at least twice each",
+    "transfer time of every collective by rank, from the last arrival; the spread of each over the steps",
+    "launch latency (9 us where the recording has fewer than eight launches on an idle stream) and the gaps between "
+    "queued works",
+    "whether collectives pass through host memory, and the pace of host copies beside them",
+    "host gaps and call durations, step by step",
+)
