@@ -9,6 +9,7 @@
 #include "simulator/analysis/compare.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
+#include "simulator/cli/errors.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/replay/recognise.hpp"
@@ -67,7 +68,8 @@ std::optional<std::string> optimizer_label(const analysis::Annotations& annotati
   for (const std::vector<replay::RecordedIteration>& iterations : table.ranks) {
     for (const replay::RecordedCall& call : iterations.front().calls) {
       if (call.segment.stage != schedule::Stage::kOptimizerStep) continue;
-      if (const auto label = annotations.stage_of(call.call)) return std::string(label->stage);
+      if (!call.call) continue;  // made by an edit
+      if (const auto label = annotations.stage_of(*call.call)) return std::string(label->stage);
     }
   }
   return std::nullopt;

@@ -242,7 +242,8 @@ std::optional<double> Machine::next_change() const {
       if (ready > now_ns_ + kEpsilon) next = std::min(next, ready);
     }
   }
-  return next == kNever ? std::nullopt : std::optional(std::max(next, now_ns_));
+  // Always later than now by what a double still tells apart: a change that is due at once was made by settle().
+  return next == kNever ? std::nullopt : std::optional(std::max(next, now_ns_ + kEpsilon));
 }
 
 void Machine::advance(double to_ns) {

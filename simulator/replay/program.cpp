@@ -30,8 +30,8 @@ bool leaves_no_device_work(Stage stage) {
 /// Compiles one rank's recorded iteration.
 class Compiler {
  public:
-  Compiler(const Schedule& schedule, Plan& plan, const RecordedIteration& iteration, const SiteTable& table)
-      : schedule_(&schedule), plan_(&plan), iteration_(&iteration), table_(&table) {
+  Compiler(const Schedule& schedule, Plan& plan, const RecordedIteration& iteration)
+      : schedule_(&schedule), plan_(&plan), iteration_(&iteration) {
     for (std::uint32_t i = 0; i < iteration.calls.size(); ++i) {
       const SegmentKey& key = iteration.calls[i].segment;
       calls_[key].push_back(i);
@@ -349,7 +349,6 @@ class Compiler {
   const Schedule* schedule_;
   Plan* plan_;
   const RecordedIteration* iteration_;
-  const SiteTable* table_;
   std::map<SegmentKey, std::vector<std::uint32_t>> calls_;
   std::set<ModuleId> modules_;
   std::optional<StreamIndex> lookup_stream_;
@@ -369,7 +368,7 @@ Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& 
   for (const auto& iterations : table.ranks) {
     auto& programs = plan.programs.emplace_back();
     for (const RecordedIteration& iteration : iterations) {
-      programs.push_back(Compiler(schedule, plan, iteration, table).run());
+      programs.push_back(Compiler(schedule, plan, iteration).run());
     }
   }
   return plan;
