@@ -68,7 +68,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   std::vector<double> steps;
   for (const SimulationResult& one : results) steps.insert(steps.end(), one.steps_ns.begin(), one.steps_ns.end());
   std::vector<std::string> races;
-  for (const Race& race : find_races(results, sites_, *trace_, usual.warm_up, statistics::mean(steps))) {
+  for (const Race& race : find_races(results, sites_, usual.warm_up, statistics::mean(steps))) {
     races.push_back(race.text());
   }
   const std::vector<double> single_steps = with_model_error(steps, options.model_error);

@@ -88,8 +88,8 @@ void gather(const SimulationResult& run, const SiteTable& table, std::int32_t wa
   }
 }
 
-std::string described(const Site& site, const trace::Trace& trace) {
-  return fmt::format("{} of {}", plain_name(trace.text(site.name)), schedule::to_string(site.segment.stage));
+std::string described(const Site& site) {
+  return fmt::format("{} of {}", plain_name(site.name), schedule::to_string(site.segment.stage));
 }
 
 }  // namespace
@@ -99,8 +99,8 @@ std::string Race::text() const {
                      loser, winner, lost_low_ns / kMillisecondNs, lost_high_ns / kMillisecondNs);
 }
 
-std::vector<Race> find_races(std::span<const SimulationResult> runs, const SiteTable& table, const trace::Trace& trace,
-                             std::int32_t warm_up, double step_ns) {
+std::vector<Race> find_races(std::span<const SimulationResult> runs, const SiteTable& table, std::int32_t warm_up,
+                             double step_ns) {
   LossesBySite losses;
   for (const SimulationResult& run : runs) gather(run, table, warm_up, losses);
   std::vector<Race> races;
@@ -110,8 +110,7 @@ std::vector<Race> find_races(std::span<const SimulationResult> runs, const SiteT
     const double high = statistics::quantile(l.lost_ns, 0.9);
     if (high - low < kWorthTelling * step_ns) continue;
     const auto rival = std::ranges::max_element(l.rivals, {}, [](const auto& entry) { return entry.second; });
-    races.push_back(
-        {described(table.sites[id.index()], trace), described(table.sites[rival->first.index()], trace), low, high});
+    races.push_back({described(table.sites[id.index()]), described(table.sites[rival->first.index()]), low, high});
   }
   std::ranges::stable_sort(races, std::greater<>{}, [](const Race& r) { return r.lost_high_ns - r.lost_low_ns; });
   return races;

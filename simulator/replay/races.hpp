@@ -25,6 +25,6 @@ struct Race {
 /// blocks, and kernels of few rounds of blocks that in some steps find SMs held by a collective. Only where the
 /// difference between 10th and 90th percentile is at least one percent of the step; the largest first.
 [[nodiscard]] std::vector<Race> find_races(std::span<const SimulationResult> runs, const SiteTable& table,
-                                           const trace::Trace& trace, std::int32_t warm_up, double step_ns);
+                                           std::int32_t warm_up, double step_ns);
 
 }  // namespace interlace::replay
