@@ -68,7 +68,7 @@ std::optional<std::string> optimizer_label(const analysis::Annotations& annotati
   for (const std::vector<replay::RecordedIteration>& iterations : table.ranks) {
     for (const replay::RecordedCall& call : iterations.front().calls) {
       if (call.segment.stage != schedule::Stage::kOptimizerStep) continue;
-      if (!call.call) continue;  // made by an edit
+      if (!call.call) continue;
       if (const auto label = annotations.stage_of(*call.call)) return std::string(label->stage);
     }
   }
@@ -135,14 +135,15 @@ std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Inter
   return windows;
 }
 
-/// Scales all predictions so that the recorded schedule's is the step time the user measured without a profiler.
-void anchor(report::PredictReport& report, double measured_step_ms) {
+/// Scales all predictions so that the recorded schedule's, replayed without edits, would be the step time that the user
+/// measured without a profiler. None: it cannot be replayed.
+void anchor(report::PredictReport& report, double measured_step_ms, std::optional<Nanoseconds> replayed) {
   constexpr double kNsPerMs = 1e6;
-  if (!report.recorded.predicted_step_time_ns) {
+  if (!replayed) {
     throw Error(kCannotAnchor, "--measured-step-ms", "the recorded schedule is none of the built-in ones",
                 "leave --measured-step-ms out");
   }
-  const double factor = measured_step_ms * kNsPerMs / static_cast<double>(*report.recorded.predicted_step_time_ns);
+  const double factor = measured_step_ms * kNsPerMs / static_cast<double>(*replayed);
   const auto scale = [&](Nanoseconds& time) { time = std::llround(static_cast<double>(time) * factor); };
   scale(*report.recorded.predicted_step_time_ns);
   for (report::Prediction& prediction : report.predictions) {
@@ -161,10 +162,10 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   console.progress("cutting the recording into stages");
   const stages::Profile profile = request.profile ? stages::read_profile(*request.profile) : stages::torchrec_profile();
   const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
-  replay::SiteTable sites = replay::find_sites(recording.trace, cut, recording.diagnostics);
+  const replay::SiteTable sites = replay::find_sites(recording.trace, cut, recording.diagnostics);
   const std::vector<schedule::Schedule> library = schedule::all_sound();
   const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, sites);
-  const replay::Predictor predictor(recording.trace, cut, what_if::apply_edits(std::move(sites), edits));
+  const replay::Predictor predictor(recording.trace, cut, what_if::apply_edits(sites, edits));
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
@@ -199,7 +200,13 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
       report.skipped.push_back({one.schedule.name, error.problem()});
     }
   }
-  if (request.measured_step_ms) anchor(report, *request.measured_step_ms);
+  if (request.measured_step_ms) {
+    std::optional<Nanoseconds> unedited = report.recorded.predicted_step_time_ns;
+    if (known != nullptr && !edits.empty()) {
+      unedited = replay::Predictor(recording.trace, cut, sites).predict(*known, options).step_time;
+    }
+    anchor(report, *request.measured_step_ms, unedited);
+  }
   const analysis::Annotations annotations(recording.trace);
   std::vector<analysis::StepWindow> windows = recorded_windows(recording.trace, annotations, predictor.sites());
   describe_steps(recording.trace, annotations, windows, report.recorded);

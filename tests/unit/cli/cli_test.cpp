@@ -56,6 +56,9 @@ TEST_F(CliTest, ErrorsAreOneLineWithACode) {
       {"predict --from /no/such/file --schedule torchrec/base", "error[ingest.cannot_open]"},
       {"predict --from x --schedule no/such", "error[schedule.no_such_schedule]"},
       {"predict --from x --schedule all --memory-snapshot y", "error[cli.not_yet]: y"},
+      {"predict --from x --schedule all --edit /no/edits.json", "error[what_if.bad_edit]: /no/edits.json"},
+      {"predict --schedule torchrec/base --profile /no/profile.json --from " + sample("sparse"),
+       "error[stages.bad_profile]: /no/profile.json"},
       {"predict --schedule recsys/dp_only --from " + sample("sparse"),
        "error[replay.stage_not_recorded]: recsys/dp_only"},
       {"convert x -o out.txt", "error[cli.unknown_output]: out.txt"},
@@ -157,6 +160,35 @@ TEST_F(CliTest, SchedulesListsShowsAndValidates) {
   const Finished broken = interlace("schedules validate " + path("broken.json"));
   EXPECT_EQ(broken.status, 1);
   EXPECT_NE(broken.err.find("no_such_stage"), std::string::npos) << broken.err;
+}
+
+// The measured step belongs to the job as it was recorded: with the optimizer made longer, the replayed recorded
+// schedule ends above it by the same factor as without the anchor.
+TEST_F(CliTest, EditsConcernTheRecordedScheduleToo) {
+  const std::string ask = "predict --format json --schedule torchrec/sparse_dist --from " + sample("sparse");
+  const std::string edit = " --edit " INTERLACE_SOURCE_DIR "/samples/edits/longer_optimizer.json";
+  const auto recorded = [](const Finished& run) { return Json::parse(run.out)["recorded"]; };
+  const Json plain = recorded(interlace(ask));
+  const Json longer = recorded(interlace(ask + edit));
+  const Json anchored = recorded(interlace(ask + edit + " --measured-step-ms 40"));
+  EXPECT_TRUE(plain["edits"].empty());
+  EXPECT_EQ(longer["edits"][0], "optimizer_step takes 100 times as long on the device");
+  const auto step = [](const Json& run) { return run["predicted_step_time_ns"].get<double>(); };
+  EXPECT_GT(step(longer), step(plain) * 1.02);
+  EXPECT_NEAR(step(anchored), 40e6 * step(longer) / step(plain), 2);
+  const Finished table = interlace("predict --schedule torchrec/sparse_dist --from " + sample("sparse") + edit);
+  EXPECT_NE(table.out.find("what if   optimizer_step takes 100 times as long on the device\n"), std::string::npos)
+      << table.out;
+}
+
+// A profile of other annotations finds nothing in TorchRec's.
+TEST_F(CliTest, CutsByTheProfileGiven) {
+  std::ofstream(path("profile.json")) << R"({"interlace_annotations": 1, "iteration_end": "^my step$",
+    "rules": [{"stage": "optimizer_step", "within": ["^my optimizer$"]}]})";
+  const Finished run =
+      interlace("predict --schedule torchrec/base --from " + sample("sparse") + " --profile " + path("profile.json"));
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.err.find("error[stages.no_iterations]"), std::string::npos) << run.err;
 }
 
 }  // namespace
