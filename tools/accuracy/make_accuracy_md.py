@@ -75,6 +75,17 @@ def in_short(raw):
         ),
         table(("goal", "figure", "met"), [(g.text, g.figure, "yes" if g.met else "**no**") for g in held]),
     ]
+    judged = [(raw["sets"][name], source, rows) for name, source, rows in goals.evaluations(raw, bimodal=False)]
+    alone = [row for one_set, source, _ in judged for row in metrics.rows_from(one_set, source, contention=False)]
+    rows = [row for _, _, of_source in judged for row in of_source]
+    parts.append(
+        paragraph(
+            "Speed-up errors over all these, mean / largest: "
+            f"Interlace {pair(metrics.size_of(rows, 'speedup_error'))}, "
+            f"no change {pair(metrics.size_of(rows, 'no_change_error'))}, "
+            f"replay without contention {pair(metrics.size_of(alone, 'speedup_error'))}."
+        )
+    )
     misses = [
         f"{g.text}: " + ("; ".join(g.misses) if g.misses else g.figure) + "."
         for g in held
