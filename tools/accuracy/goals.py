@@ -40,16 +40,17 @@ def share(part, whole):
     return f"{part} of {whole} ({part / whole * 100:.1f} %)" if whole else "none"
 
 
-def recorded_schedule(raw):
+def recorded_schedule(raw, schedules, which):
     errors = [
         (name, schedule, error)
         for name, one_set in raw["sets"].items()
         if name not in sets.BIMODAL_SETS
         for schedule, error in metrics.self_errors(one_set).items()
+        if schedule in schedules
     ]
     misses = [f"{name} {schedule}: {error:+.2f} %" for name, schedule, error in errors if abs(error) > MOST_STEP_ERROR]
     met = len(errors) - len(misses)
-    text = f"recorded schedule within {MOST_STEP_ERROR} % of its mean"
+    text = f"recorded schedule within {MOST_STEP_ERROR} %, {which}"
     return Goal(text, share(met, len(errors)), not misses, misses)
 
 
@@ -151,8 +152,9 @@ def bimodal(raw):
 def speed(raw):
     taken = raw.get("fastest_answer_ms")
     text = f"one schedule of c6 in <= {MOST_ANSWER_MS:.0f} ms"
-    return Goal(text, f"{taken:.0f} ms" if taken else "not timed", taken is not None and taken <= MOST_ANSWER_MS)
+    return Goal(text, f"{taken:.0f} ms, as busy as the machine was" if taken else "not timed", taken is not None and taken <= MOST_ANSWER_MS)
 
 
 def all_goals(raw):
-    return [recorded_schedule(raw), *speedups(raw), orders(raw), *intervals(raw), *bimodal(raw), speed(raw)]
+    sources = recorded_schedule(raw, sets.SOURCES, "the three sources")
+    return [sources, recorded_schedule(raw, sets.SCHEDULES, "any"), *speedups(raw), orders(raw), *intervals(raw), *bimodal(raw), speed(raw)]

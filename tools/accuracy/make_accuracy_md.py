@@ -75,6 +75,17 @@ def in_short(raw):
         ),
         table(("goal", "figure", "met"), [(g.text, g.figure, "yes" if g.met else "**no**") for g in held]),
     ]
+    judged = [(raw["sets"][name], source, rows) for name, source, rows in goals.evaluations(raw, bimodal=False)]
+    alone = [row for one_set, source, _ in judged for row in metrics.rows_from(one_set, source, contention=False)]
+    rows = [row for _, _, of_source in judged for row in of_source]
+    parts.append(
+        paragraph(
+            "Speed-up errors over all these, mean / largest: "
+            f"Interlace {pair(metrics.size_of(rows, 'speedup_error'))}, "
+            f"no change {pair(metrics.size_of(rows, 'no_change_error'))}, "
+            f"replay without contention {pair(metrics.size_of(alone, 'speedup_error'))}."
+        )
+    )
     misses = [
         f"{g.text}: " + ("; ".join(g.misses) if g.misses else g.figure) + "."
         for g in held
@@ -178,29 +189,27 @@ def from_itself(raw):
 
 
 def every_schedule(raw):
-    parts = ["## Every schedule"]
+    header = ("schedule", "measured", "predicted", "interval", "step time", "speed-up", "no change", "no sharing")
+    parts = ["## Every schedule", "Step times in ms; errors of step time and speed-up in percent, columns as above."]
     for name, one_set in raw["sets"].items():
-        rows = []
         for source in sets.SOURCES:
             alone = {r["schedule"]: r for r in metrics.rows_from(one_set, source, contention=False)}
-            for row in metrics.rows_from(one_set, source):
-                rows.append(
-                    (
-                        source,
-                        row["schedule"],
-                        f"{row['measured_ms']:.2f}",
-                        f"{row['predicted_ms']:.2f}",
-                        f"{row['low_ms']:.2f} - {row['high_ms']:.2f}",
-                        signed(row["step_error"]),
-                        signed(row["speedup_error"]),
-                        signed(row["no_change_error"]),
-                        signed(alone[row["schedule"]]["speedup_error"]),
-                        "yes" if row["inside"] else "no",
-                    )
+            rows = [
+                (
+                    row["schedule"],
+                    f"{row['measured_ms']:.2f}",
+                    f"{row['predicted_ms']:.2f}",
+                    f"{row['low_ms']:.2f} - {row['high_ms']:.2f}",
+                    signed(row["step_error"]),
+                    signed(row["speedup_error"]),
+                    signed(row["no_change_error"]),
+                    signed(alone[row["schedule"]]["speedup_error"]),
+                    "yes" if row["inside"] else "no",
                 )
-        if rows:
-            header = ("from", "schedule", "measured", "predicted", "interval", "step time", "speed-up", "no change")
-            parts += [f"### {name} (ms)", table((*header, "no sharing", "inside"), rows)]
+                for row in metrics.rows_from(one_set, source)
+            ]
+            if rows:
+                parts += [f"### {name} from {source}", table((*header, "inside"), rows)]
     return parts
 
 

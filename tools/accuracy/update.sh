@@ -4,7 +4,7 @@
 #   tools/accuracy/update.sh SETS_DIR [INTERLACE]
 #
 # SETS_DIR holds a folder a set (tools/accuracy/sets.py); INTERLACE is build/desktop/bin/interlace unless given. Takes
-# about two minutes on two free cores; JOBS=n sets how many predictions run at once.
+# about a minute of processor time; JOBS=n sets how many predictions run at once.
 set -euo pipefail
 [[ $# -ge 1 && $# -le 2 ]] || { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
