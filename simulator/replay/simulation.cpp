@@ -274,7 +274,7 @@ class Simulation {
       end = std::max(end, *work.end_ns);
     }
     for (const std::vector<double>& ends : result_.iteration_ends) {
-      for (std::size_t i = static_cast<std::size_t>(options_.warm_up); i + 1 < ends.size(); ++i) {
+      for (auto i = static_cast<std::size_t>(options_.warm_up); i + 1 < ends.size(); ++i) {
         result_.steps_ns.push_back(ends[i] - ends[i - 1]);
       }
     }

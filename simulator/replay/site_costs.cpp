@@ -147,7 +147,7 @@ void estimate_kernels(const Trace& trace, SiteTable& table) {
 /// Host copies of some size: when they ran, by rank, and how fast with and without collectives beside them.
 struct HostCopies {
   std::vector<IntervalSet> busy;
-  std::vector<double> alone_rates;    ///< bytes a nanosecond
+  std::vector<double> alone_rates;  ///< bytes a nanosecond
   std::vector<double> crowded_rates;
 };
 
@@ -241,7 +241,8 @@ std::vector<IntervalSet> kernel_time(const Trace& trace) {
   std::vector<std::vector<Interval>> busy(trace.ranks().size());
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const OperationId op{i};
-    if (trace.kind(op) == OperationKind::kKernel) busy[trace.rank_of(op).index()].push_back({trace.start(op), trace.end(op)});
+    if (trace.kind(op) == OperationKind::kKernel)
+      busy[trace.rank_of(op).index()].push_back({trace.start(op), trace.end(op)});
   }
   std::vector<IntervalSet> result;
   for (auto& of_rank : busy) result.emplace_back(std::move(of_rank));
@@ -253,8 +254,8 @@ bool is_jagged_exchange(const Site& site) {
 }
 
 /// All-to-alls of jagged inputs mostly run beside other kernels, and a recorded start may mean that the first of their
-/// CTAs found an SM. By themselves they reached at least half of the pooled ones' bandwidth (base of c6, n6 and t2), and
-/// one reaches what another of the same job does: what they took longer is the crowd's doing.
+/// CTAs found an SM. By themselves they reached at least half of the pooled ones' bandwidth (base of c6, n6 and t2),
+/// and one reaches what another of the same job does: what they took longer is the crowd's doing.
 void free_jagged_exchanges(const Trace& trace, SiteTable& table) {
   constexpr double kJaggedPart = 0.5;
   constexpr double kStartup = 50'000.0;
@@ -279,8 +280,8 @@ void free_jagged_exchanges(const Trace& trace, SiteTable& table) {
 /// the large collectives tells which way they go. There, host copies and collectives slow each other down.
 void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copies) {
   constexpr Bytes kLarge = 8'000'000;
-  constexpr double kFastestPcie = 64.0;     // bytes a nanosecond: generation 5, 16 lanes
-  constexpr double kUsualCopyRate = 0.6;    // beside a collective: 0.75 on two ranks (n5), 0.42 on four (t9)
+  constexpr double kFastestPcie = 64.0;   // bytes a nanosecond: generation 5, 16 lanes
+  constexpr double kUsualCopyRate = 0.6;  // beside a collective: 0.75 on two ranks (n5), 0.42 on four (t9)
   double fastest = 0;
   for (const Site& site : table.sites) {
     if (site.kind != WorkKind::kCollective || site.bytes < kLarge) continue;
@@ -293,7 +294,8 @@ void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copi
   if (!table.collectives_cross_host) return;
   const bool seen = copies.alone_rates.size() >= 2 && copies.crowded_rates.size() >= 2;
   table.host_copy_rate =
-      seen ? std::min(1.0, statistics::median(copies.crowded_rates) / statistics::median(copies.alone_rates)) : kUsualCopyRate;
+      seen ? std::min(1.0, statistics::median(copies.crowded_rates) / statistics::median(copies.alone_rates))
+           : kUsualCopyRate;
   if (copies.alone_rates.empty() && copies.crowded_rates.empty()) return;
   const double alone = copies.alone_rates.empty() ? statistics::median(copies.crowded_rates) / table.host_copy_rate
                                                   : statistics::median(copies.alone_rates);
@@ -327,41 +329,61 @@ void estimate_collectives(const Trace& trace, SiteTable& table, Diagnostics& dia
   free_jagged_exchanges(trace, table);
 }
 
-/// Gaps between queued works, and the latency of a launch on an idle stream.
-void estimate_dispatch(const Trace& trace, SiteTable& table) {
-  std::vector<std::vector<double>> gaps(table.sites.size());
+/// What the device adds between works: seen where a work was queued in time, or met an idle stream.
+struct DispatchTimes {
+  std::vector<std::vector<double>> gaps;  ///< by site
   std::vector<double> all_gaps;
   std::vector<double> latencies;
-  for (const auto& iterations : table.ranks) {
-    std::map<LaneId, OperationId> before;
-    for (const RecordedIteration& iteration : iterations) {
-      for (const RecordedCall& call : iteration.calls) {
-        for (std::uint32_t w = 0; w < call.works; ++w) {
-          const RecordedWork& work = iteration.works[call.first_work + w];
-          const LaneId lane = trace.lane_of(*work.work);
-          const Nanoseconds start = trace.start(*work.work);
-          const Nanoseconds called = trace.start(*call.call);
-          if (const auto last = before.find(lane); last != before.end()) {
-            const Nanoseconds gap = start - trace.end(last->second);
-            if (called + kQueuedEarly < trace.end(last->second) && gap >= 0 && gap < kLongestDispatchGap) {
-              gaps[work.site.index()].push_back(static_cast<double>(gap));
-              all_gaps.push_back(static_cast<double>(gap));
-            } else if (trace.end(last->second) + kIdleBefore < called && !work.on_collective_stream) {
-              latencies.push_back(static_cast<double>(start - called));
-            }
-          }
-          before[lane] = *work.work;
-        }
-      }
+
+  void see(const Trace& trace, OperationId call, const RecordedWork& work, OperationId before) {
+    const Nanoseconds start = trace.start(*work.work);
+    const Nanoseconds called = trace.start(call);
+    const Nanoseconds free = trace.end(before);
+    const Nanoseconds gap = start - free;
+    if (called + kQueuedEarly < free && gap >= 0 && gap < kLongestDispatchGap) {
+      gaps[work.site.index()].push_back(static_cast<double>(gap));
+      all_gaps.push_back(static_cast<double>(gap));
+    } else if (free + kIdleBefore < called && !work.on_collective_stream) {
+      latencies.push_back(static_cast<double>(start - called));
     }
   }
-  const double usual_gap = all_gaps.empty() ? 1'500.0 : statistics::median(all_gaps);
+};
+
+template <class Visit>
+void for_each_work(const RecordedIteration& iteration, Visit visit) {
+  for (const RecordedCall& call : iteration.calls) {
+    for (std::uint32_t w = 0; w < call.works; ++w) visit(call, iteration.works[call.first_work + w]);
+  }
+}
+
+DispatchTimes dispatch_times(const Trace& trace, const SiteTable& table) {
+  DispatchTimes times;
+  times.gaps.resize(table.sites.size());
+  for (const auto& iterations : table.ranks) {
+    std::map<LaneId, OperationId> before;
+    const auto see = [&](const RecordedCall& call, const RecordedWork& work) {
+      const LaneId lane = trace.lane_of(*work.work);
+      if (const auto last = before.find(lane); last != before.end()) times.see(trace, *call.call, work, last->second);
+      before[lane] = *work.work;
+    };
+    for (const RecordedIteration& iteration : iterations) for_each_work(iteration, see);
+  }
+  return times;
+}
+
+/// Gaps between queued works, and the latency of a launch on an idle stream.
+void estimate_dispatch(const Trace& trace, SiteTable& table) {
+  constexpr double kUsualGap = 1'500.0;
+  constexpr double kUsualLatency = 9'000.0;
+  const DispatchTimes times = dispatch_times(trace, table);
+  const double usual_gap = times.all_gaps.empty() ? kUsualGap : statistics::median(times.all_gaps);
   for (std::size_t s = 0; s < table.sites.size(); ++s) {
     // On side streams the gap shows when blocks of the kernel beside it retired, not what the device needs.
     Site& site = table.sites[s];
-    site.dispatch_gap_ns = gaps[s].empty() || site.on_side_stream ? usual_gap : statistics::median(gaps[s]);
+    const bool unclear = times.gaps[s].empty() || site.on_side_stream;
+    site.dispatch_gap_ns = unclear ? usual_gap : statistics::median(times.gaps[s]);
   }
-  table.launch_latency_ns = latencies.size() < 8 ? 9'000.0 : statistics::quantile(latencies, 0.25);
+  table.launch_latency_ns = times.latencies.size() < 8 ? kUsualLatency : statistics::quantile(times.latencies, 0.25);
 }
 
 Nanoseconds recorded_step(const stages::Cut& cut) {

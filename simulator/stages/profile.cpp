@@ -116,8 +116,8 @@ Profile read_profile(const std::filesystem::path& file) {
 }
 
 const Profile& torchrec_profile() {
-  static const Profile profile = parse_profile(kTorchrecProfileText, "torchrec");
-  return profile;
+  static const Profile kTorchrec = parse_profile(kTorchrecProfileText, "torchrec");
+  return kTorchrec;
 }
 
 }  // namespace interlace::stages
