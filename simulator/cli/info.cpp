@@ -8,6 +8,7 @@
 
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/subcommands.hpp"
+#include "simulator/graph/waits.hpp"
 #include "simulator/report/info_report.hpp"
 
 namespace interlace::cli {
@@ -21,7 +22,9 @@ struct InfoOptions {
 };
 
 void run_info(const InfoOptions& options, Console& console) {
-  const ingest::Recording recording = read_recording(options.files, console);
+  ingest::Recording recording = read_recording(options.files, console);
+  // What each stream waited for is often not recorded; how much of it could be told is part of a recording's quality.
+  static_cast<void>(graph::infer_waits(recording.trace, recording.diagnostics));
   console.progress("analysing");
   const report::InfoReport info = report::make_info(recording.trace, recording.diagnostics, options.kernels);
   console.done();
