@@ -136,10 +136,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 std::string_view kind_of(const LocatedJson& json) {
-  constexpr std::array<std::string_view, 7> kinds = {"null",     "true or false", "a whole number", "a fraction",
-                                                     "a string", "an array",      "an object"};
-  static_assert(kinds.size() == std::variant_size_v<decltype(LocatedJson::value)>);
-  return kinds.at(json.value.index());
+  constexpr std::array<std::string_view, 7> kKinds = {"null",     "true or false", "a whole number", "a fraction",
+                                                      "a string", "an array",      "an object"};
+  static_assert(kKinds.size() == std::variant_size_v<decltype(LocatedJson::value)>);
+  return kKinds.at(json.value.index());
 }
 
 std::optional<LocatedJson> read_located_json(std::string_view text, std::vector<Problem>& problems) {

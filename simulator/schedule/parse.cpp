@@ -25,8 +25,8 @@ constexpr std::array<std::string_view, 2> kStreamFields = {"priority", "same_as"
 
 // Names become names of files: no empty segment, none that leaves the folder.
 bool is_name(std::string_view name) {
-  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./";
-  if (name.size() > kLongestName || name.find_first_not_of(letters) != std::string_view::npos) return false;
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./";
+  if (name.size() > kLongestName || name.find_first_not_of(kLetters) != std::string_view::npos) return false;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find('/', begin), name.size());
     const std::string_view segment = name.substr(begin, end - begin);

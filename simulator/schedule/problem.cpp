@@ -51,8 +51,8 @@ std::string_view last_segment(std::string_view word) { return word.substr(word.r
 
 // None: not alike. Of words with folders the last segments decide, and those alone where one word has no folder.
 std::optional<std::size_t> likeness(std::string_view word, std::string_view known) {
-  constexpr std::size_t longest = 200;  // what is longer is no slip of a finger, and the table above is quadratic
-  if (word.size() > longest) return std::nullopt;
+  constexpr std::size_t kLongest = 200;  // what is longer is no slip of a finger, and the table above is quadratic
+  if (word.size() > kLongest) return std::nullopt;
   const std::string_view a = last_segment(word);
   const std::string_view b = last_segment(known);
   const bool both_have_folders = a.size() < word.size() && b.size() < known.size();

@@ -86,10 +86,10 @@ std::optional<Step> StepReader::read_step(const LocatedJson& json) {
   if (has_field(*object, "wait")) return step(read_wait(*object, json.line));
   if (has_field(*object, "for_each")) return step(read_for_each(*object, json.line));
   if (has_field(*object, "record")) return step(read_record(*object, json.line));
-  constexpr std::array<std::string_view, 4> kinds = {"stage", "wait", "record", "for_each"};
+  constexpr std::array<std::string_view, 4> kKinds = {"stage", "wait", "record", "for_each"};
   std::vector<std::string_view> meant;
   for (const LocatedJson::Member& member : *object) {
-    if (meant.empty()) meant = nearest(member.key, kinds);
+    if (meant.empty()) meant = nearest(member.key, kKinds);
   }
   problems_.push_back(
       {kMissingField, json.line,
