@@ -36,7 +36,7 @@ double KernelShape::waves() const { return static_cast<double>(blocks) / static_
 
 Bound bound_of(std::string_view kernel_name) {
   static constexpr std::array<std::string_view, 5> kCompute{"gemm", "cutlass", "xmma", "cublas", "nvjet"};
-  static constexpr std::array<std::string_view, 6> kGather{"split_embedding", "bounds_check",     "permute_2D",
+  static constexpr std::array<std::string_view, 6> kGather{"split_embedding", "bounds_check",  "permute_2D",
                                                            "linearize_index", "embedding_bag", "index_select"};
   const auto any = [&](std::span<const std::string_view> words) {
     return std::ranges::any_of(words, [&](std::string_view w) { return names_word(kernel_name, w); });

@@ -35,8 +35,8 @@ struct KernelShape {
 [[nodiscard]] KernelShape shape_of(const trace::KernelDetail& kernel, std::string_view name,
                                    const trace::Device* device);
 
-/// By name: libraries of matrix multiplication (cuBLAS, CUTLASS, xmma) are bound by compute; lookups, their gradients and
-/// the kernels that permute or check indices follow indices; all else streams.
+/// By name: libraries of matrix multiplication (cuBLAS, CUTLASS, xmma) are bound by compute; lookups, their gradients
+/// and the kernels that permute or check indices follow indices; all else streams.
 [[nodiscard]] Bound bound_of(std::string_view kernel_name);
 
 }  // namespace interlace::contention

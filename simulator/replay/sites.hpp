@@ -37,7 +37,7 @@ struct Site {
   contention::KernelShape shape;  ///< kernels and collectives
   std::int32_t ctas = 0;          ///< SMs that a collective holds
   trace::CollectiveFunction function = trace::CollectiveFunction::kUnknown;
-  Bytes bytes = 0;                ///< of copies; of a collective the most that one rank sends or receives
+  Bytes bytes = 0;  ///< of copies; of a collective the most that one rank sends or receives
   std::vector<trace::OperationId> instances;
 
   double alone_ns = 0;              ///< with the GPU to itself; of a collective: from the last arrival to the end
@@ -78,8 +78,8 @@ struct SiteTable {
   std::uint32_t collective_streams = 1;
   bool collectives_cross_host = false;  ///< no direct links between GPUs: collectives share PCIe with host copies
   double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
-  double launch_latency_ns = 0;  ///< from the start of a launch call to the start of the work on an idle stream
-  Nanoseconds step_ns = 0;       ///< recorded, mean over iterations and ranks
+  double launch_latency_ns = 0;         ///< from the start of a launch call to the start of the work on an idle stream
+  Nanoseconds step_ns = 0;              ///< recorded, mean over iterations and ranks
 };
 
 /// Finds the sites of a cut trace and estimates what each costs without company.
