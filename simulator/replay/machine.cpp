@@ -56,9 +56,13 @@ void Machine::wait(std::uint32_t rank, StreamIndex stream, TokenId token) {
   ++queued_;
 }
 
+double Machine::ready_at(const Stream& stream, const Work& head) const {
+  return std::max({head.called_ns + options_.launch_latency_ns, stream.last_end_ns + head.dispatch_gap_ns,
+                   stream.waited_until_ns + options_.wait_latency_ns});
+}
+
 bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
-  const double ready = std::max({work.called_ns + options_.launch_latency_ns, stream.last_end_ns + work.dispatch_gap_ns,
-                                 stream.waited_until_ns + options_.wait_latency_ns});
+  const double ready = ready_at(stream, work);
   if (now_ns_ < ready - kEpsilon) return false;
   work.ready_ns = std::max(ready, work.ready_ns.value_or(ready));
   if (options_.contention && !contention::admits(gpu.active, work.active, sm_count_)) {
@@ -235,10 +239,7 @@ std::optional<double> Machine::next_change() const {
     }
     for (const Stream& stream : gpu.streams) {
       if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) continue;
-      const Work& work = works_[stream.queue.front().id];
-      const double ready =
-          std::max({work.called_ns + options_.launch_latency_ns, stream.last_end_ns + work.dispatch_gap_ns,
-                    stream.waited_until_ns + options_.wait_latency_ns});
+      const double ready = ready_at(stream, works_[stream.queue.front().id]);
       if (ready > now_ns_ + kEpsilon) next = std::min(next, ready);
     }
   }

@@ -97,6 +97,8 @@ class Machine {
   };
 
   bool step_stream(Gpu& gpu, Stream& stream);
+  /// When the work at the head of a stream could start but for other kernels.
+  [[nodiscard]] double ready_at(const Stream& stream, const Work& head) const;
   bool try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id);
   bool complete_finished(Gpu& gpu);
   bool dispatch(Gpu& gpu);
