@@ -23,8 +23,8 @@ inline constexpr DiagnosticKind kPoolClassGuessed{
 /// The state before `history`, given the state after it. What no entry tells is known by the allocator's own rules:
 /// free blocks are always the largest gaps; a block is as large as its rounded request, and keeps what follows it where
 /// a free block could not be that small (at most 1 MiB in the large pool), so that blocks that ended inside the window
-/// get their true size too. (One whose right neighbour was free at the start, and would have been too small to be free
-/// alone, cannot be told from a larger one; never met in a recording.)
+/// get their true size too. (Where the right neighbour was free already, slack cannot be told from it and counts as
+/// free; never met in a recording.)
 /// Pending blocks of the result are those whose free was requested before the history and completed in it, and those
 /// never completed. Entries that contradict the state are counted in `diagnostics` and left out; so are oom entries,
 /// which change nothing. The result passes check_state(). Throws Error(allocator.bad_state) if `after` does not.
