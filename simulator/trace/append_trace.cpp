@@ -1,6 +1,8 @@
 #include "simulator/trace/append_trace.hpp"
 
+#include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace interlace::trace {
 
@@ -9,23 +11,35 @@ namespace {
 /// Translates ids of the trace into ids of the builder.
 class Appender {
  public:
-  Appender(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder)
-      : trace_(&trace), builder_(&builder), first_operation_(builder.size()) {
+  Appender(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder,
+           std::span<const OperationId> left_out)
+      : trace_(&trace), builder_(&builder), first_operation_(builder.size()), left_out_(left_out) {
     strings_.reserve(trace.strings().size());
     for (const std::string& text : trace.strings()) strings_.push_back(builder.intern(text));
     for (const Lane& lane : trace.lanes()) {
       const LaneId id = builder.lane(lane.kind, ranks[lane.rank.index()], lane.process, lane.number);
       if (!lane.name.empty()) builder.name_lane(id, lane.name);
       if (lane.priority) builder.set_priority(id, *lane.priority);
+      if (lane.handle) builder.set_handle(id, *lane.handle);
       lanes_.push_back(id);
+    }
+    for (AllocatorState state : trace.allocator_states()) {
+      state.rank = ranks[state.rank.index()];
+      if (state.time) *state.time += trace.origin();
+      builder.add_allocator_state(std::move(state));
     }
   }
 
   void add_all() {
     const auto correlations = launch_correlations(*trace_);
     builder_->reserve(first_operation_ + trace_->size());
+    auto next_left_out = left_out_.begin();
     for (std::uint32_t i = 0; i < trace_->size(); ++i) {
       const OperationId op{i};
+      if (next_left_out != left_out_.end() && *next_left_out == op) {
+        ++next_left_out;
+        continue;
+      }
       add(op, {.lane = lane_of(trace_->lane_of(op)),
                .name = text_of(trace_->names()[i]),
                .start = trace_->start(op) + trace_->origin(),
@@ -40,10 +54,12 @@ class Appender {
   [[nodiscard]] std::optional<LaneId> lane_of(std::optional<LaneId> id) const {
     return id ? std::optional(lane_of(*id)) : std::nullopt;
   }
-  /// Operations are added in the order of the trace, none left out.
+  /// Operations are added in the order of the trace.
   [[nodiscard]] std::optional<OperationId> operation_of(std::optional<OperationId> id) const {
     if (!id) return std::nullopt;
-    return OperationId{static_cast<std::uint32_t>(first_operation_ + id->index())};
+    const auto left_out_before = std::ranges::lower_bound(left_out_, *id) - left_out_.begin();
+    return OperationId{
+        static_cast<std::uint32_t>(first_operation_ + id->index() - static_cast<std::size_t>(left_out_before))};
   }
 
   void add(OperationId op, const TraceBuilder::Common& common) {
@@ -98,6 +114,7 @@ class Appender {
   const Trace* trace_;
   TraceBuilder* builder_;
   std::size_t first_operation_;
+  std::span<const OperationId> left_out_;
   std::vector<StringId> strings_;
   std::vector<LaneId> lanes_;
 };
@@ -116,9 +133,11 @@ std::vector<std::optional<std::int64_t>> launch_correlations(const Trace& trace)
   return correlations;
 }
 
-void append_trace(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder) {
+void append_trace(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder,
+                  std::span<const OperationId> left_out) {
   assert(ranks.size() == trace.ranks().size());
-  Appender(trace, ranks, builder).add_all();
+  assert(std::ranges::is_sorted(left_out));
+  Appender(trace, ranks, builder, left_out).add_all();
 }
 
 }  // namespace interlace::trace

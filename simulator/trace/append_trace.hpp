@@ -17,6 +17,9 @@ namespace interlace::trace {
 /// Adds all that the trace holds to a builder, at the times of the recording's clock. ranks: for each rank of the
 /// trace, the rank of the builder that it becomes; the builder has no operations of those yet. Lanes and texts come in
 /// the order of the trace, so that appending a whole trace to an empty builder builds an equal one.
-void append_trace(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder);
+///
+/// left_out: operations that are not added, ascending. No other operation may refer to them.
+void append_trace(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder,
+                  std::span<const OperationId> left_out = {});
 
 }  // namespace interlace::trace

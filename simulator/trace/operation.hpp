@@ -126,24 +126,30 @@ struct RangeDetail {
 
 enum class AllocationAction : std::uint8_t {
   kAlloc,
-  kFree,
+  kFree,  ///< freed, as told by a recorder that does not see when the free is complete
   kFreeRequested,
   kFreeCompleted,
   kSegmentAlloc,
   kSegmentFree,
-  kRecordStream,
+  kRecordStream,  ///< the block is used on a stream that is not its own
   kOutOfMemory,
+  kSegmentMap,  ///< an expandable segment takes in memory
+  kSegmentUnmap,
 };
 [[nodiscard]] std::string_view to_string(AllocationAction action);
 
 struct AllocationDetail {
   AllocationAction action = AllocationAction::kAlloc;
   std::uint64_t address = 0;
-  Bytes bytes = 0;                       ///< never negative
+  Bytes bytes = 0;                       ///< of the block or segment; never negative
   std::optional<Bytes> total_allocated;  ///< after the event, where recorded
   std::optional<Bytes> total_reserved;
-  std::optional<LaneId> stream;  ///< the stream the block belongs to, where recorded
+  std::optional<LaneId> stream;  ///< the stream the block belongs to (of a record_stream: the other), where known
   bool on_device = true;
+  std::optional<Bytes> requested;              ///< what the program asked for, where recorded
+  std::optional<std::uint64_t> stream_handle;  ///< of that stream: cudaStream_t as a number, where recorded
+  /// False where only `requested` is recorded; `bytes` is then the least that a block for it can have.
+  bool knows_block = true;
 
   bool operator==(const AllocationDetail&) const = default;
 };

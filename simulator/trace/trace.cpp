@@ -34,9 +34,15 @@ std::string_view to_string(RangeKind kind) {
 }
 
 std::string_view to_string(AllocationAction action) {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "alloc", "free", "free_requested", "free_completed", "segment_alloc", "segment_free", "record_stream", "oom"};
+  static constexpr std::array<std::string_view, 10> kNames{
+      "alloc",         "free", "free_requested", "free_completed", "segment_alloc", "segment_free",
+      "record_stream", "oom",  "segment_map",    "segment_unmap"};
   return kNames[static_cast<std::size_t>(action)];
+}
+
+std::string_view to_string(BlockState state) {
+  static constexpr std::array<std::string_view, 3> kNames{"allocated", "pending_free", "free"};
+  return kNames[static_cast<std::size_t>(state)];
 }
 
 const KernelDetail* Trace::kernel(OperationId op) const {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/trace/allocator_state.hpp"
 #include "simulator/trace/operation.hpp"
 
 namespace interlace::trace {
@@ -21,6 +22,8 @@ struct Lane {
   std::int64_t number = 0;               ///< thread id, or stream id as the profiler numbers it
   std::string name;                      ///< as recorded; may be empty
   std::optional<std::int32_t> priority;  ///< of a stream: CUDA's, lower is more urgent
+  /// Of a stream: cudaStream_t as a number, by which the allocator knows it; where recorded or inferred.
+  std::optional<std::uint64_t> handle;
 
   bool operator==(const Lane&) const = default;
 };
@@ -99,6 +102,9 @@ class Trace {
   [[nodiscard]] std::span<const OperationId> on_lane(LaneId lane) const;
   [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
 
+  /// What the allocators of the ranks held, at times of this trace; in the order in which they were added.
+  [[nodiscard]] std::span<const AllocatorState> allocator_states() const { return allocator_states_; }
+
   [[nodiscard]] std::string_view text(StringId id) const { return strings_[id.index()]; }
   [[nodiscard]] std::span<const std::string> strings() const { return strings_; }
 
@@ -137,6 +143,7 @@ class Trace {
 
   std::vector<Lane> lanes_;
   std::vector<Rank> ranks_;
+  std::vector<AllocatorState> allocator_states_;
   std::vector<std::string> strings_;
   Nanoseconds origin_ = 0;
   Nanoseconds length_ = 0;

@@ -109,12 +109,18 @@ LaneId TraceBuilder::lane(LaneKind kind, RankId rank, std::int64_t process, std:
   assert(rank.index() < ranks_.size());
   const auto [known, is_new] =
       lane_ids_.try_emplace({kind, rank, process, number}, LaneId{static_cast<std::uint32_t>(lanes_.size())});
-  if (is_new) lanes_.push_back({kind, rank, process, number, {}, {}});
+  if (is_new) lanes_.push_back({kind, rank, process, number, {}, {}, {}});
   return known->second;
 }
 
 void TraceBuilder::name_lane(LaneId lane, std::string_view name) { lanes_[lane.index()].name = name; }
 void TraceBuilder::set_priority(LaneId stream, std::int32_t priority) { lanes_[stream.index()].priority = priority; }
+void TraceBuilder::set_handle(LaneId stream, std::uint64_t handle) { lanes_[stream.index()].handle = handle; }
+
+void TraceBuilder::add_allocator_state(AllocatorState state) {
+  assert(state.rank.index() < ranks_.size());
+  allocator_states_.push_back(std::move(state));
+}
 
 void TraceBuilder::reserve(std::size_t operations) {
   kinds_.reserve(operations);
@@ -293,6 +299,9 @@ Trace TraceBuilder::build(Diagnostics& diagnostics) && {
     starts_[i] -= trace.origin_;
     trace.length_ = std::max(trace.length_, starts_[i] + durations_[i]);
   }
+  for (AllocatorState& state : allocator_states_) {
+    if (state.time) *state.time -= trace.origin_;
+  }
   trace.launch_of_ = find_launches(diagnostics);
 
   const auto self = [](std::size_t i) { return OperationId{static_cast<std::uint32_t>(i)}; };
@@ -321,6 +330,7 @@ Trace TraceBuilder::build(Diagnostics& diagnostics) && {
   trace.allocations_ = std::move(allocations_);
   trace.lanes_ = std::move(lanes_);
   trace.ranks_ = std::move(ranks_);
+  trace.allocator_states_ = std::move(allocator_states_);
   trace.strings_ = std::move(strings_);
   return trace;
 }

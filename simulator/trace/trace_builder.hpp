@@ -21,6 +21,9 @@ class TraceBuilder {
   LaneId lane(LaneKind kind, RankId rank, std::int64_t process, std::int64_t number);
   void name_lane(LaneId lane, std::string_view name);
   void set_priority(LaneId stream, std::int32_t priority);
+  void set_handle(LaneId stream, std::uint64_t handle);
+  /// Its time is on the recording's clock.
+  void add_allocator_state(AllocatorState state);
 
   /// Makes room for so many operations in all; only speed depends on it.
   void reserve(std::size_t operations);
@@ -87,6 +90,7 @@ class TraceBuilder {
 
   std::vector<Lane> lanes_;
   std::vector<Rank> ranks_;
+  std::vector<AllocatorState> allocator_states_;
   std::vector<std::string> strings_;
 
   struct LaneKey {

@@ -53,6 +53,19 @@ class IltDamageTest : public testing::Test {
       ASSERT_LT(at, trace.size()) << "operation " << op << " is not of the trace that was written";
       in_whole.push_back({at++});
     }
+    // Ranks are as many as were read; a state is of the same one, or of one that lost ranks moved.
+    for (AllocatorState state : part.allocator_states()) {
+      const auto is_same_state = [&](AllocatorState other) {
+        if (part.ranks()[state.rank.index()] != trace.ranks()[other.rank.index()]) return false;
+        other.rank = state.rank;
+        if (state.time) *state.time += part.origin();
+        if (other.time) *other.time += trace.origin();
+        const bool same = state == other;
+        if (state.time) *state.time -= part.origin();
+        return same;
+      };
+      EXPECT_TRUE(std::ranges::any_of(trace.allocator_states(), is_same_state)) << "a state was made up";
+    }
     const auto expect_same = [&](std::optional<OperationId> reference, std::optional<OperationId> whole) {
       if (reference) {
         EXPECT_EQ(in_whole[reference->index()], whole);
@@ -66,6 +79,14 @@ class IltDamageTest : public testing::Test {
     }
   }
 
+  /// Whether they are the same but for the lane, which may be lost.
+  static bool same_allocation(const AllocationDetail* a, const AllocationDetail* b) {
+    if (a == nullptr || b == nullptr) return a == b;
+    AllocationDetail on_that_lane = *a;
+    on_that_lane.stream = b->stream;
+    return on_that_lane == *b;
+  }
+
   bool is_same(const Trace& part, OperationId a, OperationId b) const {
     const auto same = [](const auto* x, const auto* y) {
       return (x == nullptr) == (y == nullptr) && (x == nullptr || *x == *y);
@@ -73,7 +94,7 @@ class IltDamageTest : public testing::Test {
     const bool same_name = part.name(a) == trace.name(b) || part.name(a) == "(lost)";
     return part.start(a) + part.origin() == trace.start(b) + trace.origin() && part.duration(a) == trace.duration(b) &&
            part.kind(a) == trace.kind(b) && same_name && same(part.kernel(a), trace.kernel(b)) &&
-           same(part.copy(a), trace.copy(b)) &&
+           same(part.copy(a), trace.copy(b)) && same_allocation(part.allocation(a), trace.allocation(b)) &&
            part.lane(part.lane_of(a)).number == trace.lane(trace.lane_of(b)).number &&
            (part.sync(a) == nullptr) == (trace.sync(b) == nullptr) &&
            (part.range(a) == nullptr) == (trace.range(b) == nullptr);
@@ -91,6 +112,7 @@ TEST_F(IltDamageTest, ReadsAllWholeChunksBeforeACutAtAnyByte) {
     }
     const Trace part = read_ilt(cut, "cut", diagnostics);
     ASSERT_EQ(part.size(), operations_before(end));
+    ASSERT_TRUE(part.allocator_states().empty() || part.size() == trace.size()) << "a state outlived its events";
     ASSERT_EQ(diagnostics.count_of("ilt.truncated"), 1);
     ASSERT_EQ(diagnostics.count_of("ilt.damaged_chunk"), 0);
     expect_part_of_whole(part);

@@ -40,6 +40,7 @@ class RandomTrace {
     for (int i = *inRange(1, 5); i > 0; --i) add_lane();
     const int operations = *inRange(0, 40);
     for (int i = 0; i < operations; ++i) add_operation();
+    for (int i = *inRange(0, 3); i > 0; --i) add_allocator_state();
     return std::move(builder_).build(diagnostics);
   }
 
@@ -62,6 +63,7 @@ class RandomTrace {
     lanes_.push_back(id);
     if (*arbitrary<bool>()) builder_.name_lane(id, *arbitrary<std::string>());
     if (*arbitrary<bool>()) builder_.set_priority(id, any<std::int32_t>());
+    if (*arbitrary<bool>()) builder_.set_handle(id, any<std::uint64_t>());
   }
 
   StringId name() { return builder_.intern(*arbitrary<std::string>()); }
@@ -112,13 +114,32 @@ class RandomTrace {
   }
 
   AllocationDetail allocation() {
-    return {any_up_to(AllocationAction::kOutOfMemory),
+    return {any_up_to(AllocationAction::kSegmentUnmap),
             any<std::uint64_t>(),
             any<Bytes>(),
             maybe<Bytes>(),
             maybe<Bytes>(),
             maybe_lane(),
+            *arbitrary<bool>(),
+            maybe<Bytes>(),
+            maybe<std::uint64_t>(),
             *arbitrary<bool>()};
+  }
+
+  void add_allocator_state() {
+    AllocatorState state{.rank = *rc::gen::elementOf(ranks_), .device = any<std::int64_t>()};
+    if (*arbitrary<bool>()) state.time = *inRange(ilt::kEarliestTime, ilt::kLatestTime);
+    state.settings = *arbitrary<std::string>();
+    for (int i = *inRange(0, 4); i > 0; --i) {
+      AllocatorSegment& segment = state.segments.emplace_back();
+      segment = {
+          any<std::uint64_t>(), any<Bytes>(), any<std::uint64_t>(), *arbitrary<bool>(), *arbitrary<bool>(), {}, {}};
+      for (auto& id : segment.pool) id = any<std::uint64_t>();
+      for (int j = *inRange(0, 4); j > 0; --j) {
+        segment.blocks.push_back({any<std::uint64_t>(), any<Bytes>(), any<Bytes>(), any_up_to(BlockState::kFree)});
+      }
+    }
+    builder_.add_allocator_state(std::move(state));
   }
 
   void add_operation() {

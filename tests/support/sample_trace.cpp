@@ -86,11 +86,39 @@ struct Sample {
     builder.add_allocation(at(thread, "[memory]", t + 12, 0),
                            {.action = AllocationAction::kOutOfMemory, .on_device = false});
   }
+
+  void add_memory(Nanoseconds t) {
+    builder.set_handle(stream, 0);
+    builder.set_handle(other_stream, 0xFFFF'FFFF'FFFF'FFF0);
+    builder.add_allocation(at(thread, "[memory]", t + 13, 0), {.action = AllocationAction::kFreeRequested,
+                                                               .address = 0x7000'0000'0000,
+                                                               .bytes = 1'536,
+                                                               .requested = 1'025,
+                                                               .stream_handle = 0xFFFF'FFFF'FFFF'FFF0});
+    builder.add_allocation(at(other_thread, "segment_unmap", t + 13, 0),
+                           {.action = AllocationAction::kSegmentUnmap,
+                            .address = 1,
+                            .bytes = 2 << 20,
+                            .requested = std::numeric_limits<Bytes>::max(),
+                            .stream_handle = 0,
+                            .knows_block = false});
+    builder.add_allocator_state({.rank = second, .device = -1});
+    AllocatorState state{.rank = first, .device = 3, .time = t + 13, .settings = "expandable_segments:True"};
+    state.segments.push_back({.address = 0xFFFF'FFFF'0000'0000,
+                              .bytes = 20 << 20,
+                              .stream_handle = 77,
+                              .is_large = true,
+                              .pool = {0, std::numeric_limits<std::uint64_t>::max()}});
+    state.segments.back().blocks = {{0xFFFF'FFFF'0000'0000, 20 << 20, 19 << 20, BlockState::kPendingFree}};
+    state.segments.push_back({.address = 4'096, .bytes = 2 << 20, .is_expandable = true, .pool = {1, 0}});
+    state.segments.back().blocks = {{4'096, 512, 1, BlockState::kAllocated},
+                                    {4'608, (2 << 20) - 512, 0, BlockState::kFree}};
+    state.segments.push_back({});
+    builder.add_allocator_state(state);
+  }
 };
 
-}  // namespace
-
-Trace sample_trace(Diagnostics& found) {
+Trace built(bool has_memory, Diagnostics& found) {
   Sample sample;
   sample.builder.name_lane(sample.thread, "python main");
   sample.builder.set_priority(sample.stream, -5);
@@ -98,8 +126,15 @@ Trace sample_trace(Diagnostics& found) {
   sample.builder.intern("");
   sample.add_device_work(1'760'000'000'000'000'000);
   sample.add_host_work(1'760'000'000'000'000'000);
+  if (has_memory) sample.add_memory(1'760'000'000'000'000'000);
   found.count(kOfReader, "rank0.json byte 17", 3);
   return std::move(sample.builder).build(found);
 }
+
+}  // namespace
+
+Trace sample_trace(Diagnostics& found) { return built(true, found); }
+
+Trace sample_trace_of_1_0(Diagnostics& found) { return built(false, found); }
 
 }  // namespace interlace::trace

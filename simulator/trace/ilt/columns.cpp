@@ -63,6 +63,7 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kLaneNumber, kLanes, "number", kZigzag},
     {Column::kLaneName, kLanes, "name", kText},
     {Column::kLanePriority, kLanes, "priority", kZigzag, kOptional},
+    {Column::kLaneHandle, kLanes, "handle", kVarint, kOptional},
 
     code(Column::kKind, kOperations, "kind", OperationKind::kAllocation, kPlain, kRequired),
     {Column::kLane, kOperations, "lane", kVarint, kPlain, kRequired, "row of lanes"},
@@ -110,7 +111,7 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kRangeForwardThread, kOperations, "range.forward_thread", kDelta, kOptional},
     {Column::kRangeForwardOp, kOperations, "range.forward_op", kDelta, kOptional, kPlain, "row of operations"},
 
-    code(Column::kAllocationAction, kOperations, "allocation.action", AllocationAction::kOutOfMemory, kPlain,
+    code(Column::kAllocationAction, kOperations, "allocation.action", AllocationAction::kSegmentUnmap, kPlain,
          kRequired),
     {Column::kAllocationAddress, kOperations, "allocation.address", kDelta},
     {Column::kAllocationBytes, kOperations, "allocation.bytes", kZigzag, kPlain, kPlain, "bytes"},
@@ -118,6 +119,9 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kAllocationTotalReserved, kOperations, "allocation.total_reserved", kDelta, kOptional, kPlain, "bytes"},
     {Column::kAllocationStream, kOperations, "allocation.stream", kVarint, kOptional, kPlain, "row of lanes"},
     {Column::kAllocationOnDevice, kOperations, "allocation.on_device", kByte},
+    {Column::kAllocationRequested, kOperations, "allocation.requested", kZigzag, kOptional, kPlain, "bytes"},
+    {Column::kAllocationStreamHandle, kOperations, "allocation.stream_handle", kDelta, kOptional},
+    {Column::kAllocationKnowsBlock, kOperations, "allocation.knows_block", kByte},
 
     {Column::kDiagnosticCode, kDiagnostics, "code", kText, kPlain, kRequired},
     code(Column::kDiagnosticSeverity, kDiagnostics, "severity", Severity::kDataLoss),
@@ -131,6 +135,25 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kEndLanes, kEnd, "lanes", kVarint, kPlain, kPlain, "rows"},
     {Column::kEndOperations, kEnd, "operations", kVarint, kPlain, kPlain, "rows"},
     {Column::kEndDiagnostics, kEnd, "diagnostics", kVarint, kPlain, kPlain, "rows"},
+    {Column::kEndAllocatorStates, kEnd, "allocator_states", kVarint, kPlain, kPlain, "rows"},
+
+    {Column::kStateRank, kAllocatorStates, "rank", kVarint, kPlain, kRequired, "row of ranks"},
+    {Column::kStateDevice, kAllocatorStates, "device", kZigzag},
+    {Column::kStateTime, kAllocatorStates, "time", kDelta, kOptional, kPlain, "ns"},
+    {Column::kStateSettings, kAllocatorStates, "settings", kText},
+    {Column::kStateSegments, kAllocatorStates, "segments", kVarint, kPlain, kPlain, "segments"},
+    {Column::kSegmentAddress, kAllocatorStates, "segment.address", kDelta, kPlain, kRequired},
+    {Column::kSegmentBytes, kAllocatorStates, "segment.bytes", kZigzag, kPlain, kPlain, "bytes"},
+    {Column::kSegmentStreamHandle, kAllocatorStates, "segment.stream_handle", kDelta},
+    {Column::kSegmentIsLarge, kAllocatorStates, "segment.is_large", kByte},
+    {Column::kSegmentIsExpandable, kAllocatorStates, "segment.is_expandable", kByte},
+    {Column::kSegmentPoolFirst, kAllocatorStates, "segment.pool_first", kVarint},
+    {Column::kSegmentPoolSecond, kAllocatorStates, "segment.pool_second", kVarint},
+    {Column::kSegmentBlocks, kAllocatorStates, "segment.blocks", kVarint, kPlain, kPlain, "blocks"},
+    {Column::kBlockAddress, kAllocatorStates, "block.address", kDelta, kPlain, kRequired},
+    {Column::kBlockBytes, kAllocatorStates, "block.bytes", kZigzag, kPlain, kPlain, "bytes"},
+    {Column::kBlockRequested, kAllocatorStates, "block.requested", kZigzag, kPlain, kPlain, "bytes"},
+    code(Column::kBlockState, kAllocatorStates, "block.state", BlockState::kFree),
 }};
 // clang-format on
 
@@ -144,8 +167,8 @@ static_assert(
     "the table lists the columns in the order of the enumeration");
 
 std::string_view to_string(ChunkType type) {
-  static constexpr std::array<std::string_view, kChunkTypes> kNames{"unknown", "schema",     "strings",     "ranks",
-                                                                    "lanes",   "operations", "diagnostics", "end"};
+  static constexpr std::array<std::string_view, kChunkTypes> kNames{
+      "unknown", "schema", "strings", "ranks", "lanes", "operations", "diagnostics", "end", "allocator_states"};
   const auto index = static_cast<std::size_t>(type);
   return index < kChunkTypes ? kNames[index] : kNames[0];
 }

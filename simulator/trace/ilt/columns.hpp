@@ -39,6 +39,7 @@ enum class Column : std::uint8_t {
   kLaneNumber,
   kLaneName,
   kLanePriority,
+  kLaneHandle,
 
   kKind,
   kLane,
@@ -87,6 +88,9 @@ enum class Column : std::uint8_t {
   kAllocationTotalReserved,
   kAllocationStream,
   kAllocationOnDevice,
+  kAllocationRequested,
+  kAllocationStreamHandle,
+  kAllocationKnowsBlock,
 
   kDiagnosticCode,
   kDiagnosticSeverity,
@@ -100,9 +104,28 @@ enum class Column : std::uint8_t {
   kEndLanes,
   kEndOperations,
   kEndDiagnostics,
+  kEndAllocatorStates,
+
+  kStateRank,
+  kStateDevice,
+  kStateTime,
+  kStateSettings,
+  kStateSegments,
+  kSegmentAddress,
+  kSegmentBytes,
+  kSegmentStreamHandle,
+  kSegmentIsLarge,
+  kSegmentIsExpandable,
+  kSegmentPoolFirst,
+  kSegmentPoolSecond,
+  kSegmentBlocks,
+  kBlockAddress,
+  kBlockBytes,
+  kBlockRequested,
+  kBlockState,
 };
 // clang-format on
-inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::kEndDiagnostics) + 1;
+inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::kBlockState) + 1;
 
 /// What the schema says of a column, and what the reader needs of it.
 struct ColumnSpec {

@@ -39,6 +39,7 @@ void lane_fields(Stream& stream, Row& lane) {
   stream.field(Column::kLaneNumber, lane.number);
   stream.field(Column::kLaneName, lane.name);
   stream.field(Column::kLanePriority, lane.priority);
+  stream.field(Column::kLaneHandle, lane.handle);
 }
 
 template <class Stream, class Row>
@@ -103,6 +104,37 @@ void allocation_fields(Stream& stream, Row& allocation) {
   stream.field(Column::kAllocationTotalReserved, allocation.total_reserved);
   stream.field(Column::kAllocationStream, allocation.stream);
   stream.field(Column::kAllocationOnDevice, allocation.on_device);
+  stream.field(Column::kAllocationRequested, allocation.requested);
+  stream.field(Column::kAllocationStreamHandle, allocation.stream_handle);
+  stream.field(Column::kAllocationKnowsBlock, allocation.knows_block);
+}
+
+/// Without the rank, which the two directions number differently, and the number of segments.
+template <class Stream, class Row>
+void state_fields(Stream& stream, Row& state) {
+  stream.field(Column::kStateDevice, state.device);
+  stream.field(Column::kStateTime, state.time);
+  stream.field(Column::kStateSettings, state.settings);
+}
+
+/// Without the number of blocks.
+template <class Stream, class Row>
+void segment_fields(Stream& stream, Row& segment) {
+  stream.field(Column::kSegmentAddress, segment.address);
+  stream.field(Column::kSegmentBytes, segment.bytes);
+  stream.field(Column::kSegmentStreamHandle, segment.stream_handle);
+  stream.field(Column::kSegmentIsLarge, segment.is_large);
+  stream.field(Column::kSegmentIsExpandable, segment.is_expandable);
+  stream.field(Column::kSegmentPoolFirst, segment.pool[0]);
+  stream.field(Column::kSegmentPoolSecond, segment.pool[1]);
+}
+
+template <class Stream, class Row>
+void block_fields(Stream& stream, Row& block) {
+  stream.field(Column::kBlockAddress, block.address);
+  stream.field(Column::kBlockBytes, block.bytes);
+  stream.field(Column::kBlockRequested, block.requested);
+  stream.field(Column::kBlockState, block.state);
 }
 
 template <class Stream, class Row>

@@ -9,7 +9,7 @@ namespace interlace::trace::ilt {
 
 inline constexpr std::array<std::uint8_t, 8> kMagic{0x89, 'I', 'L', 'T', '\r', '\n', 0x1A, '\n'};
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 0;
+inline constexpr std::uint16_t kMinorVersion = 1;
 inline constexpr std::size_t kFileHeaderBytes = 16;
 
 inline constexpr std::array<std::uint8_t, 4> kChunkMarker{0xC5, 'i', 'l', 'c'};
@@ -36,8 +36,9 @@ enum class ChunkType : std::uint16_t {
   kOperations = 5,
   kDiagnostics = 6,
   kEnd = 7,
+  kAllocatorStates = 8,  ///< since 1.1
 };
-inline constexpr std::size_t kChunkTypes = 8;  ///< for tables indexed by ChunkType
+inline constexpr std::size_t kChunkTypes = 9;  ///< for tables indexed by ChunkType
 
 enum class Compression : std::uint8_t { kNone = 0, kZstd = 1 };
 

@@ -31,6 +31,8 @@ class IltReader {
   void read_strings(const ChunkHeader& header, RowSource& source);
   void read_ranks(const ChunkHeader& header, RowSource& source, ChunkColumns& columns);
   void read_lanes(const ChunkHeader& header, RowSource& source);
+  void read_allocator_states(const ChunkHeader& header, RowSource& source, ChunkColumns& columns);
+  static void read_segments(std::vector<AllocatorSegment>& segments, RowSource& source, ChunkColumns& columns);
   void read_operations(const ChunkHeader& header, RowSource& source);
   void read_diagnostics(const ChunkHeader& header, RowSource& source);
   void read_end(RowSource& source);
@@ -106,6 +108,7 @@ void IltReader::read_chunk(const StoredChunk& chunk) {
     case ChunkType::kStrings: read_strings(header, source); break;
     case ChunkType::kRanks: read_ranks(header, source, columns); break;
     case ChunkType::kLanes: read_lanes(header, source); break;
+    case ChunkType::kAllocatorStates: read_allocator_states(header, source, columns); break;
     case ChunkType::kOperations: read_operations(header, source); break;
     case ChunkType::kDiagnostics: read_diagnostics(header, source); break;
     case ChunkType::kEnd: read_end(source); break;
@@ -171,7 +174,46 @@ void IltReader::read_lanes(const ChunkHeader& header, RowSource& source) {
     const LaneId id = builder_.lane(lane.kind, *rank, lane.process, lane.number);
     if (!lane.name.empty()) builder_.name_lane(id, lane.name);
     if (lane.priority) builder_.set_priority(id, *lane.priority);
+    if (lane.handle) builder_.set_handle(id, *lane.handle);
     ids_.lanes.emplace_back(id);
+  }
+}
+
+void IltReader::read_allocator_states(const ChunkHeader& header, RowSource& source, ChunkColumns& columns) {
+  for (std::uint32_t i = 0; i < header.rows; ++i) {
+    const std::uint32_t rank_row = source.row_number(Column::kStateRank);
+    if (rank_row >= ids_.ranks.size() && !ids_.is_damaged) {
+      throw Malformed{kInvalid, "an allocator state is of no rank"};
+    }
+    AllocatorState state;
+    state_fields(source, state);
+    read_segments(state.segments, source, columns);
+    const auto rank = rank_row < ids_.ranks.size() ? ids_.ranks[rank_row] : std::nullopt;
+    const bool is_in_time = !state.time || (*state.time >= kEarliestTime && *state.time <= kLatestTime);
+    if (!rank) found_.count(kLostReferences, "allocator_states.rank");
+    if (!is_in_time) found_.count(kTimeOutOfRange, place_ + ": an allocator state");
+    if (!rank || !is_in_time) continue;
+    state.rank = *rank;
+    builder_.add_allocator_state(std::move(state));
+  }
+}
+
+void IltReader::read_segments(std::vector<AllocatorSegment>& segments, RowSource& source, ChunkColumns& columns) {
+  std::uint64_t count = 0;
+  source.field(Column::kStateSegments, count);
+  if (count > columns[Column::kSegmentAddress].rows_left()) {
+    throw Malformed{kInvalid, "an allocator state has more segments than the chunk"};
+  }
+  segments.resize(count);
+  for (AllocatorSegment& segment : segments) {
+    segment_fields(source, segment);
+    std::uint64_t blocks = 0;
+    source.field(Column::kSegmentBlocks, blocks);
+    if (blocks > columns[Column::kBlockAddress].rows_left()) {
+      throw Malformed{kInvalid, "a segment has more blocks than the chunk"};
+    }
+    segment.blocks.resize(blocks);
+    for (AllocatorBlock& block : segment.blocks) block_fields(source, block);
   }
 }
 
@@ -285,11 +327,13 @@ void IltReader::read_diagnostics(const ChunkHeader& header, RowSource& source) {
 }
 
 void IltReader::read_end(RowSource& source) {
-  const std::array<std::pair<Column, ChunkType>, 5> totals{{{Column::kEndStrings, ChunkType::kStrings},
-                                                            {Column::kEndRanks, ChunkType::kRanks},
-                                                            {Column::kEndLanes, ChunkType::kLanes},
-                                                            {Column::kEndOperations, ChunkType::kOperations},
-                                                            {Column::kEndDiagnostics, ChunkType::kDiagnostics}}};
+  const std::array<std::pair<Column, ChunkType>, 6> totals{
+      {{Column::kEndStrings, ChunkType::kStrings},
+       {Column::kEndRanks, ChunkType::kRanks},
+       {Column::kEndLanes, ChunkType::kLanes},
+       {Column::kEndOperations, ChunkType::kOperations},
+       {Column::kEndDiagnostics, ChunkType::kDiagnostics},
+       {Column::kEndAllocatorStates, ChunkType::kAllocatorStates}}};
   for (const auto& [column, type] : totals) {
     std::uint64_t rows = rows_read_[static_cast<std::size_t>(type)];
     source.field(column, rows);

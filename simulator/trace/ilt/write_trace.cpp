@@ -16,6 +16,7 @@ void write_definitions(const Trace& trace, IltWriter& writer) {
     const LaneId id = writer.lane(lane.kind, lane.rank, lane.process, lane.number);
     if (!lane.name.empty()) writer.name_lane(id, lane.name);
     if (lane.priority) writer.set_priority(id, *lane.priority);
+    if (lane.handle) writer.set_handle(id, *lane.handle);
   }
 }
 
@@ -58,6 +59,12 @@ void write_ilt(const Trace& trace, const Diagnostics& diagnostics, std::ostream&
     const IltWriter::Common common{trace.lanes_of_operations()[i], trace.names()[i], trace.starts()[i] + trace.origin(),
                                    trace.durations()[i], correlations[i]};
     write_operation(trace, {i}, common, writer);
+  }
+  // After the operations: where the end of the file is lost, no state is left that lost events have led to.
+  writer.flush();
+  for (AllocatorState state : trace.allocator_states()) {
+    if (state.time) *state.time += trace.origin();
+    writer.add_allocator_state(state);
   }
   writer.close();
 }

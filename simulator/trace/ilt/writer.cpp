@@ -114,8 +114,8 @@ struct IltWriter::State {
 
   /// Writes the rows of the table, and before them those of all tables that it may refer to.
   void flush_until(ChunkType last) {
-    for (const auto type :
-         {ChunkType::kStrings, ChunkType::kRanks, ChunkType::kLanes, ChunkType::kDiagnostics, ChunkType::kOperations}) {
+    for (const auto type : {ChunkType::kStrings, ChunkType::kRanks, ChunkType::kAllocatorStates, ChunkType::kLanes,
+                            ChunkType::kDiagnostics, ChunkType::kOperations}) {
       flush_table(type);
       if (type == last) return;
     }
@@ -193,7 +193,7 @@ LaneId IltWriter::lane(LaneKind kind, RankId rank, std::int64_t process, std::in
   state_->flush_if_large(ChunkType::kLanes);
   const LaneId id{static_cast<std::uint32_t>(state_->table(ChunkType::kLanes).total())};
   state_->lane_ids.emplace(key, id);
-  state_->lanes.emplace(id, State::KnownLane{{kind, rank, process, number, {}, {}}, 0});
+  state_->lanes.emplace(id, State::KnownLane{{kind, rank, process, number, {}, {}, {}}, 0});
   state_->add_lane_row(id);
   return id;
 }
@@ -201,6 +201,30 @@ LaneId IltWriter::lane(LaneKind kind, RankId rank, std::int64_t process, std::in
 void IltWriter::name_lane(LaneId lane, std::string_view name) { state_->change_lane(lane).name = name; }
 
 void IltWriter::set_priority(LaneId stream, std::int32_t priority) { state_->change_lane(stream).priority = priority; }
+
+void IltWriter::set_handle(LaneId stream, std::uint64_t handle) { state_->change_lane(stream).handle = handle; }
+
+void IltWriter::add_allocator_state(const AllocatorState& state) {
+  assert(state.rank.index() < state_->table(ChunkType::kRanks).total());
+  std::size_t blocks = 0;
+  for (const AllocatorSegment& segment : state.segments) blocks += segment.blocks.size();
+  if (blocks > kMaxChunkRows || state.segments.size() > kMaxChunkRows) {
+    throw Error(kTooLarge, state_->place, "an allocator state has more than 2^20 segments or blocks",
+                "leave the allocator's state out");
+  }
+  // A state stands in one chunk, whole or not at all.
+  state_->flush_until(ChunkType::kAllocatorStates);
+  state_->add_row(ChunkType::kAllocatorStates);
+  ColumnWriter& columns = state_->columns;
+  columns.field(Column::kStateRank, state.rank);
+  state_fields(columns, state);
+  columns.field(Column::kStateSegments, state.segments.size());
+  for (const AllocatorSegment& segment : state.segments) {
+    segment_fields(columns, segment);
+    columns.field(Column::kSegmentBlocks, segment.blocks.size());
+    for (const AllocatorBlock& block : segment.blocks) block_fields(columns, block);
+  }
+}
 
 OperationId IltWriter::add_kernel(const Common& common, const KernelDetail& detail) {
   const OperationId id = state_->add(OperationKind::kKernel, common);
@@ -284,6 +308,7 @@ void IltWriter::close() {
   state_->columns.field(Column::kEndLanes, total(ChunkType::kLanes));
   state_->columns.field(Column::kEndOperations, total(ChunkType::kOperations));
   state_->columns.field(Column::kEndDiagnostics, total(ChunkType::kDiagnostics));
+  state_->columns.field(Column::kEndAllocatorStates, total(ChunkType::kAllocatorStates));
   state_->flush_table(ChunkType::kEnd);
   flush();
   state_->is_closed = true;

@@ -43,6 +43,9 @@ class IltWriter {
   LaneId lane(LaneKind kind, RankId rank, std::int64_t process, std::int64_t number);
   void name_lane(LaneId lane, std::string_view name);
   void set_priority(LaneId stream, std::int32_t priority);
+  void set_handle(LaneId stream, std::uint64_t handle);
+  /// Its time is on the recording's clock. Blocks up to 2^20 a state, else ilt.too_large.
+  void add_allocator_state(const AllocatorState& state);
 
   OperationId add_kernel(const Common& common, const KernelDetail& detail);
   OperationId add_collective(const Common& common, const KernelDetail& detail,

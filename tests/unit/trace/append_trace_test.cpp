@@ -45,6 +45,12 @@ TEST(AppendTrace, KeepsReferencesBehindAnotherTrace) {
   ASSERT_EQ(joined.size(), trace.size() + 1);
   EXPECT_EQ(joined.name({static_cast<std::uint32_t>(trace.size())}), "last");
   int references = 0;
+  ASSERT_EQ(joined.allocator_states().size(), trace.allocator_states().size());
+  for (std::size_t i = 0; i < trace.allocator_states().size(); ++i) {
+    AllocatorState expected = trace.allocator_states()[i];
+    expected.rank.value += 1;
+    EXPECT_EQ(joined.allocator_states()[i], expected);
+  }
   const auto lane_of = [](std::optional<LaneId> lane) { return lane ? std::optional(lane->value + 1) : std::nullopt; };
   const auto value_of = [](std::optional<LaneId> lane) { return lane ? std::optional(lane->value) : std::nullopt; };
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
@@ -73,6 +79,36 @@ TEST(AppendTrace, KeepsReferencesBehindAnotherTrace) {
     }
   }
   EXPECT_GE(references, 2);
+}
+
+TEST(AppendTrace, LeavesOutWhatIsNamed) {
+  Diagnostics found;
+  const Trace trace = sample_trace(found);
+  std::vector<OperationId> left_out;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    if (trace.kind({i}) == OperationKind::kAllocation) left_out.push_back({i});
+  }
+  ASSERT_EQ(left_out.size(), 4U);
+  TraceBuilder builder;
+  append_trace(trace, add_ranks(trace, builder), builder, left_out);
+  const Trace rest = built(builder);
+  ASSERT_EQ(rest.size() + left_out.size(), trace.size());
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> targets;  // of references, which must still name the same operations
+  const auto add_targets = [&](const Trace& of, bool all) {
+    names.clear();
+    targets.clear();
+    for (std::uint32_t i = 0; i < of.size(); ++i) {
+      if (!all || of.kind({i}) != OperationKind::kAllocation) names.push_back(of.name({i}));
+      if (const auto* sync = of.sync({i}); sync != nullptr && sync->record) targets.push_back(of.name(*sync->record));
+      if (const auto* range = of.range({i}); range != nullptr && range->forward_op) {
+        targets.push_back(of.name(*range->forward_op));
+      }
+      if (const auto launch = of.launch_of({i})) targets.push_back(of.name(*launch));
+    }
+    return std::pair(names, targets);
+  };
+  EXPECT_EQ(add_targets(rest, false), add_targets(trace, true));
 }
 
 }  // namespace
