@@ -79,6 +79,7 @@ class Table {
     if (step.async) notes.emplace_back("not awaited");
     if (step.alloc) notes.push_back("memory of " + name(*step.alloc));
     if (!step.record_stream.empty()) notes.push_back("kept alive on " + names(step.record_stream));
+    if (step.kept_until) notes.push_back("kept until " + std::string(to_string(*step.kept_until)));
     if (!step.reads.empty()) notes.push_back(fmt::format("reads {}", fmt::join(step.reads, ", ")));
     if (!step.writes.empty()) notes.push_back(fmt::format("writes {}", fmt::join(step.writes, ", ")));
     if (step.record) notes.push_back("records " + *step.record);

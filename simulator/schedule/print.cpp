@@ -69,6 +69,7 @@ Row row_of(const Schedule& schedule, const StageStep& step) {
   if (!step.after.empty()) add("after", names_of(schedule, step.after));
   if (step.alloc) add("alloc", json_string(schedule.stream(*step.alloc).name));
   if (!step.record_stream.empty()) add("record_stream", names_of(schedule, step.record_stream));
+  if (step.kept_until) add("kept_until", json_string(to_string(*step.kept_until)));
   if (!step.reads.empty()) add("reads", strings_of(step.reads));
   if (!step.writes.empty()) add("writes", strings_of(step.writes));
   if (step.record) add("record", json_string(*step.record));

@@ -26,6 +26,8 @@ std::optional<Enum> find_word(std::span<const std::string_view> words, std::stri
   return static_cast<Enum>(found - words.begin());
 }
 
+constexpr std::string_view kIterationEnd = "iteration_end";
+
 }  // namespace
 
 std::string_view to_string(Stage stage) { return kStageWords.at(static_cast<std::size_t>(stage)); }
@@ -37,6 +39,13 @@ std::optional<Part> part_named(std::string_view word) { return find_word<Part>(k
 std::string_view to_string(ValidateMode mode) { return kModeWords.at(static_cast<std::size_t>(mode)); }
 std::optional<ValidateMode> validate_mode_named(std::string_view word) {
   return find_word<ValidateMode>(kModeWords, word);
+}
+
+std::string_view to_string(KeptUntil kept) { return kept.stage ? to_string(*kept.stage) : kIterationEnd; }
+std::optional<KeptUntil> kept_until_named(std::string_view word) {
+  if (word == kIterationEnd) return KeptUntil{};
+  const auto stage = stage_named(word);
+  return stage ? std::optional(KeptUntil{*stage}) : std::nullopt;
 }
 
 std::optional<StreamIndex> Schedule::stream_named(std::string_view wanted) const {

@@ -52,6 +52,17 @@ enum class ValidateMode : std::uint8_t { kBlocking, kEvent, kUnsafe };
 [[nodiscard]] std::string_view to_string(ValidateMode mode);
 [[nodiscard]] std::optional<ValidateMode> validate_mode_named(std::string_view word);
 
+/// How long the program refers to what a step has made: until a later stage of the batch has been queued, or until the
+/// iteration ends that trains the batch.
+struct KeptUntil {
+  std::optional<Stage> stage;  ///< none: the end of the iteration
+
+  bool operator==(const KeptUntil&) const = default;
+};
+/// "iteration_end", or a stage's word.
+[[nodiscard]] std::string_view to_string(KeptUntil kept);
+[[nodiscard]] std::optional<KeptUntil> kept_until_named(std::string_view word);
+
 using StreamIndex = Id<struct ScheduleStreamTag>;  ///< position in Schedule::streams
 
 struct Stream {
@@ -76,6 +87,7 @@ struct StageStep {
   std::optional<Part> part;  ///< only for kBackward
   std::optional<StreamIndex> alloc;        ///< stream whose memory pool the results come from; none: `stream`
   std::vector<StreamIndex> record_stream;  ///< streams on which the results are kept alive
+  std::optional<KeptUntil> kept_until;     ///< none: until the last stage that reads the results
   std::optional<ValidateMode> mode;        ///< only for kValidateOutput
   bool async = false;                      ///< only for kAllToAll: the host goes on, `wait` on its event joins
   std::optional<std::string> record;       ///< event recorded behind the stage (kAllToAll: behind the collective)

@@ -13,12 +13,12 @@ namespace {
 constexpr std::string_view kHost = "host";  // the word for "the host waits"
 
 // Every word that a step may have; each kind of step has some of them.
-constexpr std::array<std::string_view, 17> kWords = {"stage",  "batch",         "stream", "after",    "module", "part",
-                                                     "alloc",  "record_stream", "mode",   "async",    "record", "reads",
-                                                     "writes", "wait",          "on",     "for_each", "do"};
-constexpr std::array<std::string_view, 13> kStageFields = {"stage", "batch",         "stream", "after", "module",
-                                                           "part",  "alloc",         "mode",   "async", "record",
-                                                           "reads", "record_stream", "writes"};
+constexpr std::array<std::string_view, 18> kWords = {
+    "stage", "batch", "stream", "after", "module", "part", "alloc", "record_stream", "kept_until",
+    "mode",  "async", "record", "reads", "writes", "wait", "on",    "for_each",      "do"};
+constexpr std::array<std::string_view, 14> kStageFields = {"stage", "batch",         "stream",     "after", "module",
+                                                           "part",  "alloc",         "mode",       "async", "record",
+                                                           "reads", "record_stream", "kept_until", "writes"};
 constexpr std::array<std::string_view, 4> kWaitFields = {"wait", "stream", "on", "batch"};
 constexpr std::array<std::string_view, 2> kRecordFields = {"record", "stream"};
 constexpr std::array<std::string_view, 2> kForEachFields = {"for_each", "do"};
@@ -169,6 +169,16 @@ void StepReader::read_options(JsonFields& fields, StageStep& step) {
   step.after = take_streams(fields, "after");
   if (fields.has("alloc")) step.alloc = take_stream(fields, "alloc");
   step.record_stream = take_streams(fields, "record_stream");
+  if (const auto word = fields.take_string("kept_until")) {
+    step.kept_until = kept_until_named(*word);
+    if (!step.kept_until) {
+      auto words = stage_words();
+      words.push_back(to_string(KeptUntil{}));
+      fields.report(kBadValue, "kept_until",
+                    fmt::format(R"("kept_until": "{}" is neither "{}" nor a stage{})", *word, to_string(KeptUntil{}),
+                                did_you_mean(nearest(*word, words))));
+    }
+  }
   step.record = fields.take_string("record");
   if (step.record && schedule_.stream_named(*step.record)) {
     fields.report(kBadValue, "record", fmt::format("event \"{}\" has the name of a stream", *step.record));

@@ -116,6 +116,8 @@ class AnySchedule {
     if (step.stage == Stage::kBackward && chance()) step.part = static_cast<Part>(*in_range(0, 2));
     if (chance()) step.alloc = any_stream();
     step.record_stream = some_streams(std::nullopt);
+    if (chance()) step.kept_until = KeptUntil{};
+    if (step.kept_until && chance()) step.kept_until->stage = static_cast<Stage>(*in_range<int>(0, kStages));
     if (step.stage == Stage::kValidateOutput) step.mode = static_cast<ValidateMode>(*in_range(0, 3));
     if (step.stage == Stage::kAllToAll) step.async = chance();
     if (chance() || step.mode == ValidateMode::kEvent) step.record = new_event();
