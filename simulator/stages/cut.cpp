@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "simulator/stages/backward_origin.hpp"
 #include "simulator/stages/classifier.hpp"
@@ -23,6 +24,14 @@ using trace::Trace;
 bool is_item(const Trace& trace, OperationId op) {
   if (trace.kind(op) == OperationKind::kHostSync) return true;
   return trace.kind(op) == OperationKind::kHostCall && !trace.launched_by(op).empty();
+}
+
+/// A block of device memory handed out or given back, as the program asked for it.
+bool is_memory_item(const Trace& trace, OperationId op) {
+  const trace::AllocationDetail* detail = trace.allocation(op);
+  if (detail == nullptr || !detail->on_device) return false;
+  using enum trace::AllocationAction;
+  return detail->action == kAlloc || detail->action == kFree || detail->action == kFreeRequested;
 }
 
 /// The host threads of a rank: the one that runs the loop, and those that autograd works on.
@@ -79,8 +88,15 @@ class RankCutter {
     count_other_threads(threads, {ends.front(), ends.back()});
     std::ranges::stable_sort(calls_, {}, [&](const Call& c) { return trace_->start(c.op); });
 
-    RankCut cut{rank_, {}};
-    for (std::size_t i = 0; i + 1 < ends.size(); ++i) cut.iterations.push_back(iteration({ends[i], ends[i + 1]}));
+    RankCut cut{rank_, {}, {}, {}};
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+      cut.iterations.push_back(iteration({ends[i], ends[i + 1]}, *diagnostics_));
+    }
+    if (!cut.iterations.front().memory.empty()) {
+      Diagnostics of_partial_work;
+      cut.opening = iteration({0, ends.front()}, of_partial_work);
+      cut.closing = iteration({ends.back(), trace_->length() + 1}, of_partial_work);
+    }
     return cut;
   }
 
@@ -88,11 +104,13 @@ class RankCutter {
   struct Call {
     OperationId op;
     const ThreadAnnotations* own = nullptr;  ///< of the autograd thread, where it is one
+    bool memory = false;
   };
 
   void gather(LaneId lane, const ThreadAnnotations* own) {
     for (const OperationId op : trace_->on_lane(lane)) {
-      if (is_item(*trace_, op)) calls_.push_back({op, own});
+      if (is_item(*trace_, op)) calls_.push_back({op, own, false});
+      if (is_memory_item(*trace_, op)) calls_.push_back({op, own, true});
     }
   }
 
@@ -110,34 +128,72 @@ class RankCutter {
     }
   }
 
-  Iteration iteration(Interval host) {
-    Iteration result{host, {}};
+  Iteration iteration(Interval host, Diagnostics& diagnostics) {
+    Iteration result{host, {}, {}};
     Nanoseconds last_end = host.begin;
+    std::optional<SegmentKey> last;
     std::optional<SegmentKey> last_backward;
+    std::map<SegmentKey, std::uint32_t> items;
+    std::vector<std::size_t> items_before;  ///< of any segment, by memory event
     for (const Call& call : calls_) {
       const Nanoseconds start = trace_->start(call.op);
       if (!host.contains(start)) continue;
-      const Nanoseconds gap = std::max<Nanoseconds>(0, start - last_end);
-      last_end = std::max(last_end, trace_->end(call.op));
       auto segment = classifier_->classify(start, *loop_, call.own);
-      if (!segment) {
-        diagnostics_->count(kOutsideAnyStage, trace_->name(call.op));
-        continue;
-      }
-      if (segment->stage == Stage::kBackward) {
-        if (call.own != nullptr) segment = backward_segment(call.op, *segment, last_backward);
+      if (segment && segment->stage == Stage::kBackward) {
+        if (call.own != nullptr) {
+          segment = backward_segment(call.op, *segment, last_backward, diagnostics);
+        } else if (call.memory && last_backward) {
+          segment = last_backward;  // what the main thread drops when autograd returns
+        }
         last_backward = segment;
       }
+      if (call.memory) {
+        const std::optional<SegmentKey> place = segment ? segment : last;
+        result.memory.push_back({call.op, place, place ? items[*place] : 0, !segment});
+        if (segment) last = segment;
+        items_before.push_back(result.items.size());
+        continue;
+      }
+      const Nanoseconds gap = std::max<Nanoseconds>(0, start - last_end);
+      last_end = std::max(last_end, trace_->end(call.op));
+      if (!segment) {
+        diagnostics.count(kOutsideAnyStage, trace_->name(call.op));
+        continue;
+      }
+      last = segment;
+      ++items[*segment];
       result.items.push_back({call.op, *segment, gap});
     }
+    settle_strays(items_before, items, result);
     return result;
   }
 
+  /// A stage whose annotation holds those of others (a forward, of the lookups in it) is not where memory events lie
+  /// that come between the calls of two such others: what a module drops as it returns goes with the module.
+  static void settle_strays(const std::vector<std::size_t>& items_before,
+                            const std::map<SegmentKey, std::uint32_t>& items, Iteration& iteration) {
+    for (std::size_t i = 0; i < iteration.memory.size(); ++i) {
+      MemoryItem& event = iteration.memory[i];
+      const std::size_t next = items_before[i];
+      if (!event.segment || event.between_stages || next == 0 || next == iteration.items.size()) continue;
+      const SegmentKey& before = iteration.items[next - 1].segment;
+      const SegmentKey& after = iteration.items[next].segment;
+      const bool has_calls = std::ranges::any_of(
+          items, [&](const auto& entry) { return entry.first.stage == event.segment->stage && entry.second > 0; });
+      if (!has_calls || event.segment == before || event.segment == after) continue;
+      event.segment = before;
+      event.items_before = static_cast<std::uint32_t>(
+          std::ranges::count(iteration.items.begin(), iteration.items.begin() + static_cast<std::ptrdiff_t>(next),
+                             before, &Item::segment));
+    }
+  }
+
   /// The piece of backward that is the backward of the forward stage this work came from.
-  SegmentKey backward_segment(OperationId call, SegmentKey fallback, const std::optional<SegmentKey>& before) {
+  SegmentKey backward_segment(OperationId call, SegmentKey fallback, const std::optional<SegmentKey>& before,
+                              Diagnostics& diagnostics) {
     const auto forward = origins_->forward_of(call);
     if (!forward) {
-      if (!origins_->is_accumulation(call)) diagnostics_->count(kBackwardWithoutForward, trace_->name(call));
+      if (!origins_->is_accumulation(call)) diagnostics.count(kBackwardWithoutForward, trace_->name(call));
       // Gradient accumulation and DDP's hooks carry no link: they belong to the node that ran just before.
       return before.value_or(fallback);
     }
@@ -176,6 +232,8 @@ void align(Cut& cut, Diagnostics& diagnostics) {
       const auto distance = [&](std::size_t s) { return std::abs(rank.iterations[s].host.begin - anchor); };
       if (distance(shift) < distance(best)) best = shift;
     }
+    if (best > 0) rank.opening.reset();
+    if (best < extra) rank.closing.reset();
     const auto first = rank.iterations.begin() + static_cast<std::ptrdiff_t>(best);
     rank.iterations = std::vector<Iteration>(first, first + static_cast<std::ptrdiff_t>(common));
   }

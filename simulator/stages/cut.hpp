@@ -24,15 +24,29 @@ struct Item {
   Nanoseconds gap = 0;
 };
 
+/// One block that the caching allocator handed out or was given back.
+struct MemoryItem {
+  trace::OperationId event;
+  /// The segment it lies in or, between segments, the last one before it; none before the first of the iteration.
+  std::optional<SegmentKey> segment;
+  std::uint32_t items_before = 0;  ///< of that segment in this iteration
+  bool between_stages = false;     ///< outside any stage
+};
+
 /// One training iteration of one rank, from the end of one iteration to the end of the next.
 struct Iteration {
-  Interval host;            ///< on the thread that runs the loop
-  std::vector<Item> items;  ///< in host program order, of all threads that work for the loop
+  Interval host;                   ///< on the thread that runs the loop
+  std::vector<Item> items;         ///< in host program order, of all threads that work for the loop
+  std::vector<MemoryItem> memory;  ///< likewise; empty where the recording has no memory events
 };
 
 struct RankCut {
   trace::RankId rank;
   std::vector<Iteration> iterations;  ///< complete ones only
+  /// Where there are memory events, whose course the start and the end of a recording do not disturb as they do the
+  /// time's: from the start of the recording to the end of its first iteration, and from the end of the last one on.
+  std::optional<Iteration> opening;
+  std::optional<Iteration> closing;
 };
 
 /// A trace cut into stages. Every rank has the same number of iterations; the k-th ones belong together.
