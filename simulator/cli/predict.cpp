@@ -10,6 +10,7 @@
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
 #include "simulator/cli/errors.hpp"
+#include "simulator/cli/memory_rows.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/replay/recognise.hpp"
@@ -21,6 +22,8 @@
 namespace interlace::cli {
 
 namespace {
+
+constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
 struct AskedSchedule {
   schedule::Schedule schedule;
@@ -101,7 +104,7 @@ void describe_steps(const trace::Trace& trace, const analysis::Annotations& anno
 }
 
 report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps,
-                          const Diagnostics& assumptions) {
+                          const std::vector<std::string>& modules, const Diagnostics& assumptions) {
   return {.schedule = prediction.schedule,
           .step_time_ns = prediction.step_time,
           .step_time_low_ns = prediction.step_time_low,
@@ -109,6 +112,7 @@ report::Prediction row_of(const replay::Prediction& prediction, const analysis::
           .speedup = std::nullopt,
           .overlap = steps.overlap.mean,
           .host_blocked_ns = analysis::total_blocked(steps.host_blocks),
+          .memory = memory_rows(prediction, modules),
           .reasons = {},
           .races = prediction.races,
           .diagnostics = assumptions.entries()};
@@ -165,11 +169,13 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const replay::SiteTable sites = replay::find_sites(recording.trace, cut, recording.diagnostics);
   const std::vector<schedule::Schedule> library = schedule::all_sound();
   const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, sites);
-  const replay::Predictor predictor(recording.trace, cut, what_if::apply_edits(sites, edits));
+  replay::Predictor predictor(recording.trace, cut, what_if::apply_edits(sites, edits));
+  if (known != nullptr) predictor.learn_memory(*known, recording.diagnostics);
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
   options.simulation.machine.contention = request.contention;
+  if (request.gpu_memory_gib) options.memory.capacity = std::llround(*request.gpu_memory_gib * kGibibyte);
   Diagnostics assumptions;
   if (!request.contention) assumptions.count(replay::kContentionOff);
   const auto run = [&](const schedule::Schedule& schedule) {
@@ -181,6 +187,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   };
 
   report::PredictReport report{.recorded = recorded_run(recording.trace, request), .predictions = {}, .skipped = {}};
+  report.recorded.capacity = options.memory.capacity;
   std::vector<SteadyTrace> traces;
   for (const what_if::Edit& edit : edits) report.recorded.edits.push_back(what_if::describe(edit));
   std::optional<Predicted> itself;
@@ -192,7 +199,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   for (const AskedSchedule& one : asked) {
     try {
       Predicted predicted = itself && one.schedule == *known ? *itself : run(one.schedule);
-      report.predictions.push_back(row_of(predicted.prediction, predicted.steps, assumptions));
+      report.predictions.push_back(row_of(predicted.prediction, predicted.steps, cut.modules, assumptions));
       if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());
       traces.push_back({one.schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
     } catch (const Error& error) {

@@ -62,6 +62,9 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->type_name("MS");
   predict->add_option("--memory-snapshot", request->memory_snapshots, "Allocator snapshots, one a rank")
       ->type_name("FILE");
+  predict->add_option("--gpu-memory", request->gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
+      ->check(CLI::PositiveNumber)
+      ->type_name("GIB");
   predict->add_option("--seed", request->seed, "Of the replayed jitter")->capture_default_str();
   predict->add_option("--steps", request->steps, "Steady steps to simulate in a run")->check(CLI::Range(3, 1'000'000));
   predict->add_flag_callback(

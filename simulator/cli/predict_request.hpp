@@ -23,6 +23,7 @@ struct PredictRequest {
   std::optional<std::filesystem::path> out;  ///< folder for traces and reports
   std::optional<double> measured_step_ms;    ///< of the recorded schedule, without a profiler
   std::vector<std::string> memory_snapshots;
+  std::optional<double> gpu_memory_gib;  ///< does each schedule fit in so much?
   std::uint64_t seed = 1;
   std::optional<std::int32_t> steps;  ///< to simulate in a run; none: as many as replay finds good
   bool contention = true;             ///< false: works running side by side do not slow each other

@@ -9,6 +9,7 @@
 
 #include "simulator/base/statistics.hpp"
 #include "simulator/des/random.hpp"
+#include "simulator/replay/predicted_memory.hpp"
 #include "simulator/replay/predicted_trace.hpp"
 #include "simulator/replay/races.hpp"
 
@@ -48,6 +49,52 @@ std::vector<double> with_model_error(const std::vector<double>& steps, double re
 
 }  // namespace
 
+namespace {
+
+/// The memory of every rank as in the first run, and what it reserves in all of them.
+std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>& recorded,
+                                       const schedule::Schedule& recorded_schedule, const schedule::Schedule& schedule,
+                                       const Plan& plan, const SiteTable& sites,
+                                       const std::vector<SimulationResult>& results,
+                                       const memory::MemoryReplayOptions& options) {
+  std::vector<memory::Lifetimes> lifetimes;
+  for (const memory::RecordedMemory& of_rank : recorded) {
+    lifetimes.push_back(memory::lifetimes(of_rank, recorded_schedule, schedule));
+  }
+  std::vector<memory::MemoryCourse> courses(recorded.size() * results.size());
+  tbb::parallel_for(std::size_t{0}, courses.size(), [&](std::size_t i) {
+    const std::size_t rank = i / results.size();
+    courses[i] = predicted_memory(recorded[rank], lifetimes[rank], plan, sites, results[i % results.size()],
+                                  static_cast<std::uint32_t>(rank), options);
+  });
+  std::vector<PredictedMemory> memory;
+  for (std::size_t rank = 0; rank < recorded.size(); ++rank) {
+    const auto first = courses.begin() + static_cast<std::ptrdiff_t>(rank * results.size());
+    std::vector<Bytes> reserved;
+    for (std::size_t run = 0; run < results.size(); ++run) {
+      reserved.push_back((first + static_cast<std::ptrdiff_t>(run))->reserved_peak);
+    }
+    std::ranges::sort(reserved);
+    memory.push_back({std::move(*first), reserved[(reserved.size() - 1) / 2], reserved.front(), reserved.back()});
+  }
+  return memory;
+}
+
+}  // namespace
+
+bool Predictor::learn_memory(const schedule::Schedule& recorded, Diagnostics& diagnostics) {
+  const auto has_events = [](const stages::RankCut& rank) {
+    return std::ranges::all_of(rank.iterations, [](const stages::Iteration& i) { return !i.memory.empty(); });
+  };
+  if (!std::ranges::all_of(cut_->ranks, has_events)) return false;
+  recorded_ = recorded;
+  memory_.clear();
+  for (const stages::RankCut& rank : cut_->ranks) {
+    memory_.push_back(memory::recorded_memory(*trace_, rank, recorded, diagnostics));
+  }
+  return true;
+}
+
 Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics)
     : Predictor(trace, cut, find_sites(trace, cut, diagnostics)) {}
 
@@ -73,8 +120,11 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   }
   const std::vector<double> single_steps = with_model_error(steps, options.model_error);
 
+  std::vector<PredictedMemory> memory;
+  if (!memory_.empty()) memory = memory_of(memory_, *recorded_, schedule, plan, sites_, results, options.memory);
+
   const std::int32_t first = options.simulation.warm_up;
-  trace::Trace predicted = predicted_trace(*trace_, plan, sites_, result, first, options.shown_steps);
+  trace::Trace predicted = predicted_trace(*trace_, plan, sites_, result, memory, first, options.shown_steps);
   std::vector<std::vector<Interval>> windows;
   for (const std::vector<double>& ends : result.iteration_ends) {
     auto& of_rank = windows.emplace_back();
@@ -85,12 +135,16 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
       of_rank.push_back({end(i - 1), end(i)});
     }
   }
+  std::vector<std::string> streams;
+  for (const SimulatedStream& stream : plan.streams) streams.push_back(stream.name);
   const auto nanoseconds = [](double value) { return static_cast<Nanoseconds>(std::llround(value)); };
   return {schedule.name,
           nanoseconds(statistics::mean(steps)),
           nanoseconds(statistics::quantile(single_steps, 0.1)),
           nanoseconds(statistics::quantile(single_steps, 0.9)),
           std::move(races),
+          std::move(memory),
+          std::move(streams),
           std::move(predicted),
           std::move(windows)};
 }

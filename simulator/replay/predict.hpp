@@ -6,6 +6,7 @@
 
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/interval.hpp"
+#include "simulator/replay/predicted_memory.hpp"
 #include "simulator/replay/simulation.hpp"
 #include "simulator/schedule/schedule.hpp"
 #include "simulator/stages/cut.hpp"
@@ -20,6 +21,7 @@ struct PredictOptions {
   /// Standard deviation of predicted over measured step times beyond jitter: of the speed-up errors over all sets but
   /// the bimodal one (docs/accuracy.md).
   double model_error = 0.016;
+  memory::MemoryReplayOptions memory;
 };
 
 /// What a schedule would do.
@@ -29,6 +31,8 @@ struct Prediction {
   Nanoseconds step_time_low = 0;             ///< 10th percentile
   Nanoseconds step_time_high = 0;            ///< 90th
   std::vector<std::string> races;            ///< kernels that race for SMs, in words
+  std::vector<PredictedMemory> memory;       ///< by rank; empty where no memory was recorded
+  std::vector<std::string> streams;          ///< of the device, by number, as `memory` names them
   trace::Trace trace;                        ///< a few steady steps
   std::vector<std::vector<Interval>> steps;  ///< by rank: the step windows in `trace`
 };
@@ -40,6 +44,10 @@ class Predictor {
   /// From the sites of that cut, edited or not.
   Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTable sites);
 
+  /// Predicts memory, too, from the recorded allocator events and the schedule that they were recorded under. False
+  /// where there are none. Counts as memory::recorded_memory does.
+  bool learn_memory(const schedule::Schedule& recorded, Diagnostics& diagnostics);
+
   /// Throws Error(replay.stage_not_recorded). Same input and seed give the same result.
   [[nodiscard]] Prediction predict(const schedule::Schedule& schedule, const PredictOptions& options) const;
 
@@ -49,6 +57,8 @@ class Predictor {
   const trace::Trace* trace_;
   const stages::Cut* cut_;
   SiteTable sites_;
+  std::optional<schedule::Schedule> recorded_;
+  std::vector<memory::RecordedMemory> memory_;  ///< by rank
 };
 
 inline constexpr DiagnosticKind kContentionOff{

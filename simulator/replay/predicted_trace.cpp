@@ -24,6 +24,21 @@ constexpr std::string_view kInventedCall = "launch that an edit adds";
 
 Nanoseconds rounded(double ns) { return std::llround(ns); }
 
+trace::AllocationAction action_of(allocator::Action action) {
+  using enum trace::AllocationAction;
+  switch (action) {
+    case allocator::Action::kAlloc: return kAlloc;
+    case allocator::Action::kFreeRequested: return kFreeRequested;
+    case allocator::Action::kFreeCompleted: return kFreeCompleted;
+    case allocator::Action::kSegmentAlloc: return kSegmentAlloc;
+    case allocator::Action::kSegmentFree: return kSegmentFree;
+    case allocator::Action::kSegmentMap: return kSegmentMap;
+    case allocator::Action::kSegmentUnmap: return kSegmentUnmap;
+    case allocator::Action::kOom: return kOutOfMemory;
+  }
+  return kAlloc;
+}
+
 class TraceWriter {
  public:
   TraceWriter(const Trace& recorded, const Plan& plan, const SiteTable& table)
@@ -80,6 +95,18 @@ class TraceWriter {
     }
   }
 
+  void add(const memory::MemoryEvent& event, std::uint32_t rank) {
+    trace::AllocationDetail detail;
+    detail.action = action_of(event.entry.action);
+    detail.address = event.entry.address;
+    detail.bytes = event.block > 0 ? event.block : event.entry.size;
+    detail.total_allocated = event.allocated;
+    detail.total_reserved = event.reserved;
+    detail.stream = streams_[rank][event.entry.stream];
+    if (event.block > 0) detail.requested = event.entry.size;
+    builder_.add_allocation({threads_[rank], builder_.intern("[memory]"), event.entry.time, 0, {}}, detail);
+  }
+
   Trace build() {
     Diagnostics none;
     return std::move(builder_).build(none);
@@ -133,10 +160,22 @@ class TraceWriter {
   std::vector<std::vector<LaneId>> streams_;
 };
 
+/// When the host of a rank was in these iterations.
+Interval host_window(const SimulationResult& result, std::uint32_t rank, std::int32_t first, std::int32_t count) {
+  std::optional<Nanoseconds> begin;
+  Nanoseconds end = 0;
+  for (const HostCall& call : result.calls) {
+    if (call.rank != rank || call.iteration < first || call.iteration >= first + count) continue;
+    if (!begin) begin = rounded(call.start_ns);
+    end = rounded(call.end_ns) + 1;
+  }
+  return {begin.value_or(end), end};
+}
+
 }  // namespace
 
 Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& table, const SimulationResult& result,
-                      std::int32_t first, std::int32_t count) {
+                      std::span<const PredictedMemory> memory, std::int32_t first, std::int32_t count) {
   TraceWriter writer(recorded, plan, table);
   const auto wanted = [&](std::int32_t iteration) { return iteration >= first && iteration < first + count; };
   for (const HostRange& range : result.ranges) {
@@ -147,6 +186,12 @@ Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& 
   }
   for (const Work& work : result.works) {
     if (wanted(work.iteration) && work.end_ns) writer.add(work, static_cast<std::int64_t>(work.call));
+  }
+  for (std::uint32_t rank = 0; rank < memory.size(); ++rank) {
+    const Interval window = host_window(result, rank, first, count);
+    for (const memory::MemoryEvent& event : memory[rank].course.events) {
+      if (window.contains(event.entry.time)) writer.add(event, rank);
+    }
   }
   return writer.build();
 }

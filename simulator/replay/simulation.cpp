@@ -151,7 +151,15 @@ class Simulation {
     }
     if (call.synchronises) blocks = machine_.record(rank, instruction.stream);
     host.last_call = result_.calls.size();
-    result_.calls.push_back({call.call, rank, host.iteration, now, now + duration, 0});
+    result_.calls.push_back({.recorded = call.call,
+                             .rank = rank,
+                             .iteration = host.iteration,
+                             .start_ns = now,
+                             .end_ns = now + duration,
+                             .blocked_ns = 0,
+                             .segment = instruction.segment,
+                             .batch = host.iteration + instruction.batch,
+                             .stream = instruction.stream});
     if (blocks) {
       sleep(rank, *blocks, now);
     } else {

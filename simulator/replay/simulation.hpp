@@ -29,6 +29,9 @@ struct HostCall {
   double start_ns = 0;
   double end_ns = 0;
   double blocked_ns = 0;  ///< the part of it spent waiting for device work
+  stages::SegmentKey segment;
+  std::int32_t batch = 0;  ///< absolute
+  StreamIndex stream;      ///< that its segment runs on
 };
 
 struct HostRange {

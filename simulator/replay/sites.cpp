@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "simulator/replay/site_costs.hpp"
@@ -87,7 +88,15 @@ class SiteFinder {
   RecordedIteration record(const stages::RankCut& rank, const stages::Iteration& iteration) {
     RecordedIteration result;
     std::map<std::pair<stages::SegmentKey, trace::StringId>, std::uint32_t> seen;
+    const std::vector<stages::MemoryItem> without_calls = first_events_without_calls(iteration);
+    auto instant = without_calls.begin();
+    const auto add_instants_before = [&](Nanoseconds t) {
+      for (; instant != without_calls.end() && trace_->start(instant->event) < t; ++instant) {
+        result.calls.push_back({.call = std::nullopt, .segment = *instant->segment});
+      }
+    };
     for (const stages::Item& item : iteration.items) {
+      add_instants_before(trace_->start(item.call));
       const auto launched = trace_->launched_by(item.call);
       RecordedCall call{item.call,
                         item.segment,
@@ -111,7 +120,19 @@ class SiteFinder {
       }
       result.calls.push_back(call);
     }
+    add_instants_before(iteration.host.end);
     return result;
+  }
+
+  /// The first memory event of each segment that has some but no calls.
+  static std::vector<stages::MemoryItem> first_events_without_calls(const stages::Iteration& iteration) {
+    std::set<stages::SegmentKey> known;
+    for (const stages::Item& item : iteration.items) known.insert(item.segment);
+    std::vector<stages::MemoryItem> first;
+    for (const stages::MemoryItem& event : iteration.memory) {
+      if (event.segment && known.insert(*event.segment).second) first.push_back(event);
+    }
+    return first;
   }
 
   SiteId site_of(const stages::SegmentKey& segment, OperationId op, std::uint32_t ordinal, trace::RankId rank) {

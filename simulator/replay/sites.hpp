@@ -48,9 +48,10 @@ struct Site {
   double dispatch_gap_ns = 0;       ///< between the work before it on the stream and its start, when queued early
 };
 
-/// One host call of an iteration, with the works it launched.
+/// One host call of an iteration, with the works it launched. Also, without call and works, the instant at which a
+/// stage that has no calls makes or gives back memory.
 struct RecordedCall {
-  std::optional<trace::OperationId> call;  ///< none where an edit invented it
+  std::optional<trace::OperationId> call;  ///< none where an edit invented it, or where only memory changes hands
   stages::SegmentKey segment;
   Nanoseconds gap = 0;           ///< host time before it
   Nanoseconds duration = 0;      ///< of the call itself, without the time it was blocked

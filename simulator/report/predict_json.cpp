@@ -20,20 +20,54 @@ Json json_of_recorded(const RecordedRun& recorded) {
               {"diagnostics", json_of(recorded.diagnostics)}};
 }
 
+Json json_of_rank(const RankMemory& memory) {
+  Json culprits = Json::array();
+  for (const MemoryCulprit& culprit : memory.culprits) {
+    culprits.push_back(Json{{"stage", culprit.stage}, {"batch", culprit.batch}, {"bytes", culprit.bytes}});
+  }
+  Json pools = Json::array();
+  for (const StreamPool& pool : memory.pools) {
+    pools.push_back(Json{{"stream", pool.stream}, {"reserved_bytes", pool.reserved}, {"in_use_bytes", pool.in_use}});
+  }
+  return Json{
+      {"persistent_bytes", memory.persistent}, {"culprits", std::move(culprits)},    {"pools", std::move(pools)},
+      {"split_free_bytes", memory.split_free}, {"failure", or_null(memory.failure)}, {"retries", memory.retries}};
+}
+
+/// One value a rank, where memory is known.
+void add_memory(Json& row, const std::vector<RankMemory>& memory) {
+  if (memory.empty()) return;
+  const auto list = [&](Bytes RankMemory::*member) {
+    Json values = Json::array();
+    for (const RankMemory& rank : memory) values.push_back(rank.*member);
+    return values;
+  };
+  row["allocated_peak_bytes"] = list(&RankMemory::allocated_peak);
+  row["active_peak_bytes"] = list(&RankMemory::active_peak);
+  row["reserved_peak_bytes"] = list(&RankMemory::reserved_peak);
+  row["reserved_low_bytes"] = list(&RankMemory::reserved_low);
+  row["reserved_high_bytes"] = list(&RankMemory::reserved_high);
+  Json ranks = Json::array();
+  for (const RankMemory& rank : memory) ranks.push_back(json_of_rank(rank));
+  row["memory"] = std::move(ranks);
+}
+
 Json json_of_prediction(const Prediction& row) {
   Json overlap = json_of(row.overlap);
   overlap["host_blocked_ns"] = or_null(row.host_blocked_ns);
   std::vector<std::string> reasons = row.reasons;
   reasons.insert(reasons.end(), row.races.begin(), row.races.end());
-  return Json{{"schedule", row.schedule},
-              {"step_time_ns", row.step_time_ns},
-              {"step_time_low_ns", row.step_time_low_ns},
-              {"step_time_high_ns", row.step_time_high_ns},
-              {"speedup", or_null(row.speedup)},
-              {"overlap", std::move(overlap)},
-              {"exposed_communication_ns", row.overlap.exposed_communication_ns},
-              {"reasons", std::move(reasons)},
-              {"diagnostics", json_of(row.diagnostics)}};
+  Json json{{"schedule", row.schedule},
+            {"step_time_ns", row.step_time_ns},
+            {"step_time_low_ns", row.step_time_low_ns},
+            {"step_time_high_ns", row.step_time_high_ns},
+            {"speedup", or_null(row.speedup)},
+            {"overlap", std::move(overlap)},
+            {"exposed_communication_ns", row.overlap.exposed_communication_ns},
+            {"reasons", std::move(reasons)},
+            {"diagnostics", json_of(row.diagnostics)}};
+  add_memory(json, row.memory);
+  return json;
 }
 
 }  // namespace

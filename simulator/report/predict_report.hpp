@@ -21,7 +21,37 @@ struct RecordedRun {
   std::optional<Nanoseconds> step_time_ns;            ///< in the recording, profiler included; mean over steps
   std::optional<Nanoseconds> predicted_step_time_ns;  ///< the recorded schedule replayed: what speed-ups refer to
   std::optional<analysis::OverlapSummary> overlap;    ///< of the recording
+  std::optional<Bytes> capacity;                      ///< of the GPU memory that schedules were asked to fit in
   std::vector<Diagnostic> diagnostics;                ///< flaws of the recording
+};
+
+/// Bytes of one stage's blocks at the peak.
+struct MemoryCulprit {
+  std::string stage;       ///< "backward/update [sparse.ebc]"
+  std::int32_t batch = 0;  ///< less the iteration in which the peak lies
+  Bytes bytes = 0;
+};
+
+/// What the allocator holds for one stream when all is warm.
+struct StreamPool {
+  std::string stream;
+  Bytes reserved = 0;
+  Bytes in_use = 0;  ///< at the end of the last step
+};
+
+/// The memory of one rank under a schedule.
+struct RankMemory {
+  Bytes allocated_peak = 0;
+  Bytes active_peak = 0;  ///< allocated, and freed but still used by other streams
+  Bytes reserved_peak = 0;
+  Bytes reserved_low = 0;
+  Bytes reserved_high = 0;
+  Bytes persistent = 0;
+  std::vector<MemoryCulprit> culprits;  ///< at the peak of allocated bytes, largest first
+  std::vector<StreamPool> pools;        ///< by reserved bytes, largest first
+  Bytes split_free = 0;                 ///< free, in segments that are partly in use: what fragmentation holds
+  std::optional<std::string> failure;   ///< the first allocation that does not fit, in words
+  std::int64_t retries = 0;             ///< allocations for which the device is synchronised and the cache emptied
 };
 
 /// What one schedule is predicted to do.
@@ -33,6 +63,7 @@ struct Prediction {
   std::optional<double> speedup;      ///< predicted time of the recorded schedule / step_time_ns; > 1 is faster
   analysis::OverlapSummary overlap;   ///< mean over ranks, a step
   std::optional<Nanoseconds> host_blocked_ns;  ///< a step, mean over ranks
+  std::vector<RankMemory> memory;              ///< by rank; empty where no memory was recorded
   std::vector<std::string> reasons;            ///< largest first
   std::vector<std::string> races;              ///< kernels that race, with what that does to the step
   std::vector<Diagnostic> diagnostics;         ///< assumptions and flaws that concern this schedule only

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <ostream>
 
+#include "simulator/report/memory_text.hpp"
+
 namespace interlace::report {
 
 namespace {
@@ -95,7 +97,7 @@ std::string device_line(const Prediction& row) {
 }
 
 void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::size_t name_columns, const Axis& axis,
-               const TextStyle& style) {
+               std::optional<Bytes> capacity, const TextStyle& style) {
   std::string name = shortened_middle(row.schedule, name_columns);
   name.append(name_columns - columns_of(name), ' ');
   std::string speedup = row.speedup ? fmt::format("{:.3f}x", *row.speedup) : "-";
@@ -109,6 +111,11 @@ void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::s
                      kRangeColumns)
       << speedup << "  " << whisker(row, axis, style) << '\n';
   out << std::string(kIndent, ' ') << coloured(style, Colour::kDim, device_line(row)) << '\n';
+  for (const std::string& line : memory_lines(row, capacity)) {
+    for (const std::string& part : wrapped(line, style.width - kIndent)) {
+      out << std::string(kIndent, ' ') << coloured(style, Colour::kDim, part) << '\n';
+    }
+  }
   for (const std::string& reason : row.reasons) write_item(out, "-", reason, style);
   for (const std::string& race : row.races) write_item(out, coloured(style, Colour::kWarning, "!"), race, style);
 }
@@ -137,7 +144,8 @@ void write_predict_table(std::ostream& out, const PredictReport& report, const T
     out << '\n' << coloured(style, Colour::kDim, head) << '\n';
     const auto order = by_step_time(report);
     for (const std::size_t i : order) {
-      write_row(out, report.predictions[i], i == order.front() && order.size() > 1, name_columns, axis, style);
+      write_row(out, report.predictions[i], i == order.front() && order.size() > 1, name_columns, axis,
+                report.recorded.capacity, style);
     }
   }
   if (!report.skipped.empty()) out << '\n';

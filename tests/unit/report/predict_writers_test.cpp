@@ -82,6 +82,46 @@ TEST(PredictJson, HasTheAgreedKeys) {
   EXPECT_EQ(json["recorded"]["diagnostics"][0]["count"], 1234);
 }
 
+PredictReport report_with_memory() {
+  PredictReport report = sample_report();
+  RankMemory memory{.allocated_peak = 9'840'000'000,
+                    .active_peak = 11'430'000'000,
+                    .reserved_peak = 13'900'000'000,
+                    .reserved_low = 13'800'000'000,
+                    .reserved_high = 14'100'000'000,
+                    .persistent = 1'640'000'000,
+                    .culprits = {{"backward/update [ebc]", 0, 2'180'000'000}, {"copy_batch_to_gpu", 2, 790'000'000}},
+                    .pools = {{"main", 5'500'000'000, 1'640'000'000}},
+                    .failure = {}};
+  RankMemory less = memory;
+  less.reserved_peak = 13'000'000'000;
+  report.predictions[0].memory = {less, memory};
+  return report;
+}
+
+TEST(PredictJson, HasMemoryAListOfRanks) {
+  const auto json = nlohmann::json::parse(text_of(write_predict_json, report_with_memory()));
+  const auto& row = json["predictions"][0];
+  EXPECT_EQ(row["reserved_peak_bytes"], (std::vector<Bytes>{13'000'000'000, 13'900'000'000}));
+  EXPECT_EQ(row["allocated_peak_bytes"].size(), 2U);
+  EXPECT_EQ(row["memory"][1]["culprits"][1]["batch"], 2);
+  EXPECT_EQ(row["memory"][1]["pools"][0]["stream"], "main");
+  EXPECT_TRUE(row["memory"][1]["failure"].is_null());
+  EXPECT_FALSE(json["predictions"][1].contains("memory"));
+}
+
+TEST(PredictTable, SpeaksOfTheFullestRankAndOfWhatFits) {
+  PredictReport report = report_with_memory();
+  std::string text = text_of(write_predict_table, report, TextStyle{.unicode = false});
+  EXPECT_NE(text.find("allocated 9.84 GB, active 11.43 GB, reserved 13.90 GB (13.80 - 14.10)"), std::string::npos);
+  EXPECT_NE(text.find("2.18 GB of backward/update [ebc], 0.79 GB of"), std::string::npos) << text;
+  EXPECT_EQ(text.find("fits"), std::string::npos);
+  report.recorded.capacity = Bytes{12} << 30;
+  report.predictions[0].memory[1].failure = "20 bytes for dense_forward fail first";
+  text = text_of(write_predict_table, report, TextStyle{.unicode = false});
+  EXPECT_NE(text.find("does not fit in 12.0 GiB: 20 bytes for dense_forward fail first"), std::string::npos);
+}
+
 TEST(PredictJson, SurvivesNamesThatAreNoUtf8) {
   PredictReport report = sample_report();
   report.predictions[0].reasons = {"kernel \xff\xfe"};
@@ -93,11 +133,11 @@ TEST(PredictCsv, QuotesAsRfc4180Asks) {
   const std::string expected =
       "schedule,step_time_ns,step_time_low_ns,step_time_high_ns,speedup,exposed_communication_ns,compute_ns,"
       "communication_ns,copy_ns,communication_hidden_ns,copy_hidden_ns,idle_ns,lookup_ns,lookup_hidden_ns,"
-      "host_blocked_ns,reasons,diagnostics\r\n"
+      "host_blocked_ns,allocated_peak_bytes,active_peak_bytes,reserved_peak_bytes,reasons,diagnostics\r\n"
       "torchrec/base,36000000,35500000,37000000,0.944444,6000000,30000000,8000000,2000000,2000000,1000000,900000,,,"
-      "5250000,\"exposes 4.0 ms more communication; host now blocks \"\"long\"\", 3.2 ms; "
+      "5250000,,,,\"exposes 4.0 ms more communication; host now blocks \"\"long\"\", 3.2 ms; "
       "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\",replay.assumed\r\n"
-      "\"mine, \"\"v2\"\"\",32000000,32000000,32000000,,0,31000000,0,0,0,0,1000000,,,,,\r\n";
+      "\"mine, \"\"v2\"\"\",32000000,32000000,32000000,,0,31000000,0,0,0,0,1000000,,,,,,,,\r\n";
   EXPECT_EQ(text_of(write_predict_csv, sample_report()), expected);
 }
 

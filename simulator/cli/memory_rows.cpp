@@ -1,0 +1,72 @@
+#include "simulator/cli/memory_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace interlace::cli {
+
+namespace {
+
+std::string stage_name(const stages::SegmentKey& segment, const std::vector<std::string>& modules) {
+  std::string name(schedule::to_string(segment.stage));
+  if (segment.piece != stages::Piece::kWhole) name += fmt::format("/{}", stages::to_string(segment.piece));
+  if (segment.module && segment.module->index() < modules.size()) {
+    name += fmt::format(" [{}]", modules[segment.module->index()]);
+  }
+  return name;
+}
+
+std::vector<report::StreamPool> pools_of(const memory::MemoryCourse& course, const std::vector<std::string>& streams) {
+  std::vector<report::StreamPool> pools;
+  for (const allocator::ArenaUsage& arena : course.usage) {
+    const std::string name = arena.stream < streams.size() ? streams[arena.stream] : std::to_string(arena.stream);
+    auto pool = std::ranges::find(pools, name, &report::StreamPool::stream);
+    if (pool == pools.end()) pool = pools.insert(pool, {name, 0, 0});
+    pool->reserved += arena.reserved;
+    pool->in_use += arena.allocated;
+  }
+  std::ranges::stable_sort(pools, std::greater{}, &report::StreamPool::reserved);
+  return pools;
+}
+
+report::RankMemory memory_of(const replay::PredictedMemory& memory, const std::vector<std::string>& modules,
+                             const std::vector<std::string>& streams) {
+  const memory::MemoryCourse& course = memory.course;
+  report::RankMemory result{.allocated_peak = course.allocated_peak,
+                            .active_peak = course.active_peak,
+                            .reserved_peak = memory.reserved_peak,
+                            .reserved_low = memory.reserved_low,
+                            .reserved_high = memory.reserved_high,
+                            .persistent = course.persistent,
+                            .culprits = {},
+                            .pools = pools_of(course, streams),
+                            .split_free = course.inactive_split,
+                            .failure = {},
+                            .retries = course.retries};
+  for (const memory::Culprit& culprit : course.culprits) {
+    result.culprits.push_back({stage_name(culprit.made_in, modules), culprit.batch, culprit.bytes});
+  }
+  if (course.first_failure) {
+    const memory::FailedAllocation& failed = *course.first_failure;
+    result.failure = failed.iteration < 0 && failed.bytes == course.persistent
+                         ? "what is always allocated is more"
+                         : fmt::format("{} bytes for {} of batch {:+} fail first, in iteration {}", failed.bytes,
+                                       stage_name(failed.in, modules), failed.batch, failed.iteration);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<report::RankMemory> memory_rows(const replay::Prediction& prediction,
+                                            const std::vector<std::string>& modules) {
+  std::vector<report::RankMemory> rows;
+  for (const replay::PredictedMemory& rank : prediction.memory) {
+    rows.push_back(memory_of(rank, modules, prediction.streams));
+  }
+  return rows;
+}
+
+}  // namespace interlace::cli

@@ -1,0 +1,208 @@
+#include "simulator/memory/lifetimes.hpp"
+
+#include <algorithm>
+
+#include "simulator/memory/steps.hpp"
+
+namespace interlace::memory {
+
+namespace {
+
+using schedule::KeptUntil;
+using schedule::Schedule;
+using schedule::Stage;
+using schedule::StageStep;
+using stages::ModuleId;
+using stages::Piece;
+using stages::SegmentKey;
+
+const StageStep* step_of(const Schedule& schedule, const SegmentKey& segment) {
+  for (const StageStep* step : stage_steps(schedule)) {
+    if (runs_segment(*step, segment)) return step;
+  }
+  return nullptr;
+}
+
+bool backward_in_parts(const Schedule& schedule) {
+  return std::ranges::any_of(stage_steps(schedule), [](const StageStep* step) { return step->part.has_value(); });
+}
+
+/// Stages whose results the pipeline itself hands from stage to stage.
+bool hands_on(Stage stage) {
+  return stage == Stage::kCopyBatchToGpu || stage == Stage::kInputDistStart || stage == Stage::kInputDistWait ||
+         stage == Stage::kOutputDistWait;
+}
+
+class Rules {
+ public:
+  Rules(const RecordedMemory& memory, const Schedule& recorded, const Schedule& wanted)
+      : memory_(&memory),
+        recorded_(&recorded),
+        wanted_(&wanted),
+        splits_(!backward_in_parts(recorded) && backward_in_parts(wanted)),
+        joins_(backward_in_parts(recorded) && !backward_in_parts(wanted)) {
+    for (const auto& [kind, history] : memory.classes) {
+      const SegmentKey& segment = kind.made_in;
+      if (segment.module) last_module_ = std::max(last_module_, segment.module);
+      if (segment.stage == Stage::kOutputDistWait && outlives(kind, history)) pooled_[segment.module] += history.bytes;
+    }
+  }
+
+  Lifetimes run() {
+    for (const auto& [kind, history] : memory_->classes) place(kind, history);
+    for (auto& [segment, fates] : result_) {
+      std::ranges::stable_sort(fates, {}, [](const Fate& f) { return std::pair(f.made.calls, f.made.blocks); });
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static bool outlives(const BlockClass& kind, const ClassHistory& history) {
+    return !history.released || history.released->place.segment != kind.made_in || history.released->batches_later != 0;
+  }
+
+  void place(const BlockClass& kind, const ClassHistory& history) {
+    const Place made{kind.made_in, history.calls, kind.ordinal};
+    Fate fate{made, kind, {history.released.value_or(Release{made, 1})}, {}, {}};
+    if (outlives(kind, history)) {
+      set_streams(fate, kind.made_in);
+      hold_results(fate, kind.made_in, history.released.has_value());
+      hold_for_autograd(fate, kind.made_in);
+    }
+    if (splits_) split_backward(fate, kind, history);
+    if (joins_) join_backward(fate, kind, history);
+    result_[*fate.made.segment].push_back(std::move(fate));
+  }
+
+  void set_streams(Fate& fate, const SegmentKey& segment) const {
+    const StageStep* step = step_of(*wanted_, segment);
+    if (step == nullptr) return;
+    if (step->alloc) fate.pool = wanted_->resolve(*step->alloc);
+    for (const schedule::StreamIndex stream : step->record_stream) fate.used_on.push_back(wanted_->resolve(stream));
+  }
+
+  /// Rule 1.
+  void hold_results(Fate& fate, const SegmentKey& segment, bool release_known) const {
+    if (!hands_on(segment.stage)) return;
+    const StageStep* before = step_of(*recorded_, segment);
+    const StageStep* now = step_of(*wanted_, segment);
+    if (now == nullptr) return;
+    if (release_known && before != nullptr && before->kept_until == now->kept_until) return;
+    fate.holders = {now->kept_until ? until(*now->kept_until, segment) : until_read(segment)};
+  }
+
+  [[nodiscard]] Release until(KeptUntil kept, const SegmentKey& segment) const {
+    if (!kept.stage) return {};
+    return {end_of_stage(*kept.stage, segment.module), 0};
+  }
+
+  /// The end of the last segment of a stage that concerns the module; of all where it is not one module's.
+  [[nodiscard]] Place end_of_stage(Stage stage, std::optional<ModuleId> module) const {
+    if (stage == Stage::kBackward) return end_of({stage, Piece::kUpdate, last_update()});
+    if (stage == Stage::kDenseForward) return end_of({stage, Piece::kWhole, {}});
+    return end_of({stage, Piece::kWhole, module ? module : last_module_});
+  }
+
+  /// Autograd comes to the modules in reverse.
+  [[nodiscard]] std::optional<ModuleId> last_update() const {
+    std::optional<ModuleId> first;
+    for (const auto& [kind, history] : memory_->classes) {
+      if (kind.made_in.piece == Piece::kUpdate && !first) first = kind.made_in.module;
+    }
+    return backward_in_parts(*wanted_) ? last_module_ : first;
+  }
+
+  [[nodiscard]] Release until_read(const SegmentKey& segment) const {
+    if (segment.stage == Stage::kCopyBatchToGpu) return {end_of_stage(Stage::kDenseForward, {}), 0};
+    if (segment.stage != Stage::kOutputDistWait) return {end_of_stage(Stage::kInputDistFinish, segment.module), 0};
+    // The dense arches begin by putting the pooled embeddings of all modules side by side.
+    Bytes all = 0;
+    for (const auto& [module, bytes] : pooled_) all += bytes;
+    const SegmentKey dense{Stage::kDenseForward, Piece::kWhole, {}};
+    for (const auto& [kind, history] : memory_->classes) {
+      if (kind.made_in == dense && history.bytes >= all) return {{dense, history.calls + 1, kind.ordinal + 1}, 0};
+    }
+    return {end_of(dense), 0};
+  }
+
+  /// Rule 2.
+  void hold_for_autograd(Fate& fate, const SegmentKey& segment) const {
+    if (segment.stage != Stage::kInputDistFinish && segment.stage != Stage::kEmbeddingLookup) return;
+    const Release& recorded = fate.holders.front();
+    if (!recorded.place.segment) return;
+    const SegmentKey lookup{Stage::kEmbeddingLookup, Piece::kWhole, segment.module};
+    const SegmentKey update{Stage::kBackward, Piece::kUpdate, segment.module};
+    if (recorded.place.segment == lookup && recorded.batches_later == 1) {
+      fate.holders.push_back({end_of(update), 0});
+    } else if (recorded.place.segment == update && recorded.batches_later == 0 && looks_ahead(*recorded_)) {
+      fate.holders.push_back({end_of(lookup), 1});
+    }
+  }
+
+  /// Does the lookup of a batch come before the backward of the one before it? Then a recording shows the update as the
+  /// last to let go of what the lookup keeps.
+  static bool looks_ahead(const Schedule& schedule) {
+    const StageStep* lookup = step_of(schedule, {Stage::kEmbeddingLookup, Piece::kWhole, {}});
+    return lookup != nullptr && lookup->batch > 0;
+  }
+
+  /// The contiguous gradient of a module's pooled embeddings: as large as they are. Rule 4.
+  void split_backward(Fate& fate, const BlockClass& kind, const ClassHistory& history) const {
+    const SegmentKey dense{Stage::kBackward, Piece::kDense, {}};
+    const auto pooled = pooled_.find(kind.made_in.module);
+    const bool made_for_exchange = kind.made_in.piece == Piece::kGradDist && history.calls == 0;
+    if (made_for_exchange && pooled != pooled_.end() && history.bytes == pooled->second) {
+      fate.made = end_of(dense);
+      fate.made.blocks -= kind.made_in.module->value + 1;
+      fate.holders = {Release{}};
+    } else if (kind.made_in == dense && released_in(history, Piece::kGradDist)) {
+      fate.holders = {{end_of(dense), 0}};
+    }
+  }
+
+  void join_backward(Fate& fate, const BlockClass& kind, const ClassHistory& history) {
+    const SegmentKey dense{Stage::kBackward, Piece::kDense, {}};
+    if (kind.made_in != dense) return;
+    if (!history.released || !history.released->place.segment) {
+      // The .grad of a module's pooled embeddings; modules in the order of their sizes' first match.
+      for (const auto& [module, bytes] : pooled_) {
+        const SegmentKey exchange{Stage::kBackward, Piece::kGradDist, module};
+        if (bytes != history.bytes || std::ranges::find(joined_, module) != joined_.end()) continue;
+        joined_.push_back(module);
+        fate.made = {exchange, 0, 0};
+        const auto sent = memory_->classes.find({exchange, 0});  // what else is sent lives as long
+        fate.holders = {sent != memory_->classes.end() && sent->second.released ? *sent->second.released
+                                                                                : Release{end_of(exchange), 0}};
+        return;
+      }
+      return;
+    }
+    Bytes all = 0;
+    for (const auto& [module, bytes] : pooled_) all += bytes;
+    if (history.bytes == all && history.released->place.segment == dense) {
+      fate.holders = {{end_of({Stage::kBackward, Piece::kGradDist, pooled_.begin()->first}), 0}};
+    }
+  }
+
+  static bool released_in(const ClassHistory& history, Piece piece) {
+    return history.released && history.released->place.segment && history.released->place.segment->piece == piece;
+  }
+
+  const RecordedMemory* memory_;
+  const Schedule* recorded_;
+  const Schedule* wanted_;
+  bool splits_;
+  bool joins_;
+  std::optional<ModuleId> last_module_;
+  std::map<std::optional<ModuleId>, Bytes> pooled_;  ///< pooled embeddings by module
+  std::vector<std::optional<ModuleId>> joined_;
+  Lifetimes result_;
+};
+
+}  // namespace
+
+Lifetimes lifetimes(const RecordedMemory& memory, const Schedule& recorded, const Schedule& wanted) {
+  return Rules(memory, recorded, wanted).run();
+}
+
+}  // namespace interlace::memory

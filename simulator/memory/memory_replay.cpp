@@ -1,0 +1,245 @@
+#include "simulator/memory/memory_replay.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "simulator/allocator/caching_allocator.hpp"
+
+namespace interlace::memory {
+
+namespace {
+
+using stages::SegmentKey;
+
+std::size_t modulo(std::int32_t batch, std::int32_t batches) {
+  return static_cast<std::size_t>((batch % batches + batches) % batches);
+}
+
+class MemoryReplay {
+ public:
+  MemoryReplay(const RecordedMemory& memory, const Lifetimes& lifetimes, const StreamDrains& drains,
+               const MemoryReplayOptions& options)
+      : memory_(&memory),
+        lifetimes_(&lifetimes),
+        drains_(&drains),
+        options_(options),
+        allocator_(options.configuration, allocator::DriverMemory({.total = options.capacity, .held_by_others = 0})) {
+    allocator_.observe([this](const allocator::TraceEntry& entry) { entries_.push_back(entry); });
+  }
+
+  MemoryCourse run(std::span<const PlayedCall> calls) {
+    for (const PlayedCall& call : calls) {
+      ++instances_[{call.segment, call.batch}].calls;
+      segments_.insert(call.segment);
+    }
+    if (!calls.empty()) now_ = calls.front().start;
+    for (const Bytes bytes : memory_->persistent) {
+      course_.persistent += bytes;
+      if (!allocator_.malloc(bytes, 0, now_).allocation && !course_.first_failure) {
+        course_.first_failure = {.iteration = -1, .bytes = bytes};
+      }
+    }
+    entries_.clear();
+    std::optional<std::int32_t> iteration;
+    for (const PlayedCall& call : calls) {
+      while (iteration && *iteration < call.iteration) end_iteration((*iteration)++);
+      if (!iteration) iteration = call.iteration;
+      iteration_ = call.iteration;
+      play(call);
+    }
+    course_.reserved_peak = allocator_.statistics().reserved_bytes.all.peak;
+    course_.usage = allocator_.usage();
+    course_.inactive_split = allocator_.statistics().inactive_split_bytes.all.current;
+    course_.retries = allocator_.statistics().num_alloc_retries;
+    std::ranges::stable_sort(course_.culprits, std::greater{}, &Culprit::bytes);
+    return std::move(course_);
+  }
+
+ private:
+  /// How far a segment has come with a batch.
+  struct Instance {
+    std::uint32_t calls = 0;  ///< in all
+    std::uint32_t played = 0;
+    std::uint32_t made = 0;
+    std::vector<std::pair<Place, std::uint32_t>> let_go;  ///< places where holders let go of live blocks
+  };
+  struct LiveBlock {
+    allocator::BlockId block;
+    const Fate* fate = nullptr;
+    std::int32_t batch = 0;
+    std::size_t holders = 0;
+    std::uint32_t stream = 0;
+    Bytes bytes = 0;
+    bool live = false;
+  };
+
+  void play(const PlayedCall& call) {
+    Instance& instance = instances_[{call.segment, call.batch}];
+    now_ = std::max(now_, call.start);
+    if (instance.played == 0) pass(call, instance);
+    now_ = std::max(now_, call.end);
+    ++instance.played;
+    pass(call, instance);
+  }
+
+  /// Makes and gives back what comes at the present place of a segment, in the recorded order.
+  void pass(const PlayedCall& call, Instance& instance) {
+    const bool done = instance.played == instance.calls;
+    const auto found = lifetimes_->find(call.segment);
+    const std::vector<Fate> none;
+    const std::vector<Fate>& fates = found == lifetimes_->end() ? none : found->second;
+    while (true) {
+      const bool due = instance.made < fates.size() && (done || fates[instance.made].made.calls <= instance.played);
+      const Place here{call.segment, done && !due ? end_of(call.segment).calls : instance.played,
+                       due ? fates[instance.made].made.blocks : end_of(call.segment).blocks};
+      let_go(instance, here);
+      if (!due) break;
+      make(fates[instance.made++], call);
+    }
+    if (call.segment.stage == schedule::Stage::kZeroGrad && done) {
+      for (const std::uint32_t block : std::exchange(until_zero_grad_, {})) drop_holder(block);
+    }
+  }
+
+  void let_go(Instance& instance, const Place& here) {
+    auto& waiting = instance.let_go;
+    for (std::size_t i = 0; i < waiting.size();) {
+      const Place& place = waiting[i].first;
+      if (place.calls > here.calls || (place.calls == here.calls && place.blocks > here.blocks)) {
+        ++i;
+        continue;
+      }
+      const std::uint32_t block = waiting[i].second;
+      waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(i));
+      drop_holder(block);
+    }
+  }
+
+  void make(const Fate& fate, const PlayedCall& call) {
+    const auto sizes = memory_->sizes.find(fate.size_of.made_in);
+    if (sizes == memory_->sizes.end()) return;
+    const std::vector<Bytes>& of_batch = sizes->second[modulo(call.batch, memory_->batches)];
+    if (fate.size_of.ordinal >= of_batch.size()) return;
+    LiveBlock block;
+    block.fate = &fate;
+    block.batch = call.batch;
+    block.stream = fate.pool ? fate.pool->value : call.stream;
+    block.bytes = of_batch[fate.size_of.ordinal];
+    const auto allocation = allocator_.malloc(block.bytes, block.stream, now_).allocation;
+    if (!allocation) {
+      if (!course_.first_failure) {
+        course_.first_failure = {call.segment, iteration_, call.batch - iteration_, block.bytes};
+      }
+      return;
+    }
+    block.live = true;
+    block.block = allocation->block;
+    const auto index = static_cast<std::uint32_t>(blocks_.size());
+    blocks_.push_back(block);
+    note(allocation->size);
+    for (const Release& holder : fate.holders) hold(index, holder);
+    if (blocks_[index].holders == 0) give_back(index);
+  }
+
+  /// A holder that has let go already does not count. One that waits for a stage which the schedule does not run lets
+  /// go at the end of the iteration.
+  void hold(std::uint32_t index, const Release& holder) {
+    LiveBlock& block = blocks_[index];
+    const std::int32_t batch = block.batch + holder.batches_later;
+    if (!holder.place.segment || !segments_.contains(*holder.place.segment)) {
+      if (batch < iteration_) return;
+      until_end_[batch].push_back(index);
+    } else if (holder.place.segment->stage == schedule::Stage::kZeroGrad) {
+      until_zero_grad_.push_back(index);
+    } else {
+      Instance& instance = instances_[{*holder.place.segment, batch}];
+      const bool own = batch == block.batch && *holder.place.segment == *block.fate->made.segment;
+      const bool over = instance.calls > 0 ? instance.played == instance.calls : batch < block.batch;
+      if (over && !own) return;
+      instance.let_go.emplace_back(holder.place, index);
+    }
+    ++block.holders;
+  }
+
+  void drop_holder(std::uint32_t index) {
+    LiveBlock& block = blocks_[index];
+    if (--block.holders == 0) give_back(index);
+  }
+
+  void give_back(std::uint32_t index) {
+    LiveBlock& block = blocks_[index];
+    if (!block.live) return;
+    block.live = false;
+    uses_.clear();
+    for (const schedule::StreamIndex stream : block.fate->used_on) {
+      if (stream.value != block.stream) uses_.push_back({stream.value, drains_->drained(stream.value, now_)});
+    }
+    allocator_.free(block.block, now_, uses_);
+    note();
+  }
+
+  void end_iteration(std::int32_t iteration) {
+    const auto found = until_end_.find(iteration);
+    if (found == until_end_.end()) return;
+    for (const std::uint32_t block : found->second) drop_holder(block);
+    until_end_.erase(found);
+  }
+
+  void note(Bytes block_bytes = 0) {
+    if (iteration_ < options_.first_counted) {
+      entries_.clear();
+      return;
+    }
+    const allocator::Statistics& now = allocator_.statistics();
+    const Bytes allocated = now.allocated_bytes.all.current;
+    const Bytes active = now.active_bytes.all.current;
+    for (const allocator::TraceEntry& entry : entries_) {
+      const Bytes block = entry.action == allocator::Action::kAlloc ? block_bytes : 0;
+      course_.events.push_back({entry, block, allocated, active, now.reserved_bytes.all.current});
+    }
+    entries_.clear();
+    course_.active_peak = std::max(course_.active_peak, active);
+    if (allocated <= course_.allocated_peak) return;
+    course_.allocated_peak = allocated;
+    find_culprits();
+  }
+
+  void find_culprits();
+
+  const RecordedMemory* memory_;
+  const Lifetimes* lifetimes_;
+  const StreamDrains* drains_;
+  MemoryReplayOptions options_;
+  allocator::CachingAllocator allocator_;
+  MemoryCourse course_;
+  std::map<std::pair<SegmentKey, std::int32_t>, Instance> instances_;
+  std::set<SegmentKey> segments_;  ///< all that are played
+  std::map<std::int32_t, std::vector<std::uint32_t>> until_end_;
+  std::vector<std::uint32_t> until_zero_grad_;
+  std::vector<LiveBlock> blocks_;
+  std::vector<allocator::StreamUse> uses_;
+  std::vector<allocator::TraceEntry> entries_;  ///< not yet noted
+  Nanoseconds now_ = 0;
+  std::int32_t iteration_ = 0;
+};
+
+void MemoryReplay::find_culprits() {
+  std::map<std::pair<SegmentKey, std::int32_t>, Bytes> by_origin;
+  for (const LiveBlock& block : blocks_) {
+    if (block.live) by_origin[{*block.fate->made.segment, block.batch - iteration_}] += block.bytes;
+  }
+  course_.culprits.clear();
+  for (const auto& [origin, bytes] : by_origin) course_.culprits.push_back({origin.first, origin.second, bytes});
+}
+
+}  // namespace
+
+MemoryCourse replay_memory(const RecordedMemory& memory, const Lifetimes& lifetimes, std::span<const PlayedCall> calls,
+                           const StreamDrains& drains, const MemoryReplayOptions& options) {
+  return MemoryReplay(memory, lifetimes, drains, options).run(calls);
+}
+
+}  // namespace interlace::memory

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "simulator/allocator/configuration.hpp"
+#include "simulator/allocator/trace_entry.hpp"
+#include "simulator/allocator/usage.hpp"
+#include "simulator/memory/lifetimes.hpp"
+#include "simulator/memory/recorded_memory.hpp"
+#include "simulator/memory/stream_drains.hpp"
+
+namespace interlace::memory {
+
+/// A device call of a simulated host: what the blocks made and given back around it go by.
+struct PlayedCall {
+  stages::SegmentKey segment;
+  std::int32_t iteration = 0;
+  std::int32_t batch = 0;
+  std::uint32_t stream = 0;  ///< the stream that its segment runs on
+  Nanoseconds start = 0;     ///< not before the start of the call before it
+  Nanoseconds end = 0;
+};
+
+/// Something that the allocator did, and what it held then.
+struct MemoryEvent {
+  allocator::TraceEntry entry;
+  Bytes block = 0;      ///< of an alloc: of the block that it took
+  Bytes allocated = 0;  ///< after it
+  Bytes active = 0;
+  Bytes reserved = 0;
+};
+
+/// The blocks of one stage and batch that were allocated at the peak.
+struct Culprit {
+  stages::SegmentKey made_in;
+  std::int32_t batch = 0;  ///< less the iteration in which the peak lay
+  Bytes bytes = 0;
+};
+
+/// An allocation that failed for want of memory.
+struct FailedAllocation {
+  stages::SegmentKey in;
+  std::int32_t iteration = 0;
+  std::int32_t batch = 0;  ///< less the iteration
+  Bytes bytes = 0;
+};
+
+struct MemoryCourse {
+  Bytes allocated_peak = 0;
+  Bytes active_peak = 0;
+  Bytes reserved_peak = 0;
+  Bytes persistent = 0;             ///< allocated all along: parameters, optimizer state, workspaces
+  std::vector<Culprit> culprits;    ///< at the peak of allocated bytes, largest first; beside what is persistent
+  std::vector<MemoryEvent> events;  ///< from the first counted iteration on
+  std::vector<allocator::ArenaUsage> usage;       ///< at the end
+  Bytes inactive_split = 0;                       ///< at the end: free, in segments that are partly in use
+  std::optional<FailedAllocation> first_failure;  ///< with a capacity only
+  std::int64_t retries = 0;  ///< allocations that had to wait for the device and empty the cache first
+};
+
+struct MemoryReplayOptions {
+  allocator::Configuration configuration;
+  std::int32_t first_counted = 3;  ///< peaks of allocated and active bytes are those from this iteration on
+  std::optional<Bytes> capacity;   ///< what the driver can give; none: as much as is asked for
+};
+
+/// Plays the blocks of a recording back in the order of a simulated host, through a new allocator: first what is always
+/// there, then what each call's segment makes and lets go. Peaks of reserved bytes count from the start, since nothing
+/// is ever given back to the driver but for want of memory.
+[[nodiscard]] MemoryCourse replay_memory(const RecordedMemory& memory, const Lifetimes& lifetimes,
+                                         std::span<const PlayedCall> calls, const StreamDrains& drains,
+                                         const MemoryReplayOptions& options);
+
+}  // namespace interlace::memory

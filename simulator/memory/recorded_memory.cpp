@@ -1,0 +1,191 @@
+#include "simulator/memory/recorded_memory.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <unordered_map>
+
+#include "simulator/memory/steps.hpp"
+
+namespace interlace::memory {
+
+namespace {
+
+using schedule::Stage;
+using stages::SegmentKey;
+using trace::AllocationAction;
+
+/// Stages around the place where an iteration ends.
+bool may_end_iteration(const std::optional<SegmentKey>& last) {
+  return !last || last->stage == Stage::kOptimizerStep || last->stage == Stage::kZeroGrad;
+}
+
+/// Positive also for negative batches.
+std::size_t modulo(std::int32_t batch, std::int32_t batches) {
+  return static_cast<std::size_t>((batch % batches + batches) % batches);
+}
+
+struct Block {
+  BlockClass kind;
+  Bytes bytes = 0;
+  std::uint32_t calls = 0;
+  std::int32_t batch = 0;
+  std::optional<Release> released;
+};
+
+class Pairing {
+ public:
+  Pairing(const trace::Trace& trace, const schedule::Schedule& recorded) : trace_(&trace), recorded_(&recorded) {}
+
+  void iteration(const stages::Iteration& iteration) {
+    made_.clear();
+    for (const stages::MemoryItem& item : iteration.memory) {
+      const trace::AllocationDetail& detail = *trace_->allocation(item.event);
+      note_total(detail);
+      if (detail.action == AllocationAction::kAlloc) {
+        make(item, detail);
+      } else {
+        release(item, detail);
+      }
+    }
+    ++iterations_;
+  }
+
+  /// What the last iteration drops as it ends.
+  void closing(const stages::Iteration& iteration) {
+    made_.clear();
+    for (const stages::MemoryItem& item : iteration.memory) {
+      if (!may_end_iteration(item.segment)) return;
+      const trace::AllocationDetail& detail = *trace_->allocation(item.event);
+      if (detail.action != AllocationAction::kAlloc) release(item, detail);
+    }
+  }
+
+  RecordedMemory finish(Diagnostics& diagnostics) {
+    result_.batches = iterations_;
+    keep_regular_batches(diagnostics);
+    describe_classes(diagnostics);
+    const Bytes persistent = allocated_before_.value_or(0) - carried_over_;
+    if (persistent > 0) result_.persistent.push_back(persistent);
+    return std::move(result_);
+  }
+
+ private:
+  /// What was allocated before the first event.
+  void note_total(const trace::AllocationDetail& detail) {
+    if (allocated_before_ || !detail.total_allocated) return;
+    const bool made = detail.action == AllocationAction::kAlloc;
+    allocated_before_ = *detail.total_allocated + (made ? -detail.bytes : detail.bytes);
+  }
+
+  void make(const stages::MemoryItem& item, const trace::AllocationDetail& detail) {
+    if (!item.segment) return;
+    Block block;
+    block.kind = {*item.segment, made_[*item.segment]++};
+    block.bytes = detail.bytes;
+    block.calls = item.items_before;
+    block.batch = iterations_ + batch_offset(*recorded_, *item.segment);
+    live_[detail.address] = blocks_.size();
+    blocks_.push_back(block);
+  }
+
+  void release(const stages::MemoryItem& item, const trace::AllocationDetail& detail) {
+    const auto found = live_.find(detail.address);
+    if (found == live_.end()) {
+      carried_over_ += detail.bytes;
+      return;
+    }
+    Block& block = blocks_[found->second];
+    live_.erase(found);
+    const bool at_end = item.between_stages && may_end_iteration(item.segment);
+    const Place place = at_end ? Place{} : Place{item.segment, item.items_before, made_[*item.segment]};
+    const std::int32_t batch = at_end ? iterations_ - 1 : iterations_ + batch_offset(*recorded_, *item.segment);
+    block.released = Release{place, batch - block.batch};
+  }
+
+  /// Of each segment, the batches for which it made as many blocks as for most.
+  void keep_regular_batches(Diagnostics& diagnostics) {
+    std::map<SegmentKey, std::map<std::int32_t, std::vector<const Block*>>> by_segment;
+    for (const Block& block : blocks_) by_segment[block.kind.made_in][block.batch].push_back(&block);
+    for (const auto& [segment, by_batch] : by_segment) {
+      std::map<std::size_t, int> votes;
+      for (const auto& [batch, blocks] : by_batch) ++votes[blocks.size()];
+      const std::size_t usual = std::ranges::max_element(votes, {}, [](const auto& v) { return v.second; })->first;
+      auto& sizes = result_.sizes[segment];
+      sizes.resize(static_cast<std::size_t>(iterations_));
+      for (const auto& [batch, blocks] : by_batch) {
+        if (blocks.size() != usual) {
+          diagnostics.count(kIrregularIteration, schedule::to_string(segment.stage));
+          continue;
+        }
+        auto& of_batch = sizes[modulo(batch, iterations_)];
+        of_batch.clear();
+        for (const Block* block : blocks) {
+          of_batch.push_back(block->bytes);
+          regular_.push_back(block);
+        }
+      }
+      // A batch that was left out is like the one after it.
+      for (std::size_t i = sizes.size() * 2; i-- > 0;) {
+        auto& of_batch = sizes[i % sizes.size()];
+        if (of_batch.empty()) of_batch = sizes[(i + 1) % sizes.size()];
+      }
+    }
+  }
+
+  void describe_classes(Diagnostics& diagnostics) {
+    std::map<BlockClass, std::map<Release, int>> releases;
+    for (const Block* block : regular_) {
+      ClassHistory& history = result_.classes[block->kind];
+      history.calls = std::max(history.calls, block->calls);
+      history.bytes = std::max(history.bytes, block->bytes);
+      if (block->released) ++releases[block->kind][*block->released];
+    }
+    for (auto& [kind, history] : result_.classes) {
+      const auto& seen = releases[kind];
+      if (seen.empty()) {
+        diagnostics.count(kNeverReleased, schedule::to_string(kind.made_in.stage));
+      } else {
+        history.released = std::ranges::max_element(seen, {}, [](const auto& v) { return v.second; })->first;
+      }
+    }
+  }
+
+  const trace::Trace* trace_;
+  const schedule::Schedule* recorded_;
+  RecordedMemory result_;
+  std::int32_t iterations_ = 0;
+  std::map<SegmentKey, std::uint32_t> made_;  ///< in the present iteration
+  std::vector<Block> blocks_;
+  std::vector<const Block*> regular_;
+  std::unordered_map<std::uint64_t, std::size_t> live_;
+  std::optional<Bytes> allocated_before_;
+  Bytes carried_over_ = 0;
+};
+
+}  // namespace
+
+Place end_of(const SegmentKey& segment) {
+  return {segment, std::numeric_limits<std::uint32_t>::max(), std::numeric_limits<std::uint32_t>::max()};
+}
+
+std::int32_t batch_offset(const schedule::Schedule& recorded, const SegmentKey& segment) {
+  // A cut iteration ends with the optimizer: what the schedule runs behind it is found in the next one.
+  bool behind = false;
+  for (const schedule::StageStep* step : stage_steps(recorded)) {
+    if (runs_segment(*step, segment)) return step->batch - (behind ? 1 : 0);
+    behind = behind || step->stage == Stage::kOptimizerStep;
+  }
+  return 0;
+}
+
+RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut& cut,
+                               const schedule::Schedule& recorded, Diagnostics& diagnostics) {
+  Pairing pairing(trace, recorded);
+  if (cut.opening) pairing.iteration(*cut.opening);
+  for (const stages::Iteration& iteration : cut.iterations) pairing.iteration(iteration);
+  if (cut.closing) pairing.closing(*cut.closing);
+  return pairing.finish(diagnostics);
+}
+
+}  // namespace interlace::memory

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "simulator/base/diagnostics.hpp"
+#include "simulator/base/units.hpp"
+#include "simulator/schedule/schedule.hpp"
+#include "simulator/stages/cut.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::memory {
+
+/// A place in the host's program: in any instance of a segment.
+struct Place {
+  std::optional<stages::SegmentKey> segment;  ///< none: the end of an iteration, behind its last stage
+  std::uint32_t calls = 0;                    ///< device calls of the segment before it
+  std::uint32_t blocks = 0;                   ///< blocks that the segment has made before it
+
+  auto operator<=>(const Place&) const = default;
+};
+
+/// Behind all that a segment does.
+[[nodiscard]] Place end_of(const stages::SegmentKey& segment);
+
+/// When a block is given back.
+struct Release {
+  Place place;
+  /// How many batches later than the block's own the batch at that place is; an iteration's end has the batch that the
+  /// iteration trains.
+  std::int32_t batches_later = 0;
+
+  auto operator<=>(const Release&) const = default;
+};
+
+/// Blocks of one class are made at the same place for every batch.
+struct BlockClass {
+  stages::SegmentKey made_in;
+  std::uint32_t ordinal = 0;  ///< among the blocks that the segment makes for one batch
+
+  auto operator<=>(const BlockClass&) const = default;
+};
+
+struct ClassHistory {
+  std::uint32_t calls = 0;          ///< device calls of its segment before it is made
+  Bytes bytes = 0;                  ///< of the largest
+  std::optional<Release> released;  ///< as most often seen; none: never
+};
+
+/// What the caching allocator did for one rank in the recorded iterations, boiled down to what repeats.
+struct RecordedMemory {
+  std::map<BlockClass, ClassHistory> classes;
+  /// Sizes by segment, by batch modulo `batches`, by ordinal; as asked for where the recording tells, else as handed
+  /// out.
+  std::map<stages::SegmentKey, std::vector<std::vector<Bytes>>> sizes;
+  std::int32_t batches = 0;       ///< so many batches were recorded
+  std::vector<Bytes> persistent;  ///< allocated before the recording and not given back in it, by address
+};
+
+/// The batch that a segment of recorded iteration i works on, less i, under the schedule that was recorded.
+[[nodiscard]] std::int32_t batch_offset(const schedule::Schedule& recorded, const stages::SegmentKey& segment);
+
+/// Pairs what the allocator handed out with what it was given back. `recorded` is the schedule that the recording was
+/// made under. Counts memory.irregular_iteration, memory.never_released.
+[[nodiscard]] RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut& cut,
+                                             const schedule::Schedule& recorded, Diagnostics& diagnostics);
+
+inline constexpr DiagnosticKind kIrregularIteration{
+    "memory.irregular_iteration", Severity::kInfo,
+    "stage instances that made another number of blocks than the same stage of most batches; they are left out",
+    "usual in the first recorded iteration, whose forward is not recorded; else record more steps"};
+inline constexpr DiagnosticKind kNeverReleased{"memory.never_released", Severity::kInfo,
+                                               "places that make a block for every batch which is never seen given "
+                                               "back; it is taken to live as long as its stage's "
+                                               "results do under the schedule, or else until the next one is made",
+                                               "record more steps"};
+
+}  // namespace interlace::memory

@@ -1,0 +1,49 @@
+#include "simulator/replay/predicted_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace interlace::replay {
+
+namespace {
+
+Nanoseconds rounded(double ns) { return static_cast<Nanoseconds>(std::llround(ns)); }
+
+/// The iterations that fill the pipeline, all at time zero: of these the simulation has no calls.
+std::vector<memory::PlayedCall> prologue(const Program& program, const RecordedIteration& recorded) {
+  std::int32_t depth = 0;
+  for (const Instruction& i : program.instructions) depth = std::max(depth, i.batch);
+  std::vector<memory::PlayedCall> calls;
+  for (std::int32_t iteration = -depth; iteration < 0; ++iteration) {
+    for (const Instruction& i : program.instructions) {
+      if (i.kind != Instruction::Kind::kCall || iteration + i.batch < 0) continue;
+      calls.push_back({recorded.calls[i.call].segment, iteration, iteration + i.batch, i.stream.value, 0, 0});
+      calls.back().segment = i.segment;
+    }
+  }
+  return calls;
+}
+
+memory::StreamDrains drains_of(const SimulationResult& result, std::uint32_t rank) {
+  memory::StreamDrains drains;
+  for (const Work& work : result.works) {
+    if (work.rank == rank && work.end_ns) drains.add(work.stream.value, rounded(work.called_ns), rounded(*work.end_ns));
+  }
+  return drains;
+}
+
+}  // namespace
+
+memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded, const memory::Lifetimes& lifetimes,
+                                      const Plan& plan, const SiteTable& table, const SimulationResult& result,
+                                      std::uint32_t rank, const memory::MemoryReplayOptions& options) {
+  std::vector<memory::PlayedCall> calls = prologue(plan.programs[rank].front(), table.ranks[rank].front());
+  for (const HostCall& call : result.calls) {
+    if (call.rank != rank) continue;
+    calls.push_back(
+        {call.segment, call.iteration, call.batch, call.stream.value, rounded(call.start_ns), rounded(call.end_ns)});
+  }
+  return memory::replay_memory(recorded, lifetimes, calls, drains_of(result, rank), options);
+}
+
+}  // namespace interlace::replay

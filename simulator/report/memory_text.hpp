@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulator/report/predict_report.hpp"
+
+namespace interlace::report {
+
+/// "1.234 GB": decimal, as allocators are spoken of.
+[[nodiscard]] std::string gigabytes(Bytes bytes);
+
+/// The rank that reserves most; REQUIRES: memory is known.
+[[nodiscard]] const RankMemory& fullest_rank(const Prediction& prediction);
+
+/// The peaks of the fullest rank, what is behind them, and whether all fits, a sentence each. Empty where memory is not
+/// known.
+[[nodiscard]] std::vector<std::string> memory_lines(const Prediction& prediction, std::optional<Bytes> capacity);
+
+}  // namespace interlace::report

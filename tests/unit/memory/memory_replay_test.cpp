@@ -1,0 +1,107 @@
+#include "simulator/memory/memory_replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace interlace::memory {
+namespace {
+
+using schedule::Stage;
+using stages::Piece;
+using stages::SegmentKey;
+
+constexpr Bytes kMiB = 1 << 20;
+const SegmentKey kForward{Stage::kDenseForward, Piece::kWhole, {}};
+const SegmentKey kBackward{Stage::kBackward, Piece::kWhole, {}};
+constexpr std::uint32_t kMain = 0;
+constexpr std::uint32_t kSide = 1;
+
+/// Each iteration makes a 30 MiB block in its forward and gives it back behind the first call of its backward.
+struct OneBlock {
+  RecordedMemory memory;
+  Lifetimes lifetimes;
+
+  OneBlock() {
+    memory.batches = 1;
+    memory.persistent = {50 * kMiB};
+    memory.sizes[kForward] = {{30 * kMiB}};
+    lifetimes[kForward] = {{{kForward, 1, 0}, {kForward, 0}, {{{kBackward, 1, 0}, 0}}, {}, {}}};
+  }
+
+  [[nodiscard]] MemoryCourse play(const std::vector<PlayedCall>& calls, const StreamDrains& drains = {},
+                                  std::optional<Bytes> capacity = {}) const {
+    return replay_memory(memory, lifetimes, calls, drains,
+                         {.configuration = {}, .first_counted = 0, .capacity = capacity});
+  }
+};
+
+/// Iterations of two forward calls and two backward calls, 10 ns each.
+std::vector<PlayedCall> iterations(int count) {
+  std::vector<PlayedCall> calls;
+  for (int i = 0; i < count; ++i) {
+    for (const SegmentKey& segment : {kForward, kForward, kBackward, kBackward}) {
+      const Nanoseconds at = static_cast<Nanoseconds>(calls.size()) * 10;
+      calls.push_back({segment, i, i, kMain, at, at + 10});
+    }
+  }
+  return calls;
+}
+
+TEST(MemoryReplay, BlocksAreMadeAndGivenBackAtTheirPlaces) {
+  const MemoryCourse course = OneBlock().play(iterations(2));
+  EXPECT_EQ(course.persistent, 50 * kMiB);
+  EXPECT_EQ(course.allocated_peak, 80 * kMiB);
+  EXPECT_EQ(course.reserved_peak, 80 * kMiB) << "the second iteration takes the block of the first";
+  std::vector<Nanoseconds> made;
+  std::vector<Nanoseconds> freed;
+  for (const MemoryEvent& event : course.events) {
+    if (event.entry.action == allocator::Action::kAlloc) made.push_back(event.entry.time);
+    if (event.entry.action == allocator::Action::kFreeCompleted) freed.push_back(event.entry.time);
+  }
+  EXPECT_EQ(made, (std::vector<Nanoseconds>{10, 50}));
+  EXPECT_EQ(freed, (std::vector<Nanoseconds>{30, 70}));
+  ASSERT_EQ(course.culprits.size(), 1U);
+  EXPECT_EQ(course.culprits.front().made_in, kForward);
+  EXPECT_EQ(course.culprits.front().bytes, 30 * kMiB);
+}
+
+TEST(MemoryReplay, ABlockUsedOnAStreamThatHasNotDrainedIsNotReused) {
+  OneBlock one;
+  one.lifetimes[kForward].front().used_on = {schedule::StreamIndex{kSide}};
+  StreamDrains drains;
+  drains.add(kSide, 0, 1000);
+  const MemoryCourse course = one.play(iterations(2), drains);
+  EXPECT_EQ(course.allocated_peak, 80 * kMiB);
+  EXPECT_EQ(course.active_peak, 110 * kMiB);
+  EXPECT_EQ(course.reserved_peak, 110 * kMiB);
+
+  StreamDrains early;
+  early.add(kSide, 0, 35);
+  EXPECT_EQ(one.play(iterations(2), early).reserved_peak, 80 * kMiB);
+}
+
+TEST(MemoryReplay, TheLastHolderGivesTheBlockBack) {
+  OneBlock one;
+  one.lifetimes[kForward].front().holders.push_back({{}, 1});  // until the end of the next iteration
+  EXPECT_EQ(one.play(iterations(3)).allocated_peak, 110 * kMiB);
+}
+
+TEST(MemoryReplay, AHolderWhosePlaceHasPassedDoesNotCount) {
+  OneBlock one;
+  one.lifetimes[kForward].front().holders = {{{kBackward, 1, 0}, 0}, {{kBackward, 2, 0}, -1}};
+  EXPECT_EQ(one.play(iterations(3)).allocated_peak, 80 * kMiB);
+}
+
+TEST(MemoryReplay, SaysWhatDoesNotFit) {
+  const OneBlock one;
+  EXPECT_FALSE(one.play(iterations(2), {}, 80 * kMiB).first_failure);
+  const auto failure = one.play(iterations(2), {}, 79 * kMiB).first_failure;
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->in, kForward);
+  EXPECT_EQ(failure->iteration, 0);
+  EXPECT_EQ(failure->bytes, 30 * kMiB);
+}
+
+}  // namespace
+}  // namespace interlace::memory
