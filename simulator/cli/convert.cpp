@@ -20,6 +20,7 @@ namespace {
 
 struct ConvertOptions {
   std::vector<std::string> files;
+  std::vector<std::string> memory_snapshots;
   std::string output;
 };
 
@@ -40,7 +41,7 @@ void run_convert(const ConvertOptions& options, Console& console) {
     throw Error(kUnknownOutput, options.output, "the name does not tell which format to write",
                 "end it in .ilt, .json or .json.gz");
   }
-  const ingest::Recording recording = read_recording(options.files, console);
+  const ingest::Recording recording = read_recording(options.files, options.memory_snapshots, console);
   console.progress("writing " + options.output);
   if (is_chrome) {
     write_chrome(recording.trace, output);
@@ -56,6 +57,7 @@ void add_convert(CLI::App& app, Action& chosen) {
   const auto options = std::make_shared<ConvertOptions>();
   CLI::App* convert = app.add_subcommand("convert", "Write recordings as one file in another format");
   convert->add_option("files", options->files, kRecordingsHelp)->required()->type_name("FILE|DIR");
+  convert->add_option(kMemorySnapshotsOption, options->memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
   convert
       ->add_option("-o,--output", options->output, "File to write; its ending tells the format: .ilt, .json, .json.gz")
       ->required()

@@ -5,7 +5,6 @@
 namespace interlace::cli {
 
 inline constexpr ErrorCode kUnknownOutput{"cli.unknown_output"};
-inline constexpr ErrorCode kNotYet{"cli.not_yet"};
 inline constexpr ErrorCode kCannotAnchor{"cli.cannot_anchor"};
 
 }  // namespace interlace::cli

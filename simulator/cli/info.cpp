@@ -17,12 +17,13 @@ namespace {
 
 struct InfoOptions {
   std::vector<std::string> files;
+  std::vector<std::string> memory_snapshots;
   std::string format = "table";
   std::size_t kernels = 12;
 };
 
 void run_info(const InfoOptions& options, Console& console) {
-  ingest::Recording recording = read_recording(options.files, console);
+  ingest::Recording recording = read_recording(options.files, options.memory_snapshots, console);
   // What each stream waited for is often not recorded; how much of it could be told is part of a recording's quality.
   static_cast<void>(graph::infer_waits(recording.trace, recording.diagnostics));
   console.progress("analysing");
@@ -41,6 +42,7 @@ void add_info(CLI::App& app, Action& chosen) {
   const auto options = std::make_shared<InfoOptions>();
   CLI::App* info = app.add_subcommand("info", "Show what a recording holds and how good its data is");
   info->add_option("files", options->files, kRecordingsHelp)->required()->type_name("FILE|DIR");
+  info->add_option(kMemorySnapshotsOption, options->memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
   info->add_option("--format", options->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

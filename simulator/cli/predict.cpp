@@ -162,7 +162,7 @@ void anchor(report::PredictReport& report, double measured_step_ms, std::optiona
 PredictAnswer predict(const PredictRequest& request, Console& console) {
   const std::vector<what_if::Edit> edits = read_edits(request.edits);
   const std::vector<AskedSchedule> asked = asked_schedules(request.schedules);
-  ingest::Recording recording = read_recording(request.recordings, console);
+  ingest::Recording recording = read_recording(request.recordings, request.memory_snapshots, console);
   console.progress("cutting the recording into stages");
   const stages::Profile profile = request.profile ? stages::read_profile(*request.profile) : stages::torchrec_profile();
   const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);

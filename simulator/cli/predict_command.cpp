@@ -16,10 +16,6 @@ namespace interlace::cli {
 namespace {
 
 void run_predict(const PredictRequest& request, Console& console) {
-  if (!request.memory_snapshots.empty()) {
-    throw Error(kNotYet, request.memory_snapshots.front(), "memory cannot be predicted yet",
-                "leave --memory-snapshot out to predict step times");
-  }
   const PredictAnswer answer = predict(request, console);
   if (request.out) write_answer(answer, *request.out, console);
   console.done();
@@ -60,8 +56,7 @@ void add_predict(CLI::App& app, Action& chosen) {
                    "Step time of the recorded schedule without the profiler, to anchor the prediction")
       ->check(CLI::PositiveNumber)
       ->type_name("MS");
-  predict->add_option("--memory-snapshot", request->memory_snapshots, "Allocator snapshots, one a rank")
-      ->type_name("FILE");
+  predict->add_option(kMemorySnapshotsOption, request->memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
   predict->add_option("--gpu-memory", request->gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
       ->check(CLI::PositiveNumber)
       ->type_name("GIB");

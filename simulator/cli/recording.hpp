@@ -13,7 +13,13 @@ namespace interlace::cli {
 inline constexpr const char* kRecordingsHelp =
     "Recordings of one run: PyTorch-profiler traces, one a rank, .ilt files, or folders of them";
 
-/// Reads what the user named, with progress. Throws as ingest::read does.
-[[nodiscard]] ingest::Recording read_recording(const std::vector<std::string>& files, Console& console);
+/// Of the option that names memory snapshots, and the option.
+inline constexpr const char* kMemorySnapshotsHelp =
+    "Memory snapshots of the recorded processes (torch.cuda.memory._dump_snapshot), one a rank";
+inline constexpr const char* kMemorySnapshotsOption = "--memory-snapshot";
+
+/// Reads what the user named, with progress. memory_snapshots: one a rank, or none. Throws as ingest::read does.
+[[nodiscard]] ingest::Recording read_recording(const std::vector<std::string>& files,
+                                               const std::vector<std::string>& memory_snapshots, Console& console);
 
 }  // namespace interlace::cli

@@ -14,6 +14,9 @@ inline constexpr ErrorCode kUnsupportedFormat{"ingest.unsupported_format"};
 inline constexpr ErrorCode kUnknownFormat{"ingest.unknown_format"};
 inline constexpr ErrorCode kRanksOfDifferentRuns{"ingest.ranks_of_different_runs"};
 inline constexpr ErrorCode kDuplicateRank{"ingest.duplicate_rank"};
+inline constexpr ErrorCode kSnapshotCount{"ingest.snapshot_count"};
+inline constexpr ErrorCode kSnapshotOfOtherRun{"ingest.snapshot_of_other_run"};
+inline constexpr ErrorCode kSnapshotTwice{"ingest.snapshot_twice"};
 inline constexpr ErrorCode kNothingRecorded{"ingest.nothing_recorded"};
 
 inline constexpr DiagnosticKind kTrailingBytes{"ingest.trailing_bytes", Severity::kDataLoss,

@@ -32,18 +32,18 @@ constexpr std::array kForeign{
     Signature{0, "BZh"sv, "data compressed by bzip2", "decompress it: bzip2 -d"},
     Signature{0, "PK\x03\x04"sv, "a zip archive (or what torch.save writes)", "unpack it and name the traces in it"},
     Signature{257, "ustar"sv, "a tar archive", "unpack it and name the traces in it, one a rank"},
-    Signature{0, "\x80\x02"sv, "a Python pickle, such as an allocator snapshot", "name the trace of the same run"},
-    Signature{0, "\x80\x03"sv, "a Python pickle, such as an allocator snapshot", "name the trace of the same run"},
-    Signature{0, "\x80\x04"sv, "a Python pickle, such as an allocator snapshot", "name the trace of the same run"},
-    Signature{0, "\x80\x05"sv, "a Python pickle, such as an allocator snapshot", "name the trace of the same run"},
 };
 
 constexpr std::string_view kIltMagic = "\x89ILT\r\n\x1a\n"sv;
+
+/// Python writes this protocol byte since protocol 2; 0 and 1 look like any text.
+bool is_pickle(std::string_view content) { return content.size() > 1 && content[0] == '\x80' && content[1] <= '\x0f'; }
 
 }  // namespace
 
 Format detect_format(std::string_view content, const std::filesystem::path& file) {
   if (content.starts_with(kIltMagic)) return Format::kIlt;
+  if (is_pickle(content)) return Format::kMemorySnapshot;
   for (const Signature& signature : kForeign) {
     if (content.size() < signature.at || !content.substr(signature.at).starts_with(signature.bytes)) continue;
     throw Error(kUnsupportedFormat, file.string(), "this seems to be " + std::string(signature.what),
@@ -57,7 +57,7 @@ Format detect_format(std::string_view content, const std::filesystem::path& file
                 "record with torch.profiler.profile");
   }
   throw Error(kUnknownFormat, file.string(), "neither JSON nor any format that is known",
-              "name traces of the PyTorch profiler (*.pt.trace.json, may be .gz)");
+              "name traces of the PyTorch profiler (*.pt.trace.json, may be .gz) or memory snapshots (.pickle)");
 }
 
 }  // namespace interlace::ingest

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
+#include <set>
 #include <utility>
 
+#include "simulator/ingest/memory_snapshot/as_rank.hpp"
+#include "simulator/ingest/memory_snapshot/device_choice.hpp"
 #include "simulator/ingest/same_run.hpp"
 #include "simulator/trace/append_trace.hpp"
 #include "simulator/trace/trace_builder.hpp"
@@ -20,6 +22,24 @@ struct Member {
   std::int32_t number = 0;
 };
 
+/// A snapshot does not say which rank it is of. Where each is of another device, rank r works on device r as a rule.
+void tell_ranks_of_snapshots(std::span<const RecordedFile> files, std::vector<RankFacts>& facts) {
+  std::set<std::int64_t> devices;
+  Diagnostics counted_later;
+  for (const RecordedFile& file : files) {
+    const auto* snapshot = std::get_if<memory_snapshot::Snapshot>(&file);
+    if (snapshot == nullptr) return;
+    const auto* device = memory_snapshot::choose_device(*snapshot, std::nullopt, counted_later);
+    if (device == nullptr || device->device < 0 || device->device > INT32_MAX) return;
+    if (!devices.insert(device->device).second) return;
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& snapshot = std::get<memory_snapshot::Snapshot>(files[i]);
+    const auto* device = memory_snapshot::choose_device(snapshot, std::nullopt, counted_later);
+    facts[i].rank = static_cast<std::int32_t>(device->device);
+  }
+}
+
 std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics& diagnostics) {
   std::vector<Member> members;
   std::vector<RankFacts> facts;
@@ -27,6 +47,7 @@ std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics&
     for (RankFacts& rank : facts_of(files[file])) facts.push_back(std::move(rank));
     for (std::size_t rank = 0; members.size() < facts.size(); ++rank) members.push_back({file, rank});
   }
+  tell_ranks_of_snapshots(files, facts);
   const std::vector<std::int32_t> numbers = number_ranks(facts, diagnostics);
   for (std::size_t i = 0; i < members.size(); ++i) members[i].number = numbers[i];
   std::ranges::sort(members, {}, &Member::number);
@@ -52,6 +73,10 @@ class Joiner {
       diagnostics.merge(kineto->diagnostics);
       kineto::add_rank(*kineto, member.number, builder_, diagnostics);
       kineto->slices.clear();  // may be as large as the trace itself
+      return;
+    }
+    if (const auto* snapshot = std::get_if<memory_snapshot::Snapshot>(&file)) {
+      memory_snapshot::add_rank(*snapshot, member.number, builder_, diagnostics);
       return;
     }
     const auto& ilt = std::get<IltFile>(file);

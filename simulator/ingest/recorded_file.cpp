@@ -8,6 +8,8 @@
 #include "simulator/ingest/errors.hpp"
 #include "simulator/ingest/file_bytes.hpp"
 #include "simulator/ingest/format.hpp"
+#include "simulator/ingest/memory_snapshot/as_rank.hpp"
+#include "simulator/ingest/memory_snapshot/flaws.hpp"
 #include "simulator/trace/ilt/reader.hpp"
 
 namespace interlace::ingest {
@@ -25,10 +27,13 @@ void count_trailing(const FileBytes& bytes, const std::filesystem::path& file, D
   diagnostics.count(kTrailingBytes, file.string(), static_cast<std::int64_t>(bytes.trailing_bytes));
 }
 
+std::span<const std::uint8_t> bytes_of(std::string_view content) {
+  return {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()};
+}
+
 IltFile read_ilt_file(std::string_view content, const std::filesystem::path& file) {
-  const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(content.data()), content.size());
   Diagnostics diagnostics;
-  trace::Trace trace = trace::read_ilt(bytes, file.string(), diagnostics);
+  trace::Trace trace = trace::read_ilt(bytes_of(content), file.string(), diagnostics);
   if (trace.size() == 0) {
     throw Error(kNothingRecorded, file.string(), "the file holds no operation",
                 "record again; where the file was cut off, copy it again");
@@ -63,13 +68,32 @@ std::vector<RankFacts> facts_of_file(const IltFile& ilt) {
   return facts;
 }
 
+memory_snapshot::Snapshot snapshot_of(const FileBytes& bytes, const std::filesystem::path& file) {
+  memory_snapshot::Snapshot snapshot = memory_snapshot::decode_snapshot(bytes.text(), file);
+  count_trailing(bytes, file, snapshot.diagnostics);
+  return snapshot;
+}
+
+std::vector<RankFacts> facts_of_file(const memory_snapshot::Snapshot& snapshot) {
+  return {{.file = snapshot.file,
+           .rank = {},
+           .world_size = {},
+           .group_of_all = {},
+           .producer = memory_snapshot::kProducer,
+           .host_name = {},
+           .window = memory_snapshot::window_of(snapshot),
+           .parts = {}}};
+}
+
 }  // namespace
 
 RecordedFile read_recorded_file(const std::filesystem::path& file, const ReadOptions& options) {
   FileBytes bytes = read_file(file);
   if (is_gzip(bytes.text())) bytes = inflate(bytes.text(), file, options);
   const std::string_view content = without_byte_order_mark(bytes.text());
-  if (detect_format(content, file) == Format::kIlt) {
+  const Format format = detect_format(content, file);
+  if (format == Format::kMemorySnapshot) return snapshot_of(bytes, file);
+  if (format == Format::kIlt) {
     IltFile ilt = read_ilt_file(content, file);
     count_trailing(bytes, file, ilt.diagnostics);
     return ilt;
@@ -77,6 +101,18 @@ RecordedFile read_recorded_file(const std::filesystem::path& file, const ReadOpt
   kineto::RankFile rank_file = kineto::decode_rank_file(content, file);
   count_trailing(bytes, file, rank_file.diagnostics);
   return rank_file;
+}
+
+memory_snapshot::Snapshot read_memory_snapshot(const std::filesystem::path& file, const ReadOptions& options) {
+  FileBytes bytes = read_file(file);
+  if (is_gzip(bytes.text())) bytes = inflate(bytes.text(), file, options);
+  // A JSON or .ilt file would fail too, but with a word about pickles.
+  const std::string_view content = bytes.text();
+  if (content.starts_with("{") || trace::looks_like_ilt(bytes_of(content))) {
+    throw Error(memory_snapshot::kNotASnapshot, file.string(), "this seems to be a trace, not a memory snapshot",
+                "name what torch.cuda.memory._dump_snapshot wrote");
+  }
+  return snapshot_of(bytes, file);
 }
 
 std::vector<RankFacts> facts_of(const RecordedFile& file) {

@@ -173,8 +173,11 @@ class Writer {
       if (sync->record_stream) named_lane("recorded on", *sync->record_stream);
       put("}}");
     } else if (const auto* allocation = trace_->allocation(op)) {
-      put(",\"args\":{{\"action\":\"{}\",\"address\":{},\"bytes\":{}}}", to_string(allocation->action),
+      put(",\"args\":{{\"action\":\"{}\",\"address\":{},\"bytes\":{}", to_string(allocation->action),
           allocation->address, allocation->bytes);
+      if (allocation->requested) put(",\"requested bytes\":{}", *allocation->requested);
+      if (allocation->stream) named_lane("stream", *allocation->stream);
+      put("}}");
     }
   }
 

@@ -73,6 +73,27 @@ Json json_of(const analysis::IdleTime& idle) {
   return Json{{"cause", to_string(idle.cause)}, {"stage", idle.stage}, {"idle_ns", idle.idle_ns}};
 }
 
+Json json_of(const MemoryInfo& one) {
+  Json streams = Json::array();
+  for (std::size_t i = 0; i < one.use.streams.size(); ++i) {
+    const analysis::StreamMemory& stream = one.use.streams[i];
+    streams.push_back(Json{{"handle", stream.handle},
+                           {"stream", one.stream_names[i].empty() ? Json(nullptr) : Json(one.stream_names[i])},
+                           {"segments", stream.segments},
+                           {"reserved_bytes", stream.reserved},
+                           {"allocated_bytes", stream.allocated},
+                           {"pending_bytes", stream.pending}});
+  }
+  return Json{{"rank", one.rank},
+              {"events", one.use.events},
+              {"joined_events", one.use.joined},
+              {"allocated_peak_bytes", or_null(one.use.allocated_peak)},
+              {"active_peak_bytes", or_null(one.use.active_peak)},
+              {"reserved_peak_bytes", or_null(one.use.reserved_peak)},
+              {"settings", one.use.settings},
+              {"streams", std::move(streams)}};
+}
+
 template <class T>
 Json array_of(const std::vector<T>& rows) {
   Json all = Json::array();
@@ -95,6 +116,7 @@ void write_info_json(std::ostream& out, const InfoReport& info) {
                               {"kernels", array_of(info.kernels)},
                               {"host_blocks", array_of(info.host_blocks)},
                               {"idle", array_of(info.idle)},
+                              {"memory", array_of(info.memory)},
                               {"diagnostics", report::json_of(info.diagnostics)}});
 }
 

@@ -28,6 +28,14 @@ InfoReport make_info(const trace::Trace& trace, const Diagnostics& diagnostics, 
   info.kernels = analysis::top_kernels(trace, kernels);
   info.host_blocks = analysis::host_blocking(trace, annotations, windows.host);
   info.idle = analysis::idle_causes(trace, annotations, windows.device);
+  for (analysis::MemoryUse& use : analysis::memory_use(trace)) {
+    std::vector<std::string> names;
+    for (const analysis::StreamMemory& stream : use.streams) {
+      names.push_back(stream.stream ? lane_name(trace.lane(*stream.stream)) : "");
+    }
+    const std::int32_t number = trace.ranks()[use.rank.index()].number;
+    info.memory.push_back({number, std::move(use), std::move(names)});
+  }
   info.diagnostics = diagnostics.entries();
   return info;
 }

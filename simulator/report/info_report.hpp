@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulator/analysis/idle_causes.hpp"
+#include "simulator/analysis/memory.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
 #include "simulator/analysis/streams.hpp"
@@ -33,6 +34,13 @@ struct StreamInfo {
   analysis::StreamUse use;
 };
 
+/// The memory of one rank.
+struct MemoryInfo {
+  std::int32_t rank = 0;
+  analysis::MemoryUse use;
+  std::vector<std::string> stream_names;  ///< of use.streams; empty where the stream is not known
+};
+
 /// What a recording holds.
 struct InfoReport {
   std::vector<RankInfo> ranks;
@@ -43,6 +51,7 @@ struct InfoReport {
   std::vector<analysis::KernelTally> kernels;
   std::vector<analysis::HostBlock> host_blocks;
   std::vector<analysis::IdleTime> idle;
+  std::vector<MemoryInfo> memory;  ///< of the ranks that recorded theirs
   std::vector<Diagnostic> diagnostics;
 };
 

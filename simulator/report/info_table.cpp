@@ -146,6 +146,46 @@ class InfoWriter {
     }
   }
 
+  void memory(const InfoReport& info) {
+    if (info.memory.empty()) return;
+    TextTable peaks({{"rank", Align::kRight},
+                     {"events", Align::kRight},
+                     {"joined", Align::kRight},
+                     {"allocated peak", Align::kRight},
+                     {"active peak", Align::kRight},
+                     {"reserved peak", Align::kRight},
+                     {"settings"}});
+    const auto known = [](const std::optional<Bytes>& bytes) { return bytes ? bytes_text(*bytes) : "-"; };
+    for (const MemoryInfo& one : info.memory) {
+      peaks.add({std::to_string(one.rank), thousands(one.use.events), thousands(one.use.joined),
+                 known(one.use.allocated_peak), known(one.use.active_peak), known(one.use.reserved_peak),
+                 one.use.settings.empty() ? "-" : shortened(one.use.settings, 22)});
+    }
+    print("memory of the allocator", peaks);
+    out_ << '\n';
+    TextTable streams({{"rank", Align::kRight},
+                       {"stream"},
+                       {"handle", Align::kRight},
+                       {"segments", Align::kRight},
+                       {"reserved", Align::kRight},
+                       {"allocated", Align::kRight},
+                       {"pending free", Align::kRight}});
+    bool has_streams = false;
+    for (const MemoryInfo& one : info.memory) {
+      for (std::size_t i = 0; i < one.use.streams.size(); ++i) {
+        const analysis::StreamMemory& stream = one.use.streams[i];
+        streams.add({std::to_string(one.rank),
+                     one.stream_names[i].empty() ? "(not known)" : shortened_middle(one.stream_names[i], 24),
+                     fmt::format("{:#x}", stream.handle), thousands(stream.segments), bytes_text(stream.reserved),
+                     bytes_text(stream.allocated), bytes_text(stream.pending)});
+        has_streams = true;
+      }
+    }
+    if (!has_streams) return;
+    print("memory by stream, when it was recorded last", streams);
+    out_ << '\n';
+  }
+
  private:
   static std::string device_text(const trace::Device& device) {
     std::string text = device.name.empty() ? "unknown" : device.name;
@@ -178,6 +218,7 @@ void write_info_table(std::ostream& out, const InfoReport& info, const TextStyle
   writer.collectives(info);
   writer.kernels(info);
   writer.waiting(info);
+  writer.memory(info);
   write_diagnostics(out, info.diagnostics, style);
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "simulator/ingest/errors.hpp"
 #include "simulator/ingest/memory_snapshot/flaws.hpp"
 #include "simulator/ingest/memory_snapshot/settings.hpp"
 #include "simulator/ingest/memory_snapshot/snapshot.hpp"
@@ -76,6 +77,7 @@ class SnapshotDecoder {
 
   Snapshot decode(std::string_view bytes) {
     const pickle::Tree tree = pickle::read_pickle(bytes, place_);
+    snapshot_.diagnostics.count(kTrailingBytes, place_, static_cast<std::int64_t>(bytes.size() - tree.bytes_used()));
     entries_left_ = bytes.size() / kLeastBytesOfEntry;
     const auto segments = tree.root().find("segments");
     const auto traces = tree.root().find("device_traces");

@@ -45,4 +45,10 @@ inline std::string sample(const std::string& schedule) {
   return folder + schedule + ".r0.json.gz " + folder + schedule + ".r1.json.gz";
 }
 
+/// The memory snapshot of one of its ranks, which belongs to the recording "SCHEDULE.mem".
+inline std::string snapshot(const std::string& schedule, int rank) {
+  return INTERLACE_SOURCE_DIR "/samples/traces/torchrec_c6/" + schedule + ".mem.r" + std::to_string(rank) +
+         ".snap.pickle";
+}
+
 }  // namespace interlace::cli
