@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "simulator/report/memory_text.hpp"
+
 namespace interlace::cli {
 
 namespace {
@@ -31,6 +33,14 @@ std::vector<report::StreamPool> pools_of(const memory::MemoryCourse& course, con
   return pools;
 }
 
+std::string failure_text(const memory::FailedAllocation& failed, const std::vector<std::string>& modules) {
+  if (!failed.in) return fmt::format("{} that are always allocated", report::gigabytes(failed.bytes));
+  const std::string when =
+      failed.iteration < 0 ? "while the pipeline fills" : fmt::format("in iteration {}", failed.iteration);
+  return fmt::format("{} for {} of batch {:+}, {}", report::gigabytes(failed.bytes), stage_name(*failed.in, modules),
+                     failed.batch, when);
+}
+
 report::RankMemory memory_of(const replay::PredictedMemory& memory, const std::vector<std::string>& modules,
                              const std::vector<std::string>& streams) {
   const memory::MemoryCourse& course = memory.course;
@@ -49,11 +59,7 @@ report::RankMemory memory_of(const replay::PredictedMemory& memory, const std::v
     result.culprits.push_back({stage_name(culprit.made_in, modules), culprit.batch, culprit.bytes});
   }
   if (course.first_failure) {
-    const memory::FailedAllocation& failed = *course.first_failure;
-    result.failure = failed.iteration < 0 && failed.bytes == course.persistent
-                         ? "what is always allocated is more"
-                         : fmt::format("{} bytes for {} of batch {:+} fail first, in iteration {}", failed.bytes,
-                                       stage_name(failed.in, modules), failed.batch, failed.iteration);
+    result.failure = "first fails the allocation of " + failure_text(*course.first_failure, modules);
   }
   return result;
 }

@@ -39,7 +39,7 @@ class MemoryReplay {
     for (const Bytes bytes : memory_->persistent) {
       course_.persistent += bytes;
       if (!allocator_.malloc(bytes, 0, now_).allocation && !course_.first_failure) {
-        course_.first_failure = {.iteration = -1, .bytes = bytes};
+        course_.first_failure = {.in = {}, .bytes = bytes};
       }
     }
     entries_.clear();

@@ -42,9 +42,9 @@ struct Culprit {
 
 /// An allocation that failed for want of memory.
 struct FailedAllocation {
-  stages::SegmentKey in;
-  std::int32_t iteration = 0;
-  std::int32_t batch = 0;  ///< less the iteration
+  std::optional<stages::SegmentKey> in;  ///< none: what is there before training
+  std::int32_t iteration = 0;            ///< negative while the pipeline fills
+  std::int32_t batch = 0;                ///< less the iteration
   Bytes bytes = 0;
 };
 

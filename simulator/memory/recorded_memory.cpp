@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "simulator/memory/persistent_blocks.hpp"
 #include "simulator/memory/steps.hpp"
 
 namespace interlace::memory {
@@ -82,7 +83,7 @@ class Pairing {
     if (!item.segment) return;
     Block block;
     block.kind = {*item.segment, made_[*item.segment]++};
-    block.bytes = detail.bytes;
+    block.bytes = detail.requested.value_or(detail.bytes);
     block.calls = item.items_before;
     block.batch = iterations_ + batch_offset(*recorded_, *item.segment);
     live_[detail.address] = blocks_.size();
@@ -185,7 +186,9 @@ RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut&
   if (cut.opening) pairing.iteration(*cut.opening);
   for (const stages::Iteration& iteration : cut.iterations) pairing.iteration(iteration);
   if (cut.closing) pairing.closing(*cut.closing);
-  return pairing.finish(diagnostics);
+  RecordedMemory memory = pairing.finish(diagnostics);
+  if (auto persistent = persistent_blocks(trace, cut.rank, diagnostics)) memory.persistent = std::move(*persistent);
+  return memory;
 }
 
 }  // namespace interlace::memory

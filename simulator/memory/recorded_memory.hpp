@@ -55,8 +55,10 @@ struct RecordedMemory {
   /// Sizes by segment, by batch modulo `batches`, by ordinal; as asked for where the recording tells, else as handed
   /// out.
   std::map<stages::SegmentKey, std::vector<std::vector<Bytes>>> sizes;
-  std::int32_t batches = 0;       ///< so many batches were recorded
-  std::vector<Bytes> persistent;  ///< allocated before the recording and not given back in it, by address
+  std::int32_t batches = 0;  ///< so many batches were recorded
+  /// Allocated before the recording and not given back in it: block by block, by address, where the recording has a
+  /// state of the allocator; else their sum.
+  std::vector<Bytes> persistent;
 };
 
 /// The batch that a segment of recorded iteration i works on, less i, under the schedule that was recorded.

@@ -57,6 +57,8 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
                                        const Plan& plan, const SiteTable& sites,
                                        const std::vector<SimulationResult>& results,
                                        const memory::MemoryReplayOptions& options) {
+  memory::MemoryReplayOptions without_limit = options;
+  without_limit.capacity.reset();
   std::vector<memory::Lifetimes> lifetimes;
   for (const memory::RecordedMemory& of_rank : recorded) {
     lifetimes.push_back(memory::lifetimes(of_rank, recorded_schedule, schedule));
@@ -65,7 +67,7 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
   tbb::parallel_for(std::size_t{0}, courses.size(), [&](std::size_t i) {
     const std::size_t rank = i / results.size();
     courses[i] = predicted_memory(recorded[rank], lifetimes[rank], plan, sites, results[i % results.size()],
-                                  static_cast<std::uint32_t>(rank), options);
+                                  static_cast<std::uint32_t>(rank), without_limit);
   });
   std::vector<PredictedMemory> memory;
   for (std::size_t rank = 0; rank < recorded.size(); ++rank) {
@@ -75,6 +77,12 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
       reserved.push_back((first + static_cast<std::ptrdiff_t>(run))->reserved_peak);
     }
     std::ranges::sort(reserved);
+    if (options.capacity) {
+      const memory::MemoryCourse limited = predicted_memory(recorded[rank], lifetimes[rank], plan, sites,
+                                                            results.front(), static_cast<std::uint32_t>(rank), options);
+      first->first_failure = limited.first_failure;
+      first->retries = limited.retries;
+    }
     memory.push_back({std::move(*first), reserved[(reserved.size() - 1) / 2], reserved.front(), reserved.back()});
   }
   return memory;

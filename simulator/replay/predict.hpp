@@ -21,7 +21,7 @@ struct PredictOptions {
   /// Standard deviation of predicted over measured step times beyond jitter: of the speed-up errors over all sets but
   /// the bimodal one (docs/accuracy.md).
   double model_error = 0.016;
-  memory::MemoryReplayOptions memory;
+  memory::MemoryReplayOptions memory;  ///< with a capacity: peaks are those without it, failures those under it
 };
 
 /// What a schedule would do.

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include "simulator/report/diagnostics_table.hpp"
 #include "simulator/report/html_style.hpp"
+#include "simulator/report/memory_text.hpp"
 #include "simulator/report/svg.hpp"
 #include "simulator/report/text.hpp"
 
@@ -65,6 +69,30 @@ void write_table(std::ostream& out, const PredictReport& report) {
     out << fmt::format("<p class=\"note\">Left out, {}: {}</p>\n", escaped_markup(group.why),
                        escaped_markup(group.schedules));
   }
+}
+
+/// A row a schedule, least reserved first.
+void write_memory(std::ostream& out, const PredictReport& report) {
+  std::vector<const Prediction*> rows;
+  for (const Prediction& row : report.predictions) {
+    if (!row.memory.empty()) rows.push_back(&row);
+  }
+  if (rows.empty()) return;
+  std::ranges::stable_sort(rows, {}, [](const Prediction* row) { return fullest_rank(*row).reserved_peak; });
+  out << "<h2>Peak memory</h2>\n<p class=\"note\">Of the rank that reserves most. Active: allocated, or given back "
+         "while another stream still uses it. Reserved: what the allocator holds of the driver.</p>\n"
+         "<div class=\"scroll\"><table>\n<thead><tr><th>schedule</th><th>allocated</th><th>active</th>"
+         "<th>reserved</th><th>free in split segments</th><th>what it is made of</th></tr></thead>\n<tbody>\n";
+  for (const Prediction* row : rows) {
+    const RankMemory& memory = fullest_rank(*row);
+    std::string words;
+    const std::vector<std::string> lines = memory_lines(*row, report.recorded.capacity);
+    for (std::size_t i = 1; i < lines.size(); ++i) words += (i == 1 ? "" : "; ") + lines[i];
+    out << fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                       escaped_markup(row->schedule), gigabytes(memory.allocated_peak), gigabytes(memory.active_peak),
+                       gigabytes(memory.reserved_peak), gigabytes(memory.split_free), escaped_markup(words));
+  }
+  out << "</tbody>\n</table></div>\n";
 }
 
 void write_reasons(std::ostream& out, const PredictReport& report) {
@@ -127,6 +155,7 @@ void write_html(std::ostream& out, const PredictReport& report, std::span<const 
         << interval_plot(report) << "</div>\n<div class=\"scroll\">";
     write_table(out, report);
     out << "</div>\n";
+    write_memory(out, report);
     write_timelines(out, timelines);
     write_reasons(out, report);
   }

@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import fitted_values  # noqa: E402
 import goals  # noqa: E402
+import memory  # noqa: E402
 import metrics  # noqa: E402
 import sets  # noqa: E402
 from markdown import bullets, pair, paragraph, signed, table  # noqa: E402
@@ -249,7 +250,7 @@ def again():
 
 def page(raw, raw_name):
     parts = opening(raw, raw_name)
-    for section in (in_short, floor, by_source, from_itself, jobs, every_schedule):
+    for section in (in_short, floor, by_source, from_itself, memory.section, jobs, every_schedule):
         parts += section(raw)
     return "\n\n".join([*parts, *fitted(), *again()]) + "\n"
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import memory  # noqa: E402
 import predictions  # noqa: E402
 import sets  # noqa: E402
 
@@ -106,6 +107,9 @@ def main():
             for name in asked.sets:
                 print(f"predicting {name}", file=sys.stderr)
                 result["sets"][name] = run_set(pool, asked.interlace, asked.sets_dir, name)
+        for name in memory.SETS:
+            print(f"predicting memory of {name}", file=sys.stderr)
+            result.setdefault("memory", {})[name] = memory.run_set(asked.interlace, asked.sets_dir, name)
         if SPEED_SET in asked.sets:
             print(f"timing {SPEED_SET}", file=sys.stderr)
             result["fastest_answer_ms"] = fastest_answer_ms(asked.interlace, asked.sets_dir)

@@ -1,0 +1,116 @@
+#include "simulator/memory/persistent_blocks.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "simulator/allocator/configuration.hpp"
+#include "simulator/allocator/rewind.hpp"
+
+namespace interlace::memory {
+
+namespace {
+
+using trace::AllocationAction;
+
+allocator::BlockStatus status_of(trace::BlockState state) {
+  switch (state) {
+    case trace::BlockState::kAllocated: return allocator::BlockStatus::kAllocated;
+    case trace::BlockState::kPendingFree: return allocator::BlockStatus::kPendingFree;
+    case trace::BlockState::kFree: return allocator::BlockStatus::kInactive;
+  }
+  return allocator::BlockStatus::kInactive;
+}
+
+allocator::AllocatorState as_model(const trace::AllocatorState& recorded) {
+  allocator::AllocatorState state;
+  for (const trace::AllocatorSegment& segment : recorded.segments) {
+    allocator::SegmentRecord record{.address = segment.address,
+                                    .size = segment.bytes,
+                                    .stream = segment.stream_handle,
+                                    .small = !segment.is_large,
+                                    .pool = {segment.pool[0], segment.pool[1]},
+                                    .expandable = segment.is_expandable,
+                                    .blocks = {}};
+    for (const trace::AllocatorBlock& block : segment.blocks) {
+      record.blocks.push_back({block.address, block.bytes, block.requested, status_of(block.state)});
+    }
+    state.segments.push_back(std::move(record));
+  }
+  return state;
+}
+
+std::optional<allocator::Action> as_model(AllocationAction action) {
+  switch (action) {
+    case AllocationAction::kAlloc: return allocator::Action::kAlloc;
+    case AllocationAction::kFree:
+    case AllocationAction::kFreeRequested: return allocator::Action::kFreeRequested;
+    case AllocationAction::kFreeCompleted: return allocator::Action::kFreeCompleted;
+    case AllocationAction::kSegmentAlloc: return allocator::Action::kSegmentAlloc;
+    case AllocationAction::kSegmentFree: return allocator::Action::kSegmentFree;
+    case AllocationAction::kSegmentMap: return allocator::Action::kSegmentMap;
+    case AllocationAction::kSegmentUnmap: return allocator::Action::kSegmentUnmap;
+    case AllocationAction::kOutOfMemory: return allocator::Action::kOom;
+    case AllocationAction::kRecordStream: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// The entries of the allocator's history that lie in the recording, in order.
+std::vector<allocator::TraceEntry> history_of(const trace::Trace& trace, trace::RankId rank,
+                                              std::optional<Nanoseconds> until) {
+  std::vector<allocator::TraceEntry> history;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const trace::OperationId op{i};
+    const trace::AllocationDetail* detail = trace.allocation(op);
+    if (detail == nullptr || !detail->on_device || trace.rank_of(op) != rank) continue;
+    if (until && trace.start(op) > *until) break;
+    const auto action = as_model(detail->action);
+    if (!action) continue;
+    history.push_back({*action,
+                       detail->address,
+                       detail->requested.value_or(detail->bytes),
+                       detail->stream_handle.value_or(0),
+                       {},
+                       trace.start(op)});
+  }
+  return history;
+}
+
+/// Addresses whose first entry gives back what was there before.
+std::unordered_set<allocator::Address> given_back(const std::vector<allocator::TraceEntry>& history) {
+  std::unordered_set<allocator::Address> seen;
+  std::unordered_set<allocator::Address> given_back;
+  for (const allocator::TraceEntry& entry : history) {
+    const bool freed =
+        entry.action == allocator::Action::kFreeRequested || entry.action == allocator::Action::kFreeCompleted;
+    if (!freed && entry.action != allocator::Action::kAlloc) continue;
+    if (seen.insert(entry.address).second && freed) given_back.insert(entry.address);
+  }
+  return given_back;
+}
+
+}  // namespace
+
+std::optional<std::vector<Bytes>> persistent_blocks(const trace::Trace& trace, trace::RankId rank,
+                                                    Diagnostics& diagnostics) {
+  const auto states = trace.allocator_states();
+  const auto recorded = std::ranges::find(states, rank, &trace::AllocatorState::rank);
+  if (recorded == states.end()) return std::nullopt;
+  const std::string& source = trace.ranks()[rank.index()].source;
+  const std::vector<allocator::TraceEntry> history = history_of(trace, rank, recorded->time);
+  const allocator::Configuration configuration =
+      allocator::parse_configuration(recorded->settings, source, diagnostics);
+  const allocator::AllocatorState before =
+      allocator::rewind(as_model(*recorded), history, configuration, source, diagnostics);
+  const auto gone = given_back(history);
+  std::vector<Bytes> persistent;
+  for (const allocator::SegmentRecord& segment : before.segments) {
+    for (const allocator::BlockRecord& block : segment.blocks) {
+      if (block.status != allocator::BlockStatus::kAllocated || gone.contains(block.address)) continue;
+      persistent.push_back(block.requested > 0 ? block.requested : block.size);
+    }
+  }
+  return persistent;
+}
+
+}  // namespace interlace::memory
