@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "gui/compare/difference.hpp"
+#include "gui/compare/match.hpp"
+
+namespace interlace::gui {
+
+/// A recording and a prediction with one step of each taken for the same.
+class Comparison {
+ public:
+  /// Nothing is compared.
+  Comparison() = default;
+  /// step: how far behind the middle step of each (see step_at).
+  Comparison(const Run& measured, const Run& predicted, std::ptrdiff_t step);
+
+  /// Whether both traces tell what their steps train, so that work can be matched.
+  [[nodiscard]] bool known() const { return matching_.size() > 0; }
+  [[nodiscard]] const Matching& matching() const { return matching_; }
+  [[nodiscard]] const std::vector<Lead>& leads() const { return leads_; }
+
+ private:
+  Matching matching_;
+  std::vector<Lead> leads_;
+};
+
+}  // namespace interlace::gui

@@ -1,0 +1,101 @@
+#include "gui/compare/difference.hpp"
+
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cstdlib>
+
+#include "gui/timeline/pane.hpp"
+#include "gui/timeline/ticks.hpp"
+
+namespace interlace::gui {
+
+namespace {
+
+constexpr double kNameIndent = 22;
+
+/// The stream of the first rank that does most of the computing.
+std::optional<trace::LaneId> main_stream(const Run& run) {
+  for (const LaneRows& lane : run.scene().lanes().lanes) {
+    if (lane.role == analysis::StreamRole::kMain) return lane.lane;
+  }
+  return std::nullopt;
+}
+
+/// Steps of a curve, each holding until the next: one rectangle a pixel at most.
+void draw_curve(QPainter& painter, const std::vector<Lead>& leads, const Viewport& view, const QRectF& plot,
+                double px_per_ns, const Theme& theme) {
+  const double middle = plot.center().y();
+  for (std::size_t i = 0; i < leads.size(); ++i) {
+    const double left = std::max(0.0, view.x_of(leads[i].at));
+    const double right = std::min(plot.width(), i + 1 < leads.size() ? view.x_of(leads[i + 1].at) : left + 2);
+    if (right < left || right < 0 || left > plot.width()) continue;
+    const double height = static_cast<double>(leads[i].ahead) * px_per_ns;
+    const QRectF bar(plot.left() + left, std::min(middle, middle - height), std::max(1.0, right - left),
+                     std::abs(height));
+    painter.fillRect(bar, leads[i].ahead >= 0 ? theme.good : theme.bad);
+  }
+}
+
+void draw_text(QPainter& painter, const QRectF& area, const QString& text, int pixels, bool bold,
+               const QColor& colour) {
+  QFont font;
+  font.setPixelSize(pixels);
+  font.setBold(bold);
+  painter.setFont(font);
+  painter.setPen(colour);
+  painter.drawText(area, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, text);
+}
+
+}  // namespace
+
+std::vector<Lead> leads(const Run& measured, Interval measured_step, const Run& predicted, Interval predicted_step,
+                        const Matching& matching) {
+  std::vector<Lead> found;
+  const auto stream = main_stream(measured);
+  const auto batch = trained_batch(measured, measured_step);
+  if (!stream || !batch) return found;
+  const trace::Trace& trace = measured.trace();
+  for (const trace::OperationId op : trace.on_lane(*stream)) {
+    if (!measured_step.contains(trace.start(op)) || measured.scene().tags().batch_of(op) != batch) continue;
+    const auto other = matching.predicted_of(op);
+    if (!other || !trace::is_device_work(trace.kind(op))) continue;
+    if (!predicted_step.contains(predicted.trace().start(*other))) continue;
+    const Nanoseconds at = trace.end(op) - measured_step.begin;
+    found.push_back({at, at - (predicted.trace().end(*other) - predicted_step.begin), op});
+  }
+  std::ranges::stable_sort(found, {}, &Lead::at);
+  return found;
+}
+
+void draw_difference(QPainter& painter, const std::vector<Lead>& leads, const Viewport& view, const QRectF& area,
+                     const Theme& theme) {
+  painter.save();
+  painter.setClipRect(area);
+  painter.fillRect(area, theme.strip);
+  const QRectF plot = area.adjusted(kLabelWidth, 3, 0, -3);
+  painter.fillRect(area.adjusted(kLabelWidth, 0, 0, 0), theme.background);
+  painter.setPen(theme.line);
+  painter.drawLine(area.topLeft(), area.topRight());
+  painter.drawLine(QPointF(plot.left(), plot.center().y()), QPointF(plot.right(), plot.center().y()));
+  const QRectF name = area.adjusted(kNameIndent, 2, 0, -2);
+  draw_text(painter, QRectF(name.left(), name.top(), kLabelWidth - kNameIndent, 15),
+            QObject::tr("lead of the prediction"), 11, true, theme.text);
+  if (leads.empty()) {
+    draw_text(painter, QRectF(name.left(), name.top() + 15, kLabelWidth - kNameIndent, 15),
+              QObject::tr("no work of the step matches"), 10, false, theme.dim_text);
+    painter.restore();
+    return;
+  }
+  Nanoseconds largest = 1;
+  for (const Lead& lead : leads) largest = std::max(largest, std::abs(lead.ahead));
+  draw_curve(painter, leads, view, plot, plot.height() / 2 / static_cast<double>(largest), theme);
+  const Nanoseconds at_end = leads.back().ahead;
+  const QString text = at_end >= 0 ? QObject::tr("%1 ahead at the end") : QObject::tr("%1 behind at the end");
+  draw_text(painter, QRectF(name.left(), name.top() + 15, kLabelWidth - kNameIndent, 15),
+            text.arg(QString::fromStdString(duration_text(std::abs(at_end)))), 10, false, theme.dim_text);
+  draw_text(painter, QRectF(name.left(), name.top() + 29, kLabelWidth - kNameIndent, 15),
+            QObject::tr("at most %1").arg(QString::fromStdString(duration_text(largest))), 10, false, theme.dim_text);
+  painter.restore();
+}
+
+}  // namespace interlace::gui

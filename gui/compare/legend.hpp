@@ -1,0 +1,19 @@
+#pragma once
+
+#include <QPainter>
+#include <span>
+#include <vector>
+
+#include "gui/theme/theme.hpp"
+#include "gui/timeline/colouring.hpp"
+
+namespace interlace::gui {
+
+/// The classes that occur in any of the colourings, each name once.
+[[nodiscard]] std::vector<ColourEntry> legend_of(std::span<const Colouring* const> colourings);
+
+/// Draws a chip and a name for each entry, as many as fit in a line.
+void draw_legend(QPainter& painter, std::span<const ColourEntry> entries, const QRectF& area, const Theme& theme);
+inline constexpr double kLegendHeight = 22;
+
+}  // namespace interlace::gui

@@ -1,0 +1,122 @@
+#include "gui/compare/picture.hpp"
+
+#include <QFile>
+#include <QImage>
+#include <QPageLayout>
+#include <QPdfWriter>
+#include <QSvgGenerator>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/compare/legend.hpp"
+#include "gui/timeline/draw_pane.hpp"
+
+namespace interlace::gui {
+
+namespace {
+
+constexpr double kTitle = 30;
+
+double head_height(const Picture& picture) { return (picture.title.isEmpty() ? 0 : kTitle) + kLegendHeight; }
+
+[[noreturn]] void fail(const std::filesystem::path& file, const QString& why) {
+  throw Error(kCannotWritePicture, file.string(), "the picture cannot be written: " + why.toStdString(),
+              "check the folder, its permissions and the room on the disk");
+}
+
+/// Opens first, so that a failure is told in the system's words and before anything is drawn.
+void open(QFile& device, const std::filesystem::path& file) {
+  if (!device.open(QIODevice::WriteOnly | QIODevice::Truncate)) fail(file, device.errorString());
+}
+
+void paint_on(QPaintDevice& device, const Picture& picture, double scale, const std::filesystem::path& file) {
+  QPainter painter;
+  if (!painter.begin(&device)) fail(file, QStringLiteral("no drawing could be begun"));
+  painter.scale(scale, scale);
+  draw_picture(painter, picture);
+  painter.end();
+}
+
+void write_png(const Picture& picture, const QSize& size, QFile& device, const std::filesystem::path& file) {
+  QImage image(size, QImage::Format_RGB32);
+  if (image.isNull()) fail(file, QStringLiteral("it is too large"));
+  paint_on(image, picture, 1, file);
+  if (!image.save(&device, "PNG")) fail(file, device.errorString());
+}
+
+void write_svg(const Picture& picture, const QSize& size, QFile& device, const std::filesystem::path& file) {
+  QSvgGenerator generator;
+  generator.setOutputDevice(&device);
+  generator.setSize(size);
+  generator.setViewBox(QRect(QPoint(0, 0), size));
+  generator.setTitle(picture.title);
+  paint_on(generator, picture, 1, file);
+}
+
+void write_pdf(const Picture& picture, const QSize& size, QFile& device, const std::filesystem::path& file) {
+  constexpr int kDotsPerInch = 96;
+  constexpr double kPointsPerPixel = 72.0 / kDotsPerInch;
+  QPdfWriter writer(&device);
+  writer.setResolution(kDotsPerInch);
+  writer.setPageSize(QPageSize(QSizeF(size) * kPointsPerPixel, QPageSize::Point));
+  writer.setPageMargins(QMarginsF(0, 0, 0, 0));
+  writer.setTitle(picture.title);
+  paint_on(writer, picture, 1, file);
+}
+
+}  // namespace
+
+QRectF Picture::pane_area(std::size_t pane) const {
+  double y = head_height(*this);
+  for (std::size_t i = 0;; ++i) {
+    if (panes[i].leads) y += kDifferenceHeight;
+    if (i == pane) return {0, y, width, panes[i].height};
+    y += panes[i].height;
+  }
+}
+
+double Picture::height() const { return panes.empty() ? head_height(*this) : pane_area(panes.size() - 1).bottom(); }
+
+void draw_picture(QPainter& painter, const Picture& picture) {
+  const Theme& colours = theme(picture.theme);
+  painter.fillRect(QRectF(0, 0, picture.width, picture.height()), colours.strip);
+  double y = 0;
+  if (!picture.title.isEmpty()) {
+    QFont font;
+    font.setPixelSize(16);
+    font.setBold(true);
+    painter.setFont(font);
+    painter.setPen(colours.text);
+    painter.drawText(QRectF(8, 0, picture.width - 16, kTitle), Qt::AlignVCenter | Qt::TextSingleLine, picture.title);
+    y += kTitle;
+  }
+  draw_legend(painter, picture.legend, QRectF(0, y, picture.width, kLegendHeight), colours);
+  for (std::size_t i = 0; i < picture.panes.size(); ++i) {
+    const PicturePane& pane = picture.panes[i];
+    const QRectF area = picture.pane_area(i);
+    if (pane.leads) {
+      const QRectF above(0, area.top() - kDifferenceHeight, picture.width, kDifferenceHeight);
+      draw_difference(painter, *pane.leads, pane.content.view, above, colours);
+    }
+    LabelCache labels(pane.content.scene->trace());
+    draw_pane(painter, pane.content, area, colours, labels);
+  }
+}
+
+void write_picture(const Picture& picture, const std::filesystem::path& file) {
+  const std::string end = file.extension().string();
+  const QSize size(static_cast<int>(std::ceil(picture.width)), static_cast<int>(std::ceil(picture.height())));
+  QFile device(QString::fromStdString(file.string()));
+  const auto write = [&](auto writer) {
+    open(device, file);
+    writer(picture, size, device, file);
+    if (!device.flush()) fail(file, device.errorString());
+  };
+  if (end == ".png") return write(write_png);
+  if (end == ".svg") return write(write_svg);
+  if (end == ".pdf") return write(write_pdf);
+  throw Error(kUnknownPictureFormat, file.string(), "the name does not tell the format of the picture",
+              "end it in .png, .svg or .pdf");
+}
+
+}  // namespace interlace::gui

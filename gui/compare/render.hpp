@@ -1,0 +1,45 @@
+#pragma once
+
+#include <vector>
+
+#include "gui/compare/picture.hpp"
+#include "gui/session/forecast.hpp"
+#include "gui/session/recorded.hpp"
+
+namespace interlace::gui {
+
+struct RenderOptions {
+  double width = 1920;
+  double height = 1080;
+  ColourBy colour_by = ColourBy::kStage;
+  ThemeKind theme = ThemeKind::kLight;
+  std::size_t steps = 1;  ///< how many to show
+};
+
+/// The measured timeline and below it the predicted ones, aligned by step, with rows as high as the room allows. Keeps
+/// what the picture refers to.
+class RenderedComparison {
+ public:
+  RenderedComparison(RecordedPtr recorded, std::vector<ForecastPtr> forecasts, const RenderOptions& options);
+
+  [[nodiscard]] const Picture& picture() const { return picture_; }
+
+ private:
+  struct Part {
+    RunPtr run;
+    Colouring colouring;
+    LaneChoice choice;
+    Placement placement;
+  };
+  void add(RunPtr run, const RenderOptions& options);
+  [[nodiscard]] double lanes_between() const;
+  /// The largest rows with which all panes fit into the height.
+  void fit_rows(double height);
+
+  RecordedPtr recorded_;
+  std::vector<ForecastPtr> forecasts_;
+  std::vector<Part> parts_;
+  Picture picture_;
+};
+
+}  // namespace interlace::gui

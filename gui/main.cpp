@@ -1,0 +1,106 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <QApplication>
+#include <exception>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "gui/render_command.hpp"
+#include "gui/window/main_window.hpp"
+
+namespace {
+
+using namespace interlace::gui;
+
+constexpr int kSuccess = 0;
+constexpr int kFailure = 1;
+constexpr int kUsage = 2;
+
+struct Request {
+  RenderRequest render;
+  bool to_file = false;
+  std::optional<ThemeKind> theme;
+};
+
+/// Status to end with; none: go on.
+std::optional<int> parse(int argc, char** argv, Request& request) {
+  CLI::App app{"Looks at recorded GPU jobs beside what other training-pipeline schedules would do to them.",
+               "interlace-gui"};
+  app.set_version_flag("--version", "interlace-gui " INTERLACE_VERSION);
+  std::vector<std::string> recordings;
+  std::string out;
+  std::string size;
+  app.add_option("TRACE", recordings,
+                 "Recordings of one run: PyTorch-profiler traces, one a rank, .ilt files, or folders of them");
+  app.add_option("--schedule", request.render.schedules, "Schedules to predict: built-in names or JSON files")
+      ->type_name("NAME|FILE");
+  app.add_option("--render", out,
+                 "Draw measured beside predicted into a file (.png, .svg, .pdf) and end; needs no display")
+      ->type_name("FILE");
+  app.add_option("--size", size, "Of the picture: 1920x1080 where absent")->type_name("WxH");
+  app.add_option("--steps", request.render.options.steps, "Training steps that the picture shows: 1 where absent")
+      ->check(CLI::Range(1, 1000));
+  const std::map<std::string, ColourBy> colours = {{"stage", ColourBy::kStage},
+                                                   {"batch", ColourBy::kBatch},
+                                                   {"kind", ColourBy::kKind},
+                                                   {"stream", ColourBy::kStream}};
+  const std::map<std::string, ThemeKind> themes = {{"light", ThemeKind::kLight}, {"dark", ThemeKind::kDark}};
+  std::string colour_by = "stage";
+  std::string theme_kind;
+  app.add_option("--colour", colour_by, "What colours say: stage where absent")->check(CLI::IsMember(&colours));
+  app.add_option("--theme", theme_kind, "Of window and picture: light where absent")->check(CLI::IsMember(&themes));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kUsage;
+  }
+  request.to_file = !out.empty();
+  request.render.out = out;
+  request.render.recordings.assign(recordings.begin(), recordings.end());
+  request.render.options.colour_by = colours.at(colour_by);
+  if (!theme_kind.empty()) request.theme = themes.at(theme_kind);
+  if (request.theme) request.render.options.theme = *request.theme;
+  if (!size.empty()) set_size(request.render.options, size);
+  return std::nullopt;
+}
+
+bool has_display() {
+  return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || !qEnvironmentVariableIsEmpty("DISPLAY") ||
+         !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+}
+
+int run(int argc, char** argv) {
+  Request request;
+  if (const auto status = parse(argc, argv, request)) return *status;
+  if (request.to_file) {
+    if (!has_display()) qputenv("QT_QPA_PLATFORM", "offscreen");
+    const QGuiApplication application(argc, argv);
+    render(request.render);
+    return kSuccess;
+  }
+  if (!has_display()) {
+    std::cerr << "error: there is no display (write a picture with --render FILE instead)\n";
+    return kFailure;
+  }
+  const QApplication application(argc, argv);
+  QCoreApplication::setOrganizationName(QStringLiteral("interlace"));
+  QCoreApplication::setApplicationName(QStringLiteral("interlace-gui"));
+  MainWindow window;
+  if (request.theme) window.set_theme(*request.theme);
+  window.show();
+  if (!request.render.recordings.empty()) window.open(request.render.recordings, request.render.schedules);
+  return QApplication::exec();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << (dynamic_cast<const interlace::Error*>(&error) == nullptr ? "error: " : "") << error.what() << '\n';
+  }
+  return kFailure;
+}

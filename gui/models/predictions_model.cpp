@@ -1,0 +1,153 @@
+#include "gui/models/predictions_model.hpp"
+
+#include <algorithm>
+
+#include "gui/models/csv.hpp"
+
+namespace interlace::gui {
+
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+QVariant ms(Nanoseconds time) { return static_cast<double>(time) / kNsPerMs; }
+
+QVariant of_overlap(const analysis::OverlapSummary& overlap, int column) {
+  switch (column) {
+    case PredictionsModel::kHidden: {
+      const auto ratio = overlap.communication_hidden_ratio();
+      return ratio ? QVariant(*ratio * 100) : QVariant();
+    }
+    case PredictionsModel::kExposedCommunication: return ms(overlap.exposed_communication_ns);
+    case PredictionsModel::kExposedCopy: return ms(overlap.exposed_copy_ns);
+    case PredictionsModel::kIdle: return ms(overlap.idle_ns);
+    default: return {};
+  }
+}
+
+QString lines(const std::vector<std::string>& texts) {
+  QString all;
+  for (const std::string& text : texts) all += QStringLiteral("• ") + QString::fromStdString(text) + QLatin1Char('\n');
+  return all.trimmed();
+}
+
+QString shown(const QVariant& number, int column) {
+  if (!number.isValid()) return {};
+  const double value = number.toDouble();
+  switch (column) {
+    case PredictionsModel::kSpeedup: return QString::number(value, 'f', 3) + QStringLiteral("x");
+    case PredictionsModel::kHidden: return QString::number(value, 'f', 0) + QStringLiteral(" %");
+    case PredictionsModel::kRaces: return value > 0 ? QString::number(value, 'f', 0) : QString();
+    default: return QString::number(value, 'f', 2);
+  }
+}
+
+}  // namespace
+
+void PredictionsModel::set_recorded(const report::RecordedRun& recorded) {
+  beginResetModel();
+  recorded_ = recorded;
+  predictions_.clear();
+  endResetModel();
+}
+
+void PredictionsModel::add(const report::Prediction& prediction) {
+  if (const auto row = row_of(prediction.schedule)) {
+    predictions_[static_cast<std::size_t>(*row - (recorded_ ? 1 : 0))] = prediction;
+    Q_EMIT dataChanged(index(*row, 0), index(*row, kColumns - 1));
+    return;
+  }
+  const int row = rowCount();
+  beginInsertRows({}, row, row);
+  predictions_.push_back(prediction);
+  endInsertRows();
+}
+
+void PredictionsModel::clear() {
+  beginResetModel();
+  recorded_.reset();
+  predictions_.clear();
+  endResetModel();
+}
+
+const report::Prediction* PredictionsModel::prediction(int row) const {
+  const int position = row - (recorded_ ? 1 : 0);
+  if (position < 0 || position >= static_cast<int>(predictions_.size())) return nullptr;
+  return &predictions_[static_cast<std::size_t>(position)];
+}
+
+std::optional<int> PredictionsModel::row_of(const std::string& schedule) const {
+  const auto found = std::ranges::find(predictions_, schedule, &report::Prediction::schedule);
+  if (found == predictions_.end()) return std::nullopt;
+  return static_cast<int>(found - predictions_.begin()) + (recorded_ ? 1 : 0);
+}
+
+QString PredictionsModel::csv() const { return csv_of(*this); }
+
+int PredictionsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(predictions_.size()) + (recorded_ ? 1 : 0);
+}
+
+int PredictionsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int{kColumns}; }
+
+QVariant PredictionsModel::number(int row, int column) const {
+  if (is_recorded(row)) {
+    if (column == kStep && recorded_->step_time_ns) return ms(*recorded_->step_time_ns);
+    return recorded_->overlap ? of_overlap(*recorded_->overlap, column) : QVariant();
+  }
+  const report::Prediction& of = *prediction(row);
+  switch (column) {
+    case kStep: return ms(of.step_time_ns);
+    case kSpeedup: return of.speedup ? QVariant(*of.speedup) : QVariant();
+    case kHostBlocked: return of.host_blocked_ns ? ms(*of.host_blocked_ns) : QVariant();
+    case kRaces: return static_cast<int>(of.races.size());
+    default: return of_overlap(of.overlap, column);
+  }
+}
+
+QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const int row = index.row();
+  const report::Prediction* of = prediction(row);
+  if (role == Qt::TextAlignmentRole) {
+    return QVariant((index.column() == kSchedule ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  }
+  if (role == Qt::ToolTipRole && of != nullptr) {
+    return lines(index.column() == kRaces ? of->races : of->reasons);
+  }
+  if (index.column() == kSchedule && (role == Qt::DisplayRole || role == Qt::UserRole)) {
+    if (of != nullptr) return QString::fromStdString(of->schedule);
+    const QString schedule =
+        recorded_->schedule ? QString::fromStdString(*recorded_->schedule) : tr("schedule not known");
+    return tr("measured (%1)").arg(schedule);
+  }
+  if (index.column() == kInterval) {
+    if (of == nullptr || (role != Qt::DisplayRole && role != Qt::UserRole)) return {};
+    if (role == Qt::UserRole) return ms(of->step_time_high_ns - of->step_time_low_ns);
+    return QStringLiteral("%1 - %2")
+        .arg(ms(of->step_time_low_ns).toDouble(), 0, 'f', 2)
+        .arg(ms(of->step_time_high_ns).toDouble(), 0, 'f', 2);
+  }
+  if (role == Qt::UserRole) return number(row, index.column());
+  if (role == Qt::DisplayRole) return shown(number(row, index.column()), index.column());
+  return {};
+}
+
+QVariant PredictionsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+  switch (section) {
+    case kSchedule: return tr("schedule");
+    case kStep: return tr("step ms");
+    case kInterval: return tr("p10 - p90");
+    case kSpeedup: return tr("speed-up");
+    case kHidden: return tr("hidden comm");
+    case kExposedCommunication: return tr("exposed comm ms");
+    case kExposedCopy: return tr("exposed copy ms");
+    case kIdle: return tr("idle ms");
+    case kHostBlocked: return tr("host blocked ms");
+    case kRaces: return tr("races");
+    default: return {};
+  }
+}
+
+}  // namespace interlace::gui

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <QAbstractTableModel>
+#include <optional>
+#include <vector>
+
+#include "simulator/report/predict_report.hpp"
+
+namespace interlace::gui {
+
+/// A line for the recording and one for each prediction, in the order in which they came; columns as in `interlace
+/// predict`. Qt::UserRole gives the number behind a cell, to sort by; Qt::ToolTipRole of the first column the reasons.
+class PredictionsModel : public QAbstractTableModel {
+ public:
+  enum Column {
+    kSchedule,
+    kStep,
+    kInterval,
+    kSpeedup,
+    kHidden,
+    kExposedCommunication,
+    kExposedCopy,
+    kIdle,
+    kHostBlocked,
+    kRaces,
+    kColumns
+  };
+
+  using QAbstractTableModel::QAbstractTableModel;
+
+  /// Drops all lines but the recording's.
+  void set_recorded(const report::RecordedRun& recorded);
+  /// Replaces the line of the same schedule where there is one.
+  void add(const report::Prediction& prediction);
+  void clear();
+
+  /// The prediction of a line; none for the recording's.
+  [[nodiscard]] const report::Prediction* prediction(int row) const;
+  [[nodiscard]] std::optional<int> row_of(const std::string& schedule) const;
+  /// RFC 4180, header first.
+  [[nodiscard]] QString csv() const;
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
+                                    int role = Qt::DisplayRole) const override;
+
+ private:
+  [[nodiscard]] bool is_recorded(int row) const { return recorded_ && row == 0; }
+  [[nodiscard]] QVariant number(int row, int column) const;
+
+  std::optional<report::RecordedRun> recorded_;
+  std::vector<report::Prediction> predictions_;
+};
+
+}  // namespace interlace::gui

@@ -1,0 +1,223 @@
+#include "gui/panels/compare_panel.hpp"
+
+#include <QSplitter>
+#include <QTabBar>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "gui/compare/alignment.hpp"
+#include "gui/compare/facts.hpp"
+#include "gui/models/operation_facts.hpp"
+#include "gui/panels/difference_strip.hpp"
+#include "gui/panels/legend_strip.hpp"
+#include "gui/timeline/names.hpp"
+
+namespace interlace::gui {
+
+ComparePanel::ComparePanel(QWidget* parent)
+    : QWidget(parent),
+      theme_(&theme(ThemeKind::kLight)),
+      legend_(new LegendStrip),
+      splitter_(new QSplitter(Qt::Vertical)),
+      lower_(new QWidget),
+      tabs_(new QTabBar),
+      difference_(new DifferenceStrip) {
+  setFocusPolicy(Qt::StrongFocus);
+  clock_.start();
+  for (TimelinePane*& pane : panes_) pane = new TimelinePane;
+  auto* below = new QVBoxLayout(lower_);
+  below->setContentsMargins(0, 0, 0, 0);
+  below->setSpacing(0);
+  below->addWidget(tabs_);
+  below->addWidget(difference_);
+  below->addWidget(panes_[1], 1);
+  tabs_->setTabsClosable(true);
+  tabs_->setExpanding(false);
+  tabs_->setDrawBase(false);
+  tabs_->setUsesScrollButtons(true);
+  tabs_->setFocusPolicy(Qt::NoFocus);
+  splitter_->addWidget(panes_[0]);
+  splitter_->addWidget(lower_);
+  splitter_->setChildrenCollapsible(false);
+  lower_->hide();
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->setSpacing(0);
+  all->addWidget(legend_);
+  all->addWidget(splitter_, 1);
+  connect_pane(Side::kMeasured);
+  connect_pane(Side::kPredicted);
+  connect(tabs_, &QTabBar::currentChanged, this, &ComparePanel::show_forecast);
+  connect(tabs_, &QTabBar::tabCloseRequested, this, &ComparePanel::close_forecast);
+}
+
+void ComparePanel::connect_pane(Side side) {
+  TimelinePane* of = &pane(side);
+  connect(of, &TimelinePane::look_wanted, this, [this, side](const Viewport& view) { look(side, view); });
+  connect(of, &TimelinePane::select_wanted, this,
+          [this, side](std::optional<trace::OperationId> op) { select(side, op, false); });
+  connect(of, &TimelinePane::fit_wanted, this, [this, side, of](trace::OperationId op) {
+    fit(side, {of->run()->trace().start(op), of->run()->trace().end(op)});
+  });
+  connect(of, &TimelinePane::range_wanted, this, [this, of](std::optional<MeasuredRange> range) {
+    of->set_range(std::move(range));
+    Q_EMIT range_changed();
+  });
+  connect(of, &TimelinePane::hovered, this, [this, of](std::optional<trace::OperationId> op) {
+    Q_EMIT hovered(op ? QString::fromStdString(headline_of_operation(*of->run(), *op)) : QString());
+  });
+  connect(of, &TimelinePane::became_active, this, [this, side] {
+    active_ = side;
+    setFocus();
+  });
+  connect(of, &TimelinePane::resized, this, &ComparePanel::apply_width);
+}
+
+void ComparePanel::set_hint(const QString& hint) { pane(Side::kMeasured).set_hint(hint); }
+
+void ComparePanel::set_recorded(RecordedPtr recorded) {
+  recorded_ = std::move(recorded);
+  forecasts_.clear();
+  const QSignalBlocker quiet(tabs_);
+  while (tabs_->count() > 0) tabs_->removeTab(0);
+  lower_->hide();
+  pane(Side::kPredicted).set_run(nullptr, nullptr);
+  for (auto& marks : marks_) marks.clear();
+  history_.clear();
+  const RunPtr& run = recorded_->run;
+  aligned_step_ = 0;
+  views_ = Views();
+  views_.set_anchor(Side::kMeasured, anchor_at_step(run->first_steps(), aligned_step_));
+  colourings_ = {colouring_of(*run), nullptr};
+  pane(Side::kMeasured).set_run(run, colourings_[0]);
+  pane(Side::kMeasured).set_title(tr("Measured"), QString::fromStdString(facts_of(*recorded_)));
+  active_ = Side::kMeasured;
+  compare();
+  update_hits();
+  update_legend();
+  look_at_first();
+  Q_EMIT linked_changed(true);
+  Q_EMIT selection_changed();
+  Q_EMIT range_changed();
+}
+
+void ComparePanel::add_forecast(ForecastPtr forecast) {
+  const std::string& name = forecast->schedule.name;
+  const auto same = std::ranges::find(forecasts_, name, [](const ForecastPtr& f) { return f->schedule.name; });
+  const auto tab = static_cast<int>(same - forecasts_.begin());
+  const bool is_new = same == forecasts_.end();
+  const bool is_first = forecasts_.empty();
+  if (is_new) {
+    forecasts_.push_back(std::move(forecast));
+    const QSignalBlocker quiet(tabs_);
+    tabs_->addTab(QString::fromStdString(file_name(name)));
+    tabs_->setTabToolTip(tab, QString::fromStdString(name));
+  } else {
+    *same = std::move(forecast);
+  }
+  if (is_first) {
+    lower_->show();
+    const int half = splitter_->height() / 2;
+    splitter_->setSizes({half, half});
+  }
+  show_forecast(tab);
+}
+
+void ComparePanel::show_forecast(int tab) {
+  if (tab < 0 || tab >= static_cast<int>(forecasts_.size())) return;
+  const Forecast& forecast = *forecasts_[static_cast<std::size_t>(tab)];
+  {
+    const QSignalBlocker quiet(tabs_);
+    tabs_->setCurrentIndex(tab);
+  }
+  const auto steps = std::span(forecast.run->first_steps());
+  views_.set_anchor(Side::kPredicted, anchor_at_step(steps, aligned_step_));
+  colourings_[1] = colouring_of(*forecast.run);
+  pane(Side::kPredicted).set_run(forecast.run, colourings_[1]);
+  pane(Side::kPredicted)
+      .set_title(tr("Predicted  %1").arg(QString::fromStdString(forecast.schedule.name)),
+                 QString::fromStdString(facts_of(forecast)));
+  update_hits();
+  update_legend();
+  compare();
+  apply_width();
+  show_views();
+  Q_EMIT forecast_shown(tab);
+  Q_EMIT selection_changed();
+}
+
+void ComparePanel::close_forecast(int tab) {
+  if (tab < 0 || tab >= static_cast<int>(forecasts_.size())) return;
+  forecasts_.erase(forecasts_.begin() + tab);
+  {
+    const QSignalBlocker quiet(tabs_);
+    tabs_->removeTab(tab);
+  }
+  if (!forecasts_.empty()) {
+    show_forecast(tabs_->currentIndex());
+    return;
+  }
+  lower_->hide();
+  pane(Side::kPredicted).set_run(nullptr, nullptr);
+  colourings_[1] = nullptr;
+  compare();
+  active_ = Side::kMeasured;
+  update_legend();
+  Q_EMIT selection_changed();
+}
+
+int ComparePanel::shown_forecast() const { return forecasts_.empty() ? -1 : tabs_->currentIndex(); }
+
+void ComparePanel::set_theme(const Theme& theme) {
+  theme_ = &theme;
+  legend_->set_theme(theme);
+  difference_->set_theme(theme);
+  for (TimelinePane* pane : panes_) pane->set_theme(theme);
+}
+
+void ComparePanel::set_colour_by(ColourBy by) {
+  colour_by_ = by;
+  recolour();
+}
+
+std::shared_ptr<const Colouring> ComparePanel::colouring_of(const Run& run) const {
+  return std::make_shared<Colouring>(colour(run.trace(), run.scene().lanes(), run.scene().tags(), colour_by_));
+}
+
+void ComparePanel::recolour() {
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    if (!pane(side).run()) continue;
+    auto& colouring = colourings_[static_cast<std::size_t>(side)];
+    colouring = colouring_of(*pane(side).run());
+    pane(side).set_colouring(colouring);
+  }
+  update_legend();
+}
+
+void ComparePanel::update_legend() {
+  std::vector<const Colouring*> shown;
+  for (const auto& colouring : colourings_) {
+    if (colouring) shown.push_back(colouring.get());
+  }
+  legend_->set_entries(legend_of(shown));
+}
+
+Picture ComparePanel::picture() const {
+  Picture picture;
+  picture.width = width();
+  picture.theme = theme_->kind;
+  picture.legend = legend_->entries();
+  for (const TimelinePane* shown : panes_) {
+    if (!shown->run()) continue;
+    picture.panes.push_back({shown->content(), static_cast<double>(shown->height()), std::nullopt});
+    if (shown == panes_[1] && difference_->isVisible()) picture.panes.back().leads = comparison_.leads();
+  }
+  if (recorded_) {
+    QStringList names;
+    for (const auto& file : recorded_->files) names << QString::fromStdString(file.filename().string());
+    picture.title = names.join(QStringLiteral("  ·  "));
+  }
+  return picture;
+}
+
+}  // namespace interlace::gui

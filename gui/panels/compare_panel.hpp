@@ -1,0 +1,139 @@
+#pragma once
+
+#include <QElapsedTimer>
+#include <QWidget>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "gui/compare/comparison.hpp"
+#include "gui/compare/picture.hpp"
+#include "gui/compare/views.hpp"
+#include "gui/panels/timeline_pane.hpp"
+#include "gui/session/forecast.hpp"
+#include "gui/session/recorded.hpp"
+
+class QSplitter;
+class QTabBar;
+
+namespace interlace::gui {
+
+class DifferenceStrip;
+class LegendStrip;
+
+/// The measured timeline above the predicted ones (a tab each), with one view for both while they are linked.
+class ComparePanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ComparePanel(QWidget* parent = nullptr);
+
+  /// Drops all predictions and shows the recording alone.
+  void set_recorded(RecordedPtr recorded);
+  /// Adds a tab, or replaces that of the same schedule, and shows it.
+  void add_forecast(ForecastPtr forecast);
+  void show_forecast(int tab);
+  void close_forecast(int tab);
+  void set_theme(const Theme& theme);
+  void set_colour_by(ColourBy by);
+  void set_hint(const QString& hint);
+
+  // What keys and menus do; each concerns the pane that was used last and, while linked, the other.
+  void zoom(double factor);
+  void pan(double part_of_width);
+  void scroll(double pixels);
+  void fit_all();
+  void fit_step();
+  /// The measured range, else the selected operation.
+  void fit_selection();
+  void go_back();
+  void go_forward();
+  void set_linked(bool linked);
+  /// Both anchors to the step that is so many behind the middle one of their trace.
+  void align_step(std::ptrdiff_t offset);
+  /// Both anchors to the starts of what is selected in either pane.
+  void align_selections();
+  void toggle_mark();
+  void clear_selection();
+  /// The next or previous operation on the row of the selected one.
+  void select_neighbour(bool next);
+  void set_detail(LaneDetail detail);
+  /// In both panes. Throws gui.bad_pattern.
+  void search(const QString& pattern);
+  /// Shows the next or previous hit of the pane used last; false where there is none.
+  bool show_hit(bool next);
+
+  [[nodiscard]] const Views& views() const { return views_; }
+  [[nodiscard]] TimelinePane& pane(Side side) const { return *panes_[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] Side active() const { return active_; }
+  [[nodiscard]] const std::vector<ForecastPtr>& forecasts() const { return forecasts_; }
+  [[nodiscard]] int shown_forecast() const;
+  /// Of the recording and the prediction that is shown.
+  [[nodiscard]] const Comparison& comparison() const { return comparison_; }
+  /// The same piece of work in the other pane, where it is there.
+  [[nodiscard]] std::optional<trace::OperationId> counterpart_of(Side side, trace::OperationId op) const;
+  [[nodiscard]] std::ptrdiff_t aligned_step() const { return aligned_step_; }
+  /// "3 of 120"; empty without a search.
+  [[nodiscard]] QString hit_text() const;
+  /// What is seen now, with the height that it has on the screen.
+  [[nodiscard]] Picture picture() const;
+
+ Q_SIGNALS:
+  void selection_changed();
+  void range_changed();
+  void hovered(const QString& headline);
+  void linked_changed(bool linked);
+  void forecast_shown(int tab);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  struct Shown {
+    RunPtr run;
+    std::shared_ptr<const Colouring> colouring;
+  };
+
+  void connect_pane(Side side);
+  void look(Side side, const Viewport& view);
+  void show_views();
+  void apply_width();
+  void look_at_first();
+  void remember();
+  void restore(const Views& views);
+  void select(Side side, std::optional<trace::OperationId> op, bool bring_into_view);
+  void fit(Side side, Interval in_trace);
+  [[nodiscard]] std::shared_ptr<const Colouring> colouring_of(const Run& run) const;
+  void recolour();
+  void update_legend();
+  void update_hits();
+  void compare();
+  void show_counterparts();
+  [[nodiscard]] TimelinePane& active_pane() const { return pane(active_); }
+  [[nodiscard]] Interval limits(Side side) const;
+
+  RecordedPtr recorded_;
+  std::vector<ForecastPtr> forecasts_;
+  Views views_;
+  ViewHistory history_;
+  Comparison comparison_;
+  QElapsedTimer clock_;
+  ColourBy colour_by_ = ColourBy::kStage;
+  const Theme* theme_;
+  Side active_ = Side::kMeasured;
+  std::ptrdiff_t aligned_step_ = 0;
+  bool first_view_pending_ = false;
+  QString pattern_;
+  std::array<std::shared_ptr<const SearchHits>, kSides> hits_;
+  std::array<std::shared_ptr<const Colouring>, kSides> colourings_;
+  std::array<std::vector<Mark>, kSides> marks_;
+
+  LegendStrip* legend_;
+  QSplitter* splitter_;
+  QWidget* lower_;
+  QTabBar* tabs_;
+  DifferenceStrip* difference_;
+  std::array<TimelinePane*, kSides> panes_{};
+};
+
+}  // namespace interlace::gui

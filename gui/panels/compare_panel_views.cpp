@@ -1,0 +1,270 @@
+// Where the panes look, and what is selected and found in them.
+#include <QSplitter>
+#include <algorithm>
+
+#include "gui/compare/alignment.hpp"
+#include "gui/panels/compare_panel.hpp"
+#include "gui/panels/difference_strip.hpp"
+
+namespace interlace::gui {
+
+namespace {
+
+constexpr double kFitMargin = 0.15;
+
+}  // namespace
+
+Interval ComparePanel::limits(Side side) const {
+  Interval all{0, 0};
+  for (const Side of : {Side::kMeasured, Side::kPredicted}) {
+    if (!pane(of).run() || (of != side && !views_.linked())) continue;
+    const Interval extent = views_.on_axis(of, pane(of).run()->extent());
+    all = all.length() == 0 ? extent : Interval{std::min(all.begin, extent.begin), std::max(all.end, extent.end)};
+  }
+  return all;
+}
+
+void ComparePanel::look(Side side, const Viewport& view) {
+  remember();
+  views_.look(side, clamped(view, limits(side)));
+  show_views();
+}
+
+void ComparePanel::compare() {
+  const RunPtr& predicted = pane(Side::kPredicted).run();
+  comparison_ = recorded_ && predicted ? Comparison(*recorded_->run, *predicted, aligned_step_) : Comparison();
+  difference_->setVisible(comparison_.known());
+  difference_->set_leads(comparison_.leads());
+  show_counterparts();
+}
+
+std::optional<trace::OperationId> ComparePanel::counterpart_of(Side side, trace::OperationId op) const {
+  return side == Side::kMeasured ? comparison_.matching().predicted_of(op) : comparison_.matching().measured_of(op);
+}
+
+void ComparePanel::show_counterparts() {
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    const auto selected = pane(other(side)).selected();
+    pane(side).set_counterpart(selected ? counterpart_of(other(side), *selected) : std::nullopt);
+  }
+}
+
+void ComparePanel::show_views() {
+  difference_->set_view(views_.view(Side::kMeasured));
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    pane(side).set_view(views_.view(side), views_.anchor(side));
+  }
+}
+
+void ComparePanel::apply_width() {
+  const double width = pane(Side::kMeasured).plot_width();
+  if (width < 2) return;
+  views_.set_width(width);
+  if (first_view_pending_) look_at_first();
+  show_views();
+}
+
+void ComparePanel::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  apply_width();
+}
+
+void ComparePanel::look_at_first() {
+  const double width = pane(Side::kMeasured).plot_width();
+  // Until the window has its size there is no width to fit into.
+  first_view_pending_ = width < 2 || !isVisible();
+  if (!recorded_) return;
+  const Interval span = first_view(recorded_->run->first_steps(), {}, recorded_->run->trace().length());
+  views_.look(Side::kMeasured, fitted(span, std::max(width, 2.0), 0));
+  show_views();
+}
+
+void ComparePanel::remember() { history_.moved(views_, clock_.elapsed()); }
+
+void ComparePanel::restore(const Views& views) {
+  const bool was_linked = views_.linked();
+  views_ = views;
+  apply_width();
+  if (views_.linked() != was_linked) Q_EMIT linked_changed(views_.linked());
+}
+
+void ComparePanel::go_back() {
+  if (history_.can_go_back()) restore(history_.back(views_));
+}
+
+void ComparePanel::go_forward() {
+  if (history_.can_go_forward()) restore(history_.forward(views_));
+}
+
+void ComparePanel::zoom(double factor) {
+  const Viewport& view = views_.view(active_);
+  look(active_, zoomed(view, factor, active_pane().cursor_x().value_or(view.width / 2)));
+}
+
+void ComparePanel::pan(double part_of_width) {
+  const Viewport& view = views_.view(active_);
+  look(active_, panned(view, part_of_width * view.width));
+}
+
+void ComparePanel::scroll(double pixels) { active_pane().scroll_by(pixels); }
+
+void ComparePanel::fit_all() {
+  if (recorded_) look(active_, fitted(limits(active_), views_.view(active_).width));
+}
+
+void ComparePanel::fit_step() {
+  if (!recorded_) return;
+  std::span<const Interval> predicted;
+  if (const RunPtr& run = pane(Side::kPredicted).run()) predicted = run->first_steps();
+  const auto& measured = recorded_->run->first_steps();
+  look(active_,
+       fitted(first_view(measured, predicted, recorded_->run->trace().length()), views_.view(active_).width, 0));
+}
+
+void ComparePanel::fit(Side side, Interval in_trace) {
+  look(side, fitted(views_.on_axis(side, in_trace), views_.view(side).width, kFitMargin));
+}
+
+void ComparePanel::fit_selection() {
+  const TimelinePane& of = active_pane();
+  if (!of.run()) return;
+  if (of.range() && of.range()->span.length() > 0) {
+    fit(active_, of.range()->span);
+  } else if (of.selected()) {
+    fit(active_, {of.run()->trace().start(*of.selected()), of.run()->trace().end(*of.selected())});
+  } else {
+    fit_step();
+  }
+}
+
+void ComparePanel::set_linked(bool linked) {
+  if (linked == views_.linked()) return;
+  remember();
+  views_.link(linked, active_);
+  show_views();
+  Q_EMIT linked_changed(linked);
+}
+
+void ComparePanel::align_step(std::ptrdiff_t offset) {
+  if (!recorded_) return;
+  aligned_step_ = offset;
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    if (const RunPtr& run = pane(side).run()) views_.set_anchor(side, anchor_at_step(run->first_steps(), offset));
+  }
+  compare();
+  show_views();
+  Q_EMIT selection_changed();
+}
+
+void ComparePanel::align_selections() {
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    const TimelinePane& of = pane(side);
+    if (!of.run()) continue;
+    if (of.range()) {
+      views_.set_anchor(side, of.range()->span.begin);
+    } else if (of.selected()) {
+      views_.set_anchor(side, of.run()->trace().start(*of.selected()));
+    }
+  }
+  show_views();
+  Q_EMIT selection_changed();
+}
+
+void ComparePanel::toggle_mark() {
+  const TimelinePane& of = active_pane();
+  if (!of.run()) return;
+  const Viewport view = of.content().trace_view();
+  const Nanoseconds at =
+      of.selected() ? of.run()->trace().start(*of.selected()) : view.time_at(of.cursor_x().value_or(view.width / 2));
+  auto& marks = marks_[static_cast<std::size_t>(active_)];
+  const auto near =
+      std::ranges::find_if(marks, [&](const Mark& mark) { return std::abs(view.x_of(mark.at) - view.x_of(at)) < 4; });
+  if (near != marks.end()) {
+    marks.erase(near);
+  } else {
+    marks.push_back({at, std::to_string(marks.size() + 1)});
+  }
+  active_pane().set_marks(marks);
+}
+
+void ComparePanel::clear_selection() {
+  for (TimelinePane* pane : panes_) {
+    pane->set_selected(std::nullopt);
+    pane->set_range(std::nullopt);
+  }
+  show_counterparts();
+  Q_EMIT selection_changed();
+  Q_EMIT range_changed();
+}
+
+void ComparePanel::select(Side side, std::optional<trace::OperationId> op, bool bring_into_view) {
+  TimelinePane& of = pane(side);
+  active_ = side;
+  of.set_selected(op);
+  show_counterparts();
+  if (op && bring_into_view) {
+    of.reveal(*op);
+    const trace::Trace& trace = of.run()->trace();
+    const Interval span = views_.on_axis(side, {trace.start(*op), trace.end(*op)});
+    const Viewport& view = views_.view(side);
+    const Interval shown = view.visible();
+    if (span.end < shown.begin || span.begin > shown.end) {
+      const double middle = static_cast<double>(span.begin) + static_cast<double>(span.length()) / 2;
+      look(side, Viewport{middle - view.ns_per_px * view.width / 2, view.ns_per_px, view.width});
+    }
+  }
+  Q_EMIT selection_changed();
+}
+
+void ComparePanel::select_neighbour(bool next) {
+  const TimelinePane& of = active_pane();
+  if (!of.run() || !of.selected()) return;
+  const Scene& scene = of.run()->scene();
+  const auto row = row_of(scene.lanes(), of.run()->trace(), *of.selected());
+  if (!row) return;
+  const auto& operations = scene.row(*row).operations;
+  const auto at = std::ranges::lower_bound(operations, *of.selected());
+  if (next && at + 1 != operations.end()) select(active_, *(at + 1), true);
+  if (!next && at != operations.begin()) select(active_, *(at - 1), true);
+}
+
+void ComparePanel::set_detail(LaneDetail detail) {
+  for (TimelinePane* pane : panes_) pane->set_detail_of_all(detail);
+}
+
+void ComparePanel::search(const QString& pattern) {
+  // Tried first, so that a wrong pattern leaves what was found before.
+  if (recorded_) (void)SearchHits(recorded_->run->trace(), pattern.toStdString());
+  pattern_ = pattern;
+  update_hits();
+}
+
+void ComparePanel::update_hits() {
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    auto& hits = hits_[static_cast<std::size_t>(side)];
+    const RunPtr& run = pane(side).run();
+    hits = run && !pattern_.isEmpty() ? std::make_shared<SearchHits>(run->trace(), pattern_.toStdString()) : nullptr;
+    pane(side).set_hits(hits);
+  }
+}
+
+bool ComparePanel::show_hit(bool next) {
+  const auto& hits = hits_[static_cast<std::size_t>(active_)];
+  if (!hits) return false;
+  const auto from = active_pane().selected();
+  const auto found = next ? hits->next(from) : hits->previous(from);
+  if (!found) return false;
+  select(active_, found, true);
+  return true;
+}
+
+QString ComparePanel::hit_text() const {
+  const auto& hits = hits_[static_cast<std::size_t>(active_)];
+  if (!hits) return {};
+  const auto selected = active_pane().selected();
+  const std::size_t number = selected ? hits->number_of(*selected) : 0;
+  const auto count = static_cast<qulonglong>(hits->operations().size());
+  return number == 0 ? tr("%1 found").arg(count) : tr("%1 of %2").arg(static_cast<qulonglong>(number)).arg(count);
+}
+
+}  // namespace interlace::gui

@@ -1,0 +1,73 @@
+#include "gui/panels/table_panel.hpp"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHeaderView>
+#include <QMenu>
+#include <QSortFilterProxyModel>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "gui/models/csv.hpp"
+
+namespace interlace::gui {
+
+TablePanel::TablePanel(QAbstractItemModel* model, int stretched, bool sortable, QWidget* parent)
+    : QWidget(parent), table_(new QTableView), model_(model), stretched_(stretched) {
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->addWidget(table_);
+  if (sortable) {
+    auto* sorted = new QSortFilterProxyModel(this);
+    sorted->setSourceModel(model);
+    sorted->setSortRole(Qt::UserRole);
+    table_->setModel(sorted);
+    table_->setSortingEnabled(true);
+    table_->sortByColumn(-1, Qt::AscendingOrder);
+  } else {
+    table_->setModel(model);
+  }
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(20);
+  table_->setShowGrid(false);
+  table_->setAlternatingRowColors(true);
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setWordWrap(false);
+  table_->setFrameShape(QFrame::NoFrame);
+  table_->horizontalHeader()->setHighlightSections(false);
+  table_->setContextMenuPolicy(Qt::ActionsContextMenu);
+  auto* copy_all = new QAction(tr("Copy table as CSV"), table_);
+  connect(copy_all, &QAction::triggered, this, &TablePanel::copy);
+  table_->addAction(copy_all);
+  connect(model, &QAbstractItemModel::modelReset, this, &TablePanel::fit_columns);
+  connect(model, &QAbstractItemModel::rowsInserted, this, &TablePanel::fit_columns);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+    if (now.isValid()) Q_EMIT row_chosen(model_row(now.row()));
+  });
+  fit_columns();
+}
+
+void TablePanel::fit_columns() {
+  QHeaderView* header = table_->horizontalHeader();
+  if (model_->columnCount() == 0) return;
+  for (int column = 0; column < model_->columnCount(); ++column) {
+    header->setSectionResizeMode(column, column == stretched_ ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
+  }
+}
+
+int TablePanel::model_row(int row) const {
+  const auto* sorted = qobject_cast<const QSortFilterProxyModel*>(table_->model());
+  return sorted == nullptr ? row : sorted->mapToSource(sorted->index(row, 0)).row();
+}
+
+void TablePanel::select_model_row(int row) {
+  const auto* sorted = qobject_cast<const QSortFilterProxyModel*>(table_->model());
+  const QModelIndex shown = sorted == nullptr ? model_->index(row, 0) : sorted->mapFromSource(model_->index(row, 0));
+  const QSignalBlocker quiet(this);
+  table_->setCurrentIndex(shown);
+}
+
+void TablePanel::copy() const { QApplication::clipboard()->setText(csv_of(*table_->model())); }
+
+}  // namespace interlace::gui

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QWidget>
+
+class QAbstractItemModel;
+class QTableView;
+
+namespace interlace::gui {
+
+/// A table that can be sorted, if wanted, and copied or saved as CSV from its menu.
+class TablePanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// The model must outlive the panel. stretched: the column that takes the room that is left.
+  TablePanel(QAbstractItemModel* model, int stretched, bool sortable, QWidget* parent = nullptr);
+
+  [[nodiscard]] QTableView& table() const { return *table_; }
+  /// The row of the model behind a row of the table.
+  [[nodiscard]] int model_row(int row) const;
+  /// The row of the table that shows a row of the model.
+  void select_model_row(int row);
+  /// To the clipboard.
+  void copy() const;
+
+ Q_SIGNALS:
+  /// Chosen by mouse or keys: the model's row.
+  void row_chosen(int row);
+
+ private:
+  void fit_columns();
+
+  QTableView* table_;
+  QAbstractItemModel* model_;
+  int stretched_;
+};
+
+}  // namespace interlace::gui

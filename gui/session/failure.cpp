@@ -1,0 +1,30 @@
+#include "gui/session/failure.hpp"
+
+#include <new>
+#include <utility>
+
+#include "simulator/base/error.hpp"
+
+namespace interlace::gui {
+
+Failure failure_of(std::exception_ptr caught, std::string title) {
+  try {
+    std::rethrow_exception(std::move(caught));
+  } catch (const Error& error) {
+    return {std::move(title), error.problem(), error.place(), error.advice(), std::string(error.code())};
+  } catch (const std::bad_alloc&) {
+    return {std::move(title), "there is not enough memory", "", "open fewer ranks, or record a shorter span", ""};
+  } catch (const std::exception& error) {
+    return {std::move(title), error.what(), "", "", ""};
+  }
+}
+
+std::string text_of(const Failure& failure) {
+  std::string text = failure.problem;
+  if (!failure.place.empty()) text += "\nWhere: " + failure.place;
+  if (!failure.advice.empty()) text += "\nWhat to do: " + failure.advice;
+  if (!failure.code.empty()) text += "\nCode: " + failure.code;
+  return text;
+}
+
+}  // namespace interlace::gui

@@ -1,0 +1,76 @@
+#include "gui/session/forecast.hpp"
+
+#include <utility>
+
+#include "gui/session/tagging.hpp"
+#include "simulator/analysis/compare.hpp"
+#include "simulator/analysis/host_blocking.hpp"
+
+namespace interlace::gui {
+
+namespace {
+
+std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Interval>>& steps) {
+  std::vector<analysis::StepWindow> windows;
+  for (const std::vector<Interval>& of_rank : steps) windows.push_back(analysis::window_of(of_rank));
+  return windows;
+}
+
+report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps) {
+  return {.schedule = prediction.schedule,
+          .step_time_ns = prediction.step_time,
+          .step_time_low_ns = prediction.step_time_low,
+          .step_time_high_ns = prediction.step_time_high,
+          .speedup = std::nullopt,
+          .overlap = steps.overlap.mean,
+          .host_blocked_ns = analysis::total_blocked(steps.host_blocks),
+          .reasons = {},
+          .races = prediction.races,
+          .diagnostics = {}};
+}
+
+}  // namespace
+
+Forecaster::Replayed Forecaster::replay(const schedule::Schedule& schedule) const {
+  replay::Prediction prediction = predictor_->predict(schedule, {});
+  analysis::StepAnalysis steps = analysis::analyse_steps(prediction.trace, windows_of(prediction.steps));
+  return {std::move(prediction), std::move(steps)};
+}
+
+std::optional<Nanoseconds> Forecaster::replayed_step() const {
+  if (!itself_) return std::nullopt;
+  return itself_->prediction.step_time;
+}
+
+ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progress& progress) {
+  if (!recorded_->sites) {
+    throw Error(kCannotPredict, recorded_->files.front().string(),
+                "the recording cannot be cut into stages: " + recorded_->no_predictions,
+                "record with TorchRec's annotations; the timeline can be looked at all the same");
+  }
+  const Recorded::Sites& sites = *recorded_->sites;
+  if (!predictor_) predictor_.emplace(recorded_->run->trace(), sites.cut, sites.table);
+  if (sites.schedule && !itself_) {
+    progress.begin("replaying " + sites.schedule->name);
+    itself_ = replay(*sites.schedule);
+  }
+  progress.begin("predicting " + schedule.name);
+  Replayed replayed = replay(schedule);
+  auto forecast = std::make_shared<Forecast>();
+  forecast->schedule = schedule;
+  forecast->row = row_of(replayed.prediction, replayed.steps);
+  if (itself_) {
+    forecast->row.speedup =
+        static_cast<double>(itself_->prediction.step_time) / static_cast<double>(replayed.prediction.step_time);
+    for (analysis::Reason& reason : analysis::compare(itself_->steps, replayed.steps)) {
+      forecast->row.reasons.push_back(std::move(reason.text));
+    }
+  }
+  progress.begin("laying out " + schedule.name);
+  Tags tags = tags_of_prediction(replayed.prediction.trace);
+  forecast->run = std::make_shared<Run>(schedule.name, std::move(replayed.prediction.trace), std::move(tags),
+                                        std::move(replayed.prediction.steps));
+  return forecast;
+}
+
+}  // namespace interlace::gui

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "gui/session/recorded.hpp"
+#include "simulator/analysis/step_analysis.hpp"
+#include "simulator/base/error.hpp"
+#include "simulator/replay/predict.hpp"
+
+namespace interlace::gui {
+
+inline constexpr ErrorCode kCannotPredict{"gui.cannot_predict"};
+
+/// What one schedule is predicted to do to a recording.
+struct Forecast {
+  schedule::Schedule schedule;
+  RunPtr run;
+  report::Prediction row;
+};
+
+using ForecastPtr = std::shared_ptr<const Forecast>;
+
+/// Predicts schedules from one recording. Remembers the recorded schedule replayed, which the others are compared with;
+/// so it is for one thread at a time.
+class Forecaster {
+ public:
+  explicit Forecaster(RecordedPtr recorded) : recorded_(std::move(recorded)) {}
+
+  /// Blocks. Throws gui.cannot_predict, replay.stage_not_recorded, Cancelled.
+  [[nodiscard]] ForecastPtr predict(const schedule::Schedule& schedule, const Progress& progress);
+
+  /// The recorded schedule replayed: what speed-ups refer to. None before the first prediction, and where the recorded
+  /// schedule is not known.
+  [[nodiscard]] std::optional<Nanoseconds> replayed_step() const;
+
+ private:
+  struct Replayed {
+    replay::Prediction prediction;
+    analysis::StepAnalysis steps;
+  };
+  [[nodiscard]] Replayed replay(const schedule::Schedule& schedule) const;
+
+  RecordedPtr recorded_;
+  std::optional<replay::Predictor> predictor_;
+  std::optional<Replayed> itself_;
+};
+
+}  // namespace interlace::gui

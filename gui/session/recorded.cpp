@@ -1,0 +1,74 @@
+#include "gui/session/recorded.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "gui/session/recorded_steps.hpp"
+#include "gui/session/tagging.hpp"
+#include "simulator/analysis/annotations.hpp"
+#include "simulator/analysis/overlap.hpp"
+#include "simulator/ingest/read.hpp"
+#include "simulator/replay/recognise.hpp"
+#include "simulator/schedule/library.hpp"
+
+namespace interlace::gui {
+
+namespace {
+
+/// Cuts by TorchRec's annotations. A recording without them can be looked at all the same.
+void find_sites(const trace::Trace& trace, Recorded& recorded) {
+  try {
+    stages::Cut cut = stages::cut(trace, stages::torchrec_profile(), recorded.diagnostics);
+    replay::SiteTable table = replay::find_sites(trace, cut, recorded.diagnostics);
+    const std::vector<schedule::Schedule> library = schedule::all_sound();
+    const schedule::Schedule* known = replay::recognise(library, trace, cut, table);
+    recorded.sites.emplace(Recorded::Sites{std::move(cut), std::move(table), {}});
+    if (known != nullptr) recorded.sites->schedule = *known;
+  } catch (const Error& error) {
+    recorded.no_predictions = error.what();
+  }
+}
+
+void describe(const trace::Trace& trace, const std::vector<std::vector<Interval>>& steps, Recorded& recorded) {
+  report::RecordedRun& facts = recorded.facts;
+  for (const std::filesystem::path& file : recorded.files) facts.files.push_back(file.string());
+  for (const trace::Rank& rank : trace.ranks()) {
+    facts.ranks.push_back(rank.number);
+    if (rank.world_size) facts.world_size = rank.world_size;
+  }
+  if (recorded.sites && recorded.sites->schedule) facts.schedule = recorded.sites->schedule->name;
+  if (std::ranges::any_of(steps, [](const auto& of_rank) { return of_rank.empty(); }) || steps.empty()) return;
+  std::vector<analysis::StepWindow> windows;
+  for (const std::vector<Interval>& of_rank : steps) windows.push_back(analysis::window_of(of_rank));
+  facts.overlap = analysis::overlap(trace, analysis::Annotations(trace), windows).mean;
+  facts.step_time_ns = facts.overlap->step_ns;
+  facts.steps = windows.front().steps;
+}
+
+}  // namespace
+
+RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progress& progress) {
+  auto recorded = std::make_shared<Recorded>();
+  recorded->files = std::move(files);
+  progress.begin(recorded->files.size() == 1 ? fmt::format("reading {}", recorded->files.front().filename().string())
+                                             : fmt::format("reading {} files", recorded->files.size()));
+  ingest::Recording recording = ingest::read(recorded->files);
+  recorded->diagnostics = std::move(recording.diagnostics);
+  progress.begin("cutting the recording into stages");
+  find_sites(recording.trace, *recorded);
+  const stages::Cut* cut = recorded->sites ? &recorded->sites->cut : nullptr;
+  const schedule::Schedule* known =
+      recorded->sites && recorded->sites->schedule ? &*recorded->sites->schedule : nullptr;
+  std::vector<std::vector<Interval>> steps = steps_of_recording(recording.trace, cut);
+  describe(recording.trace, steps, *recorded);
+  recorded->facts.diagnostics = recorded->diagnostics.entries();
+  progress.begin("laying out the timeline");
+  Tags tags = tags_of_recording(recording.trace, cut, known);
+  recorded->run = std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps));
+  progress.begin("drawing");
+  return recorded;
+}
+
+}  // namespace interlace::gui

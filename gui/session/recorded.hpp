@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/session/progress.hpp"
+#include "gui/session/run.hpp"
+#include "simulator/base/diagnostics.hpp"
+#include "simulator/replay/sites.hpp"
+#include "simulator/report/predict_report.hpp"
+#include "simulator/schedule/schedule.hpp"
+#include "simulator/stages/cut.hpp"
+
+namespace interlace::gui {
+
+/// A recording as opened: its timeline, what is known of it, and what predictions are made from.
+struct Recorded {
+  std::vector<std::filesystem::path> files;
+  RunPtr run;
+  Diagnostics diagnostics;
+  report::RecordedRun facts;
+
+  /// What predictions need. None where the recording cannot be cut into stages; `no_predictions` says why.
+  struct Sites {
+    stages::Cut cut;
+    replay::SiteTable table;
+    std::optional<schedule::Schedule> schedule;  ///< the recorded one, where it is a built-in one
+  };
+  std::optional<Sites> sites;
+  std::string no_predictions;
+};
+
+using RecordedPtr = std::shared_ptr<const Recorded>;
+
+/// Reads recordings of one run and prepares them to be shown. Blocks; for a thread of its own. Throws as ingest::read
+/// does, and Cancelled.
+[[nodiscard]] RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progress& progress);
+
+}  // namespace interlace::gui

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gui/timeline/scene.hpp"
+#include "simulator/base/interval.hpp"
+
+namespace interlace::graph {
+class Graph;
+}
+
+namespace interlace::gui {
+
+/// One timeline, measured or predicted, with all that is worked out from it. Immutable and shared; it lives where it
+/// was made, since its scene refers to its trace.
+class Run {
+ public:
+  /// steps: by rank, the steady training steps in the trace, by time; may be empty.
+  Run(std::string title, trace::Trace trace, Tags tags, std::vector<std::vector<Interval>> steps);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run();
+
+  /// "measured", or the schedule's name.
+  [[nodiscard]] const std::string& title() const { return title_; }
+  [[nodiscard]] const trace::Trace& trace() const { return trace_; }
+  [[nodiscard]] const Scene& scene() const { return scene_; }
+  [[nodiscard]] const std::vector<std::vector<Interval>>& steps() const { return steps_; }
+  /// Of the first rank.
+  [[nodiscard]] const std::vector<Interval>& first_steps() const;
+  [[nodiscard]] Interval extent() const { return {0, trace_.length()}; }
+  /// None where the trace is too large for it to be worth its memory.
+  [[nodiscard]] const graph::Graph* dependencies() const { return graph_.get(); }
+
+ private:
+  std::string title_;
+  trace::Trace trace_;
+  Scene scene_;
+  std::vector<std::vector<Interval>> steps_;
+  std::unique_ptr<const graph::Graph> graph_;
+};
+
+using RunPtr = std::shared_ptr<const Run>;
+
+}  // namespace interlace::gui

@@ -1,0 +1,69 @@
+#include "gui/session/session.hpp"
+
+#include <functional>
+#include <utility>
+
+namespace interlace::gui {
+
+Session::Session(QObject* parent) : QObject(parent) { worker_.setMaxThreadCount(1); }
+
+Session::~Session() {
+  stop_.request_stop();
+  worker_.clear();
+  worker_.waitForDone();
+}
+
+template <class Work>
+void Session::start(std::string title_on_failure, Work work) {
+  ++pending_;
+  const Progress progress{[this](const std::string& phase) {
+                            QMetaObject::invokeMethod(
+                                this, [this, phase] { Q_EMIT progressed(QString::fromStdString(phase)); });
+                          },
+                          stop_.get_token()};
+  worker_.start([this, progress, title = std::move(title_on_failure), work = std::move(work)]() mutable {
+    std::function<void()> done;
+    try {
+      if (!progress.stop.stop_requested()) done = work(progress);
+    } catch (const Cancelled&) {
+    } catch (...) {
+      done = [this, failure = failure_of(std::current_exception(), title)] { Q_EMIT failed(failure); };
+    }
+    QMetaObject::invokeMethod(this, [this, stop = progress.stop, done = std::move(done)] {
+      if (done && !stop.stop_requested()) done();
+      settle();
+    });
+  });
+}
+
+void Session::settle() {
+  if (--pending_ == 0) Q_EMIT finished();
+}
+
+void Session::open(std::vector<std::filesystem::path> files) {
+  start("The recording cannot be opened", [this, files = std::move(files)](const Progress& progress) {
+    RecordedPtr opened_now = open_recording(files, progress);
+    return [this, opened_now] {
+      recorded_ = opened_now;
+      forecaster_ = std::make_shared<Forecaster>(opened_now);
+      Q_EMIT opened();
+    };
+  });
+}
+
+void Session::predict(const schedule::Schedule& schedule) {
+  if (!forecaster_) return;
+  start(schedule.name + " cannot be predicted", [this, schedule, forecaster = forecaster_](const Progress& progress) {
+    ForecastPtr forecast = forecaster->predict(schedule, progress);
+    return [this, forecast, forecaster] {
+      if (forecaster == forecaster_) Q_EMIT predicted(forecast);
+    };
+  });
+}
+
+void Session::cancel() {
+  stop_.request_stop();
+  stop_ = std::stop_source();
+}
+
+}  // namespace interlace::gui

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <QObject>
+#include <QThreadPool>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "gui/session/failure.hpp"
+#include "gui/session/forecast.hpp"
+#include "gui/session/recorded.hpp"
+
+namespace interlace::gui {
+
+/// Opens recordings and predicts schedules on a thread of its own, one thing after the other; results come as signals
+/// in the thread that the session lives in. What is cancelled, or meant for a recording closed since, is dropped
+/// without a word.
+class Session : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Session(QObject* parent = nullptr);
+  /// Waits for what is running.
+  ~Session() override;
+
+  /// Replaces what is open once all has been read; nothing changes where that fails.
+  void open(std::vector<std::filesystem::path> files);
+  /// Predicts from the open recording; does nothing where none is.
+  void predict(const schedule::Schedule& schedule);
+  /// Gives up all that is running or waits to.
+  void cancel();
+
+  [[nodiscard]] bool busy() const { return pending_ > 0; }
+  /// May be null.
+  [[nodiscard]] const RecordedPtr& recorded() const { return recorded_; }
+
+ Q_SIGNALS:
+  void progressed(const QString& phase);
+  void opened();
+  void predicted(const interlace::gui::ForecastPtr& forecast);
+  void failed(const interlace::gui::Failure& failure);
+  /// The last of what was asked for has come, failed or been cancelled.
+  void finished();
+
+ private:
+  /// Runs `work` off this thread; `done`, which it returns, runs on this one unless cancelled.
+  template <class Work>
+  void start(std::string title_on_failure, Work work);
+  void settle();
+
+  QThreadPool worker_;
+  std::stop_source stop_;
+  int pending_ = 0;
+  RecordedPtr recorded_;
+  std::shared_ptr<Forecaster> forecaster_;
+};
+
+}  // namespace interlace::gui

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <QPainter>
+
+#include "gui/theme/theme.hpp"
+#include "gui/timeline/pane.hpp"
+
+namespace interlace::gui {
+
+// What stands over the operations of a pane.
+
+/// A tick on the axis where found operations start, also those too short to be seen.
+void draw_hits(QPainter& painter, const PaneContent& content, const QRectF& axis, const Theme& theme);
+/// The measured range with its length.
+void draw_range(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme);
+void draw_marks(QPainter& painter, const PaneContent& content, const PaneAreas& areas, const Theme& theme);
+/// Outlines of the selected operation, of the counterpart of the other pane's, and of the hovered one.
+void draw_selection(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme);
+void draw_arrows(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme);
+
+/// Where an operation is drawn: its own row, or the nearest row of its lane that is shown. None where its rank is
+/// folded. From the upper left corner of the plot.
+[[nodiscard]] std::optional<QRectF> place_of(const PaneContent& content, trace::OperationId op);
+
+}  // namespace interlace::gui

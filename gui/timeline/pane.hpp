@@ -1,0 +1,86 @@
+#pragma once
+
+#include <QRectF>
+#include <QString>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gui/timeline/dependency.hpp"
+#include "gui/timeline/placement.hpp"
+#include "gui/timeline/scene.hpp"
+#include "gui/timeline/search.hpp"
+#include "gui/timeline/viewport.hpp"
+
+namespace interlace::gui {
+
+/// A range of time being measured, on some rows.
+struct MeasuredRange {
+  Interval span;
+  std::vector<RowIndex> rows;
+
+  bool operator==(const MeasuredRange&) const = default;
+};
+
+/// A flag that the user set at a point in time.
+struct Mark {
+  Nanoseconds at = 0;
+  std::string text;
+
+  bool operator==(const Mark&) const = default;
+};
+
+/// What one timeline shows, ready to be drawn anywhere. Times are the trace's own, but for `view`.
+struct PaneContent {
+  const Scene* scene = nullptr;  ///< these three are never null when drawn
+  const Colouring* colouring = nullptr;
+  const Placement* placement = nullptr;
+  QString title;  ///< "measured"
+  QString facts;  ///< one line behind it
+  Viewport view;  ///< of the plot; time 0 is `anchor` of the trace
+  Nanoseconds anchor = 0;
+  double scroll = 0;  ///< pixels of the placement above the upper edge
+  std::span<const Interval> steps;
+  std::optional<trace::OperationId> selected;
+  std::optional<trace::OperationId> counterpart;  ///< of what is selected in the other pane
+  std::optional<trace::OperationId> hovered;
+  std::span<const Dependency> arrows;
+  std::optional<MeasuredRange> range;
+  std::span<const Mark> marks;
+  const SearchHits* hits = nullptr;  ///< may be null
+
+  /// `view` on the trace's own time.
+  [[nodiscard]] Viewport trace_view() const { return view.shifted(static_cast<double>(anchor)); }
+};
+
+/// The parts of a pane.
+struct PaneAreas {
+  QRectF title;
+  QRectF steps;  ///< brackets with the lengths of the training steps
+  QRectF axis;
+  QRectF labels;  ///< names of the lanes
+  QRectF plot;
+};
+[[nodiscard]] PaneAreas areas_of(const QRectF& pane);
+
+/// The space that a pane takes beside its plot.
+inline constexpr double kLabelWidth = 176;
+inline constexpr double kTitleHeight = 24;
+inline constexpr double kStepsHeight = 17;
+inline constexpr double kAxisHeight = 19;
+inline constexpr double kAbovePlot = kTitleHeight + kStepsHeight + kAxisHeight;
+
+/// What lies at a point of the plot.
+struct Hit {
+  std::optional<RowIndex> row;
+  std::optional<trace::OperationId> operation;
+  Nanoseconds at = 0;  ///< on the trace's own time
+};
+/// x, y: from the upper left corner of the plot. Operations up to three pixels away count, too.
+[[nodiscard]] Hit hit_test(const PaneContent& content, double x, double y);
+
+/// The rows of which anything is in sight on a plot of this height.
+[[nodiscard]] std::vector<RowIndex> rows_in_sight(const PaneContent& content, double height);
+
+}  // namespace interlace::gui

@@ -1,0 +1,97 @@
+#include "gui/timeline/placement.hpp"
+
+#include <algorithm>
+
+namespace interlace::gui {
+
+namespace {
+
+/// Rows of host threads that the compact view shows.
+constexpr std::uint32_t kMainThreadRows = 4;
+constexpr std::uint32_t kLaunchThreadRows = 2;
+constexpr std::uint32_t kOtherThreadRows = 1;
+
+std::uint32_t compact_rows(const LaneRows& lane) {
+  switch (lane.use) {
+    case LaneUse::kMainThread: return std::min(lane.work_rows, kMainThreadRows);
+    case LaneUse::kLaunchThread: return std::min(lane.work_rows, kLaunchThreadRows);
+    case LaneUse::kOtherThread: return std::min(lane.work_rows, kOtherThreadRows);
+    case LaneUse::kStream: break;
+  }
+  // A stream that holds nothing but ranges shows these.
+  return lane.work_rows > 0 ? lane.work_rows : lane.rows();
+}
+
+double height_of(const Row& row, const LaneRows& lane, const RowHeights& heights) {
+  switch (row.band) {
+    case Band::kRanges: return heights.range_row;
+    case Band::kAllocations: return heights.allocation_row;
+    case Band::kWork: break;
+  }
+  if (lane.use == LaneUse::kOtherThread) return heights.other_row;
+  return lane.use == LaneUse::kStream ? heights.stream_row : heights.thread_row;
+}
+
+template <class Placed>
+const Placed* at(const std::vector<Placed>& placed, double y) {
+  auto after = std::ranges::upper_bound(placed, y, {}, &Placed::top);
+  if (after == placed.begin()) return nullptr;
+  --after;
+  return y < after->top + after->height ? &*after : nullptr;
+}
+
+}  // namespace
+
+RowHeights RowHeights::scaled(double factor) const {
+  return {.rank = rank * factor,
+          .thread_row = thread_row * factor,
+          .other_row = other_row * factor,
+          .stream_row = stream_row * factor,
+          .range_row = range_row * factor,
+          .allocation_row = allocation_row * factor,
+          .gap = gap * factor};
+}
+
+LaneChoice LaneChoice::compact(const Lanes& lanes, std::size_t ranks) {
+  return {std::vector<LaneDetail>(lanes.lanes.size(), LaneDetail::kCompact), std::vector<bool>(ranks, false)};
+}
+
+const PlacedRow* Placement::row_at(double y) const { return at(rows, y); }
+const PlacedLane* Placement::lane_at(double y) const { return at(lanes, y); }
+const PlacedRank* Placement::rank_at(double y) const { return at(ranks, y); }
+
+const PlacedRow* Placement::place_of(RowIndex row) const {
+  const auto found = std::ranges::find(rows, row, &PlacedRow::row);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+Placement place(const trace::Trace& trace, const Lanes& lanes, const LaneChoice& choice, const RowHeights& heights) {
+  Placement placed;
+  double y = 0;
+  std::optional<trace::RankId> rank;
+  for (std::uint32_t i = 0; i < lanes.lanes.size(); ++i) {
+    const LaneRows& lane = lanes.lanes[i];
+    const trace::RankId of = trace.lane(lane.lane).rank;
+    const bool folded = choice.folded_ranks[of.index()];
+    if (rank != of) {
+      placed.ranks.push_back({of, y, heights.rank, folded});
+      y += heights.rank + heights.gap;
+      rank = of;
+    }
+    if (folded) continue;
+    const std::uint32_t shown = choice.lanes[i] == LaneDetail::kFull ? lane.rows() : compact_rows(lane);
+    if (shown == 0) continue;
+    const double top = y;
+    for (RowIndex row = lane.first_row; row < lane.first_row + shown; ++row) {
+      const double height = height_of(lanes.rows[row], lane, heights);
+      placed.rows.push_back({row, y, height});
+      y += height;
+    }
+    placed.lanes.push_back({i, top, y - top, lane.rows() - shown});
+    y += heights.gap;
+  }
+  placed.height = y;
+  return placed;
+}
+
+}  // namespace interlace::gui

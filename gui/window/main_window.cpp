@@ -1,0 +1,259 @@
+#include "gui/window/main_window.hpp"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QProgressBar>
+#include <QSettings>
+#include <QStyleFactory>
+#include <QTabWidget>
+#include <QToolButton>
+#include <QUrl>
+#include <utility>
+
+#include "gui/models/operation_facts.hpp"
+#include "gui/panels/table_panel.hpp"
+#include "gui/timeline/measure.hpp"
+#include "simulator/schedule/library.hpp"
+
+namespace interlace::gui {
+
+namespace {
+
+const QString kRecentFiles = QStringLiteral("recent_files");
+constexpr int kMostRecent = 10;
+
+QString in_qt(const std::string& text) { return QString::fromStdString(text); }
+
+}  // namespace
+
+MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), panel_(new ComparePanel) {
+  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  setWindowTitle(tr("Interlace"));
+  setAcceptDrops(true);
+  resize(1600, 1000);
+  make_panels();
+  make_tool_bar();
+  make_menus();
+  make_status_bar();
+  connect_session();
+  set_theme(ThemeKind::kLight);
+  panel_->set_hint(
+      tr("Open recordings of a training job: File > Open, or drop PyTorch-profiler traces or .ilt files here.\n"
+         "All ranks of one run at once. Press ? for the keys."));
+  panel_->setFocus();
+}
+
+void MainWindow::connect_session() {
+  connect(&session_, &Session::progressed, this, [this](const QString& phase) { phase_label_->setText(phase); });
+  connect(&session_, &Session::opened, this, &MainWindow::when_opened);
+  connect(&session_, &Session::predicted, this, &MainWindow::when_predicted);
+  connect(&session_, &Session::failed, this, &MainWindow::show_failure);
+  connect(&session_, &Session::finished, this, [this] { show_busy(false); });
+  connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_details);
+  connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_hit_text);
+  connect(panel_, &ComparePanel::range_changed, this, &MainWindow::show_range);
+  connect(panel_, &ComparePanel::hovered, hover_label_, &QLabel::setText);
+  connect(panel_, &ComparePanel::linked_changed, this, [this](bool linked) { link_button_->setChecked(linked); });
+  connect(panel_, &ComparePanel::forecast_shown, this, [this](int tab) {
+    const auto row = predictions_.row_of(panel_->forecasts()[static_cast<std::size_t>(tab)]->schedule.name);
+    if (row) predictions_table_->select_model_row(*row);
+  });
+}
+
+void MainWindow::open(std::vector<std::filesystem::path> files, std::vector<std::string> schedules) {
+  if (files.empty()) return;
+  session_.cancel();
+  schedules_to_predict_ = std::move(schedules);
+  session_.open(std::move(files));
+  show_busy(true);
+}
+
+void MainWindow::when_opened() {
+  const RecordedPtr& recorded = session_.recorded();
+  predictions_.set_recorded(recorded->facts);
+  diagnostics_.set(recorded->diagnostics.entries());
+  panel_->set_recorded(recorded);
+  const QString name = in_qt(recorded->files.front().filename().string());
+  setWindowTitle(recorded->files.size() == 1
+                     ? tr("%1 - Interlace").arg(name)
+                     : tr("%1 and %2 more - Interlace").arg(name).arg(recorded->files.size() - 1));
+  remember_file();
+  for (const std::string& schedule : std::exchange(schedules_to_predict_, {})) predict(schedule);
+}
+
+void MainWindow::predict(const std::string& name_or_file) {
+  try {
+    session_.predict(schedule::load(name_or_file));
+    show_busy(session_.busy());
+  } catch (const Error&) {
+    show_failure(failure_of(std::current_exception(), "The schedule cannot be used"));
+  }
+}
+
+void MainWindow::predict_all() {
+  for (const schedule::Schedule& schedule : schedule::all_sound()) session_.predict(schedule);
+  show_busy(session_.busy());
+}
+
+void MainWindow::when_predicted(const ForecastPtr& forecast) {
+  predictions_.add(forecast->row);
+  panel_->add_forecast(forecast);
+}
+
+void MainWindow::show_busy(bool busy) {
+  busy_bar_->setVisible(busy);
+  cancel_button_->setVisible(busy);
+  if (!busy) phase_label_->clear();
+}
+
+void MainWindow::show_failure(const Failure& failure) {
+  // A dialog of its own that blocks nothing but this window; several failures are told one after the other.
+  auto* dialog = new QMessageBox(QMessageBox::Warning, tr("Interlace"), in_qt(failure.title), QMessageBox::Ok, this);
+  dialog->setInformativeText(in_qt(text_of(failure)));
+  dialog->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setObjectName(QStringLiteral("failure"));
+  dialog->open();
+}
+
+QMessageBox* MainWindow::failure_dialog() const { return findChild<QMessageBox*>(QStringLiteral("failure")); }
+
+void MainWindow::show_details() {
+  std::vector<FactsModel::Fact> facts = facts_of_selection();
+  details_.set(facts.empty() ? facts_of_forecast() : std::move(facts));
+}
+
+std::vector<FactsModel::Fact> MainWindow::facts_of_selection() const {
+  const Side side = panel_->active();
+  const TimelinePane& pane = panel_->pane(side);
+  std::vector<FactsModel::Fact> facts;
+  if (!pane.run() || !pane.selected()) return facts;
+  const PaneContent content = pane.content();
+  const std::vector<Dependency> arrows(content.arrows.begin(), content.arrows.end());
+  for (const auto& [what, text] : facts_of_operation(*pane.run(), *pane.selected(), content.anchor, arrows)) {
+    facts.emplace_back(in_qt(what), in_qt(text));
+  }
+  if (const auto same = panel_->counterpart_of(side, *pane.selected())) {
+    const PaneContent there = panel_->pane(other(side)).content();
+    const std::string change =
+        change_text(pane.run()->trace(), *pane.selected(), content.anchor, there.scene->trace(), *same, there.anchor);
+    facts.emplace(facts.begin() + 3, side == Side::kMeasured ? tr("predicted") : tr("than measured"), in_qt(change));
+  }
+  return facts;
+}
+
+std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
+  std::vector<FactsModel::Fact> facts;
+  const int shown = panel_->shown_forecast();
+  if (shown < 0) return facts;
+  const Forecast& forecast = *panel_->forecasts()[static_cast<std::size_t>(shown)];
+  facts.emplace_back(tr("schedule"), in_qt(forecast.schedule.name));
+  if (!forecast.schedule.description.empty()) facts.emplace_back(tr("is"), in_qt(forecast.schedule.description));
+  for (const std::string& reason : forecast.row.reasons) facts.emplace_back(tr("why"), in_qt(reason));
+  for (const std::string& race : forecast.row.races) facts.emplace_back(tr("race"), in_qt(race));
+  return facts;
+}
+
+void MainWindow::show_range() {
+  const TimelinePane& pane = panel_->pane(panel_->active());
+  if (!pane.run() || !pane.range()) {
+    range_.clear();
+    return;
+  }
+  const trace::Trace& trace = pane.run()->trace();
+  range_.set(trace, measure(trace, pane.run()->scene().lanes(), pane.range()->rows, pane.range()->span));
+  lower_tabs_->setCurrentWidget(range_table_);
+}
+
+void MainWindow::search(const QString& pattern) {
+  try {
+    panel_->search(pattern);
+  } catch (const Error& error) {
+    hit_label_->setText(in_qt(error.problem()));
+    return;
+  }
+  if (!pattern.isEmpty()) panel_->show_hit(true);
+  show_hit_text();
+}
+
+void MainWindow::show_hit_text() { hit_label_->setText(panel_->hit_text()); }
+
+void MainWindow::export_picture(const std::filesystem::path& file) {
+  try {
+    write_picture(panel_->picture(), file);
+    hover_label_->setText(tr("%1 written").arg(in_qt(file.string())));
+  } catch (const Error&) {
+    show_failure(failure_of(std::current_exception(), "The picture cannot be written"));
+  }
+}
+
+void MainWindow::set_theme(ThemeKind kind) {
+  theme_kind_ = kind;
+  QApplication::setPalette(widget_palette(theme(kind)));
+  panel_->set_theme(theme(kind));
+}
+
+void MainWindow::set_colour_by(ColourBy by) {
+  panel_->set_colour_by(by);
+  colour_box_->setCurrentIndex(static_cast<int>(by));
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  std::vector<std::filesystem::path> recordings;
+  for (const QUrl& url : event->mimeData()->urls()) {
+    if (url.isLocalFile()) recordings.emplace_back(url.toLocalFile().toStdString());
+  }
+  event->acceptProposedAction();
+  open(std::move(recordings));
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  session_.cancel();
+  QMainWindow::closeEvent(event);
+}
+
+void MainWindow::remember_file() {
+  QStringList files;
+  for (const auto& file : session_.recorded()->files) {
+    files << QFileInfo(in_qt(file.string())).absoluteFilePath();
+  }
+  QSettings settings;
+  QStringList recent = settings.value(kRecentFiles).toStringList();
+  const QString entry = files.join(u'\n');
+  recent.removeAll(entry);
+  recent.prepend(entry);
+  while (recent.size() > kMostRecent) recent.removeLast();
+  settings.setValue(kRecentFiles, recent);
+}
+
+void MainWindow::fill_recent_files() {
+  recent_menu_->clear();
+  const QStringList recent = QSettings().value(kRecentFiles).toStringList();
+  for (const QString& entry : recent) {
+    const QStringList files = entry.split(u'\n');
+    const QString first = QFileInfo(files.first()).fileName();
+    const QString text = files.size() == 1 ? first : tr("%1 and %2 more").arg(first).arg(files.size() - 1);
+    QAction* action = recent_menu_->addAction(text);
+    action->setToolTip(entry);
+    connect(action, &QAction::triggered, this, [this, files] {
+      std::vector<std::filesystem::path> paths;
+      for (const QString& file : files) paths.emplace_back(file.toStdString());
+      open(std::move(paths));
+    });
+  }
+  if (recent.isEmpty()) recent_menu_->addAction(tr("nothing opened yet"))->setEnabled(false);
+}
+
+}  // namespace interlace::gui

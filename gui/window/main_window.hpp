@@ -1,0 +1,113 @@
+#pragma once
+
+#include <QMainWindow>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/models/diagnostics_model.hpp"
+#include "gui/models/facts_model.hpp"
+#include "gui/models/predictions_model.hpp"
+#include "gui/models/range_model.hpp"
+#include "gui/panels/compare_panel.hpp"
+#include "gui/session/session.hpp"
+
+class QComboBox;
+class QDockWidget;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QMessageBox;
+class QProgressBar;
+class QTabWidget;
+class QToolButton;
+
+namespace interlace::gui {
+
+class TablePanel;
+
+/// The window: timelines in the middle, what is known of them below.
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit MainWindow(QWidget* parent = nullptr);
+
+  /// Replaces what is open; then predicts these schedules (names or files).
+  void open(std::vector<std::filesystem::path> files, std::vector<std::string> schedules = {});
+  /// A built-in name or a file. An unusable one is told in a dialog.
+  void predict(const std::string& name_or_file);
+  /// All built-in schedules without known hazards.
+  void predict_all();
+  void set_theme(ThemeKind kind);
+  void set_colour_by(ColourBy by);
+  /// Searches in both timelines and shows the first hit. A wrong pattern is told beside the field.
+  void search(const QString& pattern);
+  /// .png, .svg or .pdf. A failure is told in a dialog.
+  void export_picture(const std::filesystem::path& file);
+  void show_help();
+
+  [[nodiscard]] Session& session() { return session_; }
+  [[nodiscard]] ComparePanel& timelines() const { return *panel_; }
+  [[nodiscard]] const PredictionsModel& predictions() const { return predictions_; }
+  [[nodiscard]] const FactsModel& details() const { return details_; }
+  [[nodiscard]] const RangeModel& range() const { return range_; }
+  [[nodiscard]] const DiagnosticsModel& diagnostics() const { return diagnostics_; }
+  /// The dialog that tells the last failure, while it is open.
+  [[nodiscard]] QMessageBox* failure_dialog() const;
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+
+ private:
+  void make_menus();
+  void make_tool_bar();
+  void make_panels();
+  void make_status_bar();
+  void connect_session();
+  void add_keys(QMenu* view_menu);
+  void ask_for_recordings();
+  void ask_for_schedule();
+  void ask_for_picture();
+  void show_failure(const Failure& failure);
+  void show_busy(bool busy);
+  void when_opened();
+  void when_predicted(const ForecastPtr& forecast);
+  void show_details();
+  [[nodiscard]] std::vector<FactsModel::Fact> facts_of_selection() const;
+  /// Why the prediction that is shown differs from the recording.
+  [[nodiscard]] std::vector<FactsModel::Fact> facts_of_forecast() const;
+  void show_range();
+  void show_hit_text();
+  void remember_file();
+  void fill_recent_files();
+
+  Session session_;
+  PredictionsModel predictions_;
+  FactsModel details_;
+  RangeModel range_;
+  DiagnosticsModel diagnostics_;
+  std::vector<std::string> schedules_to_predict_;  ///< once the recording is open
+
+  ComparePanel* panel_;
+  QTabWidget* lower_tabs_ = nullptr;
+  TablePanel* predictions_table_ = nullptr;
+  TablePanel* details_table_ = nullptr;
+  TablePanel* range_table_ = nullptr;
+  QComboBox* schedule_box_ = nullptr;
+  QComboBox* colour_box_ = nullptr;
+  QToolButton* link_button_ = nullptr;
+  QLineEdit* search_field_ = nullptr;
+  QLabel* hit_label_ = nullptr;
+  QLabel* hover_label_ = nullptr;
+  QLabel* phase_label_ = nullptr;
+  QProgressBar* busy_bar_ = nullptr;
+  QToolButton* cancel_button_ = nullptr;
+  QMenu* recent_menu_ = nullptr;
+  ThemeKind theme_kind_ = ThemeKind::kLight;
+};
+
+}  // namespace interlace::gui

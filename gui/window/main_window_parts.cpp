@@ -1,0 +1,215 @@
+// Menus, bars and panels of the window, and the dialogs that ask for files.
+#include <QComboBox>
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QProgressBar>
+#include <QSplitter>
+#include <QStatusBar>
+#include <QTabWidget>
+#include <QTableView>
+#include <QToolBar>
+#include <QToolButton>
+
+#include "gui/panels/table_panel.hpp"
+#include "gui/window/actions.hpp"
+#include "gui/window/help_dialog.hpp"
+#include "gui/window/main_window.hpp"
+#include "simulator/schedule/library.hpp"
+
+namespace interlace::gui {
+
+void MainWindow::make_panels() {
+  predictions_table_ = new TablePanel(&predictions_, PredictionsModel::kSchedule, true);
+  details_table_ = new TablePanel(&details_, 1, false);
+  details_table_->table().horizontalHeader()->hide();
+  range_table_ = new TablePanel(&range_, RangeModel::kName, true);
+  auto* quality_table = new TablePanel(&diagnostics_, DiagnosticsModel::kMeaning, false);
+  lower_tabs_ = new QTabWidget;
+  lower_tabs_->setDocumentMode(true);
+  lower_tabs_->setFocusPolicy(Qt::NoFocus);
+  lower_tabs_->addTab(predictions_table_, tr("Predictions"));
+  lower_tabs_->addTab(range_table_, tr("Range"));
+  lower_tabs_->addTab(quality_table, tr("Data quality"));
+  auto* lower = new QSplitter(Qt::Horizontal);
+  lower->addWidget(lower_tabs_);
+  lower->addWidget(details_table_);
+  lower->setStretchFactor(0, 3);
+  lower->setStretchFactor(1, 2);
+  auto* all = new QSplitter(Qt::Vertical);
+  all->addWidget(panel_);
+  all->addWidget(lower);
+  all->setStretchFactor(0, 1);
+  all->setSizes({780, 190});
+  setCentralWidget(all);
+  connect(predictions_table_, &TablePanel::row_chosen, this, [this](int row) {
+    const report::Prediction* chosen = predictions_.prediction(row);
+    if (chosen == nullptr) return;
+    const auto& forecasts = panel_->forecasts();
+    for (std::size_t tab = 0; tab < forecasts.size(); ++tab) {
+      if (forecasts[tab]->schedule.name == chosen->schedule) panel_->show_forecast(static_cast<int>(tab));
+    }
+  });
+}
+
+void MainWindow::make_tool_bar() {
+  QToolBar* bar = addToolBar(tr("Tools"));
+  bar->setMovable(false);
+  bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
+  bar->addAction(tr("Open..."), this, &MainWindow::ask_for_recordings);
+  bar->addSeparator();
+  schedule_box_ = new QComboBox;
+  schedule_box_->setMinimumContentsLength(30);
+  schedule_box_->setFocusPolicy(Qt::ClickFocus);
+  schedule_box_->addItem(tr("predict a schedule..."));
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    schedule_box_->addItem(QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size())));
+  }
+  bar->addWidget(schedule_box_);
+  connect(schedule_box_, &QComboBox::activated, this, [this](int index) {
+    if (index > 0) predict(schedule_box_->itemText(index).toStdString());
+    schedule_box_->setCurrentIndex(0);
+    panel_->setFocus();
+  });
+  bar->addAction(tr("All"), this, &MainWindow::predict_all)->setToolTip(tr("Predict all built-in schedules"));
+  bar->addAction(tr("From file..."), this, &MainWindow::ask_for_schedule)
+      ->setToolTip(tr("Predict a schedule of your own"));
+  bar->addSeparator();
+  bar->addWidget(new QLabel(tr(" colour by ")));
+  colour_box_ = new QComboBox;
+  colour_box_->setFocusPolicy(Qt::ClickFocus);
+  for (const ColourBy by : {ColourBy::kStage, ColourBy::kBatch, ColourBy::kKind, ColourBy::kStream}) {
+    const std::string_view name = to_string(by);
+    colour_box_->addItem(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
+  }
+  connect(colour_box_, &QComboBox::activated, this, [this](int index) {
+    panel_->set_colour_by(static_cast<ColourBy>(index));
+    panel_->setFocus();
+  });
+  bar->addWidget(colour_box_);
+  link_button_ = new QToolButton;
+  link_button_->setText(tr("Linked"));
+  link_button_->setCheckable(true);
+  link_button_->setChecked(true);
+  link_button_->setFocusPolicy(Qt::NoFocus);
+  connect(link_button_, &QToolButton::toggled, this, [this](bool on) { panel_->set_linked(on); });
+  bar->addWidget(link_button_);
+  bar->addSeparator();
+  search_field_ = new QLineEdit;
+  search_field_->setPlaceholderText(tr("search (/)"));
+  search_field_->setClearButtonEnabled(true);
+  search_field_->setMaximumWidth(280);
+  bar->addWidget(search_field_);
+  hit_label_ = new QLabel;
+  hit_label_->setMinimumWidth(110);
+  bar->addWidget(hit_label_);
+  connect(search_field_, &QLineEdit::returnPressed, this, [this] {
+    search(search_field_->text());
+    panel_->setFocus();
+  });
+  connect(search_field_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    if (text.isEmpty()) search(text);
+  });
+}
+
+void MainWindow::make_menus() {
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  file->addAction(tr("Open recordings..."), QKeySequence::Open, this, &MainWindow::ask_for_recordings);
+  recent_menu_ = file->addMenu(tr("Recent"));
+  connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_files);
+  fill_recent_files();
+  file->addSeparator();
+  file->addAction(tr("Export picture..."), QKeySequence(tr("Ctrl+E")), this, &MainWindow::ask_for_picture);
+  file->addAction(tr("Copy predictions as CSV"), this, [this] { predictions_table_->copy(); });
+  file->addSeparator();
+  file->addAction(tr("Quit"), QKeySequence::Quit, this, &QWidget::close);
+  QMenu* predict_menu = menuBar()->addMenu(tr("&Predict"));
+  predict_menu->addAction(tr("All built-in schedules"), this, &MainWindow::predict_all);
+  predict_menu->addAction(tr("Schedule from file..."), this, &MainWindow::ask_for_schedule);
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  add_keys(view);
+  view->addSeparator();
+  view->addAction(tr("Light or dark"), this,
+                  [this] { set_theme(theme_kind_ == ThemeKind::kLight ? ThemeKind::kDark : ThemeKind::kLight); });
+  QMenu* help = menuBar()->addMenu(tr("&Help"));
+  help->addAction(tr("Keys and mouse"), this, &MainWindow::show_help);
+}
+
+void MainWindow::add_keys(QMenu* view_menu) {
+  const auto add = [&](QMenu* menu, const KeyAction& of) {
+    QAction* action = menu->addAction(of.text, this, of.run);
+    action->setShortcuts(of.keys);
+    // Letters are commands only while the timelines have the focus, not in text fields.
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    panel_->addAction(action);
+  };
+  QMenu* menu = nullptr;
+  QString group;
+  for (const KeyAction& of : timeline_actions(*panel_)) {
+    if (menu == nullptr || of.group != group) menu = view_menu->addMenu(of.group);
+    group = of.group;
+    add(menu, of);
+  }
+  QMenu* find = view_menu->addMenu(tr("Find"));
+  add(find, {{}, tr("Search"), {QKeySequence(tr("/")), QKeySequence::Find}, [this] {
+               search_field_->setFocus();
+               search_field_->selectAll();
+             }});
+  add(find, {{}, tr("Next hit"), {QKeySequence(tr("N"))}, [this] { panel_->show_hit(true); }});
+  add(find, {{}, tr("Previous hit"), {QKeySequence(tr("Shift+N"))}, [this] { panel_->show_hit(false); }});
+  add(find, {{}, tr("Next colours"), {QKeySequence(tr("C"))}, [this] {
+               set_colour_by(static_cast<ColourBy>((colour_box_->currentIndex() + 1) % colour_box_->count()));
+             }});
+  add(find, {{}, tr("Keys and mouse"), {QKeySequence(tr("?")), QKeySequence::HelpContents}, [this] { show_help(); }});
+}
+
+void MainWindow::make_status_bar() {
+  hover_label_ = new QLabel;
+  phase_label_ = new QLabel;
+  busy_bar_ = new QProgressBar;
+  busy_bar_->setRange(0, 0);
+  busy_bar_->setMaximumWidth(140);
+  busy_bar_->setTextVisible(false);
+  cancel_button_ = new QToolButton;
+  cancel_button_->setText(tr("Cancel"));
+  connect(cancel_button_, &QToolButton::clicked, this, [this] {
+    session_.cancel();
+    schedules_to_predict_.clear();
+  });
+  statusBar()->addWidget(hover_label_, 1);
+  statusBar()->addPermanentWidget(phase_label_);
+  statusBar()->addPermanentWidget(busy_bar_);
+  statusBar()->addPermanentWidget(cancel_button_);
+  show_busy(false);
+}
+
+void MainWindow::show_help() {
+  auto* dialog = new HelpDialog(timeline_actions(*panel_), this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
+}
+
+void MainWindow::ask_for_recordings() {
+  const QStringList chosen =
+      QFileDialog::getOpenFileNames(this, tr("Open the recordings of a run, all ranks at once"), {},
+                                    tr("Recordings (*.json *.json.gz *.ilt);;All files (*)"));
+  std::vector<std::filesystem::path> files;
+  for (const QString& file : chosen) files.emplace_back(file.toStdString());
+  open(std::move(files));
+}
+
+void MainWindow::ask_for_schedule() {
+  const QString chosen =
+      QFileDialog::getOpenFileName(this, tr("Predict a schedule"), {}, tr("Schedules (*.json);;All files (*)"));
+  if (!chosen.isEmpty()) predict(chosen.toStdString());
+}
+
+void MainWindow::ask_for_picture() {
+  const QString chosen = QFileDialog::getSaveFileName(this, tr("Export what is seen"), QStringLiteral("timeline.png"),
+                                                      tr("Pictures (*.png *.svg *.pdf)"));
+  if (!chosen.isEmpty()) export_picture(chosen.toStdString());
+}
+
+}  // namespace interlace::gui

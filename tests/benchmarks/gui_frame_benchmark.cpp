@@ -1,0 +1,146 @@
+// A frame of panning and zooming over a large trace, as the window paints it: software rendering at 1920x1080.
+//
+// INTERLACE_BENCHMARK_OPERATIONS sets the size of the trace: 200,000 where absent; 10000000 is what the design asks
+// for.
+#include <benchmark/benchmark.h>
+
+#include <QGuiApplication>
+#include <QImage>
+#include <QPainter>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <random>
+
+#include "gui/timeline/draw_pane.hpp"
+#include "simulator/trace/trace_builder.hpp"
+
+namespace interlace::gui {
+namespace {
+
+constexpr int kWidth = 1920;
+constexpr int kHeight = 1080;
+constexpr std::size_t kRanks = 8;
+
+std::size_t operations_wanted() {
+  const char* text = std::getenv("INTERLACE_BENCHMARK_OPERATIONS");
+  return text == nullptr ? 200'000 : static_cast<std::size_t>(std::strtoull(text, nullptr, 10));
+}
+
+/// Eight ranks with a host thread (calls in ranges) and four streams each, gaps and lengths as in recordings.
+trace::Trace large_trace(std::size_t operations) {
+  trace::TraceBuilder builder;
+  builder.reserve(operations);
+  std::mt19937 random(7);
+  std::lognormal_distribution<double> length(9, 1.2);
+  const auto stage = [&](std::size_t i) { return builder.intern("## stage" + std::to_string(i % 9) + " ##"); };
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    const auto rank = builder.add_rank({.number = static_cast<std::int32_t>(r)});
+    const auto thread = builder.lane(trace::LaneKind::kHostThread, rank, 1, 1);
+    for (std::int64_t s = 0; s < 4; ++s) {
+      const auto stream = builder.lane(trace::LaneKind::kStream, rank, 0, s + 1);
+      Nanoseconds at = 0;
+      for (std::size_t i = 0; i < operations / kRanks / 8; ++i) {
+        const auto name = builder.intern("void kernel_" + std::to_string(i % 300) + "<float, 4>(float*)");
+        const auto busy = static_cast<Nanoseconds>(length(random));
+        const auto number = static_cast<std::int64_t>((r * 4 + static_cast<std::size_t>(s)) * operations + i);
+        if (i % 50 == 0)
+          builder.add_range({thread, stage(i / 50), at, 50'000, {}}, {.kind = trace::RangeKind::kAnnotation});
+        builder.add_host_call({thread, builder.intern("cudaLaunchKernel"), at, 3'000, number});
+        builder.add_kernel({stream, name, at + 5'000, busy, number}, {});
+        at += busy + static_cast<Nanoseconds>(length(random) / 4);
+      }
+    }
+  }
+  Diagnostics counted;
+  return std::move(builder).build(counted);
+}
+
+/// Made once: it takes longer than what is measured.
+struct LargePane {
+  trace::Trace trace = large_trace(operations_wanted());
+  Scene scene{trace, Tags(trace.size())};
+  Colouring colouring = colour(trace, scene.lanes(), scene.tags(), ColourBy::kKind);
+  Placement placement =
+      place(trace, scene.lanes(), LaneChoice::compact(scene.lanes(), trace.ranks().size()), RowHeights());
+  LabelCache labels{trace};
+  QImage image{kWidth, kHeight, QImage::Format_RGB32};
+
+  double frame_ms(const Viewport& view) {
+    PaneContent content;
+    content.scene = &scene;
+    content.colouring = &colouring;
+    content.placement = &placement;
+    content.view = view;
+    const auto begin = std::chrono::steady_clock::now();
+    QPainter painter(&image);
+    draw_pane(painter, content, QRectF(0, 0, kWidth, kHeight), theme(ThemeKind::kLight), labels);
+    painter.end();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  }
+};
+
+LargePane& large_pane() {
+  static const auto pane = std::make_unique<LargePane>();
+  return *pane;
+}
+
+void report(benchmark::State& state, std::vector<double> frames) {
+  std::ranges::sort(frames);
+  const auto part = [&](double of) {
+    return frames[static_cast<std::size_t>(of * static_cast<double>(frames.size() - 1))];
+  };
+  state.counters["p50_ms"] = part(0.5);
+  state.counters["p99_ms"] = part(0.99);
+  state.counters["max_ms"] = frames.back();
+  state.counters["frames"] = static_cast<double>(frames.size());
+  state.counters["operations"] = static_cast<double>(large_pane().trace.size());
+}
+
+/// From the whole trace down to microseconds and back, a notch of the wheel a frame.
+void zoom(benchmark::State& state) {
+  LargePane& pane = large_pane();
+  const Viewport all = fitted({0, pane.trace.length()}, kWidth - kLabelWidth);
+  std::vector<double> frames;
+  for (auto _ : state) {
+    Viewport view = all;
+    for (const double factor : {1.25, 0.8}) {
+      for (int notch = 0; notch < 60; ++notch) {
+        view = zoomed(view, factor, 700);
+        frames.push_back(pane.frame_ms(view));
+      }
+    }
+  }
+  report(state, std::move(frames));
+}
+BENCHMARK(zoom)->Unit(benchmark::kMillisecond);
+
+/// By 40 pixels a frame, at scales from the whole trace to single kernels.
+void pan(benchmark::State& state) {
+  LargePane& pane = large_pane();
+  std::vector<double> frames;
+  for (auto _ : state) {
+    for (const double closer : {1.0, 10.0, 100.0, 1000.0, 10'000.0}) {
+      Viewport view = zoomed(fitted({0, pane.trace.length()}, kWidth - kLabelWidth), closer, 900);
+      for (int frame = 0; frame < 40; ++frame) {
+        view = panned(view, -40);
+        frames.push_back(pane.frame_ms(view));
+      }
+    }
+  }
+  report(state, std::move(frames));
+}
+BENCHMARK(pan)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace interlace::gui
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  const QGuiApplication application(argc, argv);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

@@ -1,0 +1,298 @@
+// Drives the real window as a user does.
+#include <gtest/gtest.h>
+
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+#include <QUrl>
+#include <filesystem>
+
+#include "gui/timeline/draw_rows.hpp"
+#include "gui/window/main_window.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/print.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace interlace::gui {
+namespace {
+
+constexpr int kPatienceMs = 120'000;
+const std::filesystem::path kTraces = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces";
+const std::vector<std::filesystem::path> kBase = {kTraces / "torchrec_c6/base.r0.json.gz",
+                                                  kTraces / "torchrec_c6/base.r1.json.gz"};
+
+class WindowTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    window_.resize(1920, 1080);
+    window_.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&window_));
+  }
+  void settle() {
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.session().busy(); }, kPatienceMs));
+    QCoreApplication::processEvents();
+  }
+  void open(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& schedules = {}) {
+    window_.open(files, schedules);
+    settle();
+  }
+  [[nodiscard]] TimelinePane& pane(Side side) const { return window_.timelines().pane(side); }
+  void key(const QString& keys) {
+    window_.timelines().setFocus();
+    QTest::keySequence(&window_.timelines(), QKeySequence(keys));
+  }
+  /// The middle of an operation that is in sight, from the corner of its pane.
+  static QPoint point_of(const TimelinePane& pane, trace::OperationId op) {
+    const QRectF plot = areas_of(QRectF(pane.rect())).plot;
+    for (const PlacedBox& placed : boxes_in_sight(pane.content(), plot.height())) {
+      if (placed.box.operation == op) return pixels_of(placed, plot).center();
+    }
+    ADD_FAILURE() << "not in sight";
+    return {};
+  }
+  /// The widest kernel that lies wholly in sight.
+  static trace::OperationId widest_kernel(const TimelinePane& pane) {
+    const QRectF plot = areas_of(QRectF(pane.rect())).plot;
+    std::optional<Box> widest;
+    for (const PlacedBox& placed : boxes_in_sight(pane.content(), plot.height() - 40)) {
+      const bool kernel = pane.run()->trace().kind(placed.box.operation) == trace::OperationKind::kKernel;
+      if (!kernel || placed.box.left < 0 || placed.box.right > plot.width() - 20 || placed.top < 0) continue;
+      if (!widest || placed.box.right - placed.box.left > widest->right - widest->left) widest = placed.box;
+    }
+    return widest.value().operation;
+  }
+
+  /// Keeps a picture of the window in the folder that INTERLACE_SCREENSHOTS names; those in README.md are made so.
+  void screenshot(const QString& name) {
+    QCoreApplication::processEvents();
+    const QString folder = qEnvironmentVariable("INTERLACE_SCREENSHOTS");
+    if (folder.isEmpty()) return;
+    EXPECT_TRUE(window_.grab().save(folder + "/" + name + ".png"));
+  }
+
+  MainWindow window_;
+};
+
+TEST_F(WindowTest, OpensPredictsExportsAndCloses) {
+  open(kBase, {"torchrec/sparse_dist", "torchrec/staged", "torchrec/fused_sparse_dist"});
+  EXPECT_EQ(window_.failure_dialog(), nullptr);
+  EXPECT_EQ(window_.predictions().rowCount(), 4);  // the recording and three schedules
+  ASSERT_EQ(window_.timelines().forecasts().size(), 3U);
+  EXPECT_EQ(window_.timelines().shown_forecast(), 2);
+  EXPECT_GT(window_.diagnostics().rowCount(), 0);
+
+  std::vector<QImage> pictures;
+  for (int tab = 0; tab < 3; ++tab) {
+    window_.timelines().show_forecast(tab);
+    EXPECT_EQ(pane(Side::kPredicted).run(), window_.timelines().forecasts()[static_cast<std::size_t>(tab)]->run);
+    pictures.push_back(pane(Side::kPredicted).grab().toImage());
+  }
+  EXPECT_NE(pictures[0], pictures[1]);
+  EXPECT_NE(pictures[1], pictures[2]);
+  EXPECT_NE(pictures[0], pictures[2]);
+
+  screenshot("window");
+
+  const testing::TemporaryFolder folder;
+  for (const char* name : {"view.png", "view.svg", "view.pdf"}) {
+    window_.export_picture(folder.path() / name);
+    EXPECT_GT(std::filesystem::file_size(folder.path() / name), 5000U) << name;
+  }
+  EXPECT_TRUE(window_.close());
+}
+
+TEST_F(WindowTest, PanesAreAlignedAndMoveTogetherUntilUnlinked) {
+  open(kBase, {"torchrec/sparse_dist"});
+  const auto views = [this] { return window_.timelines().views(); };
+  EXPECT_EQ(pane(Side::kMeasured).plot_width(), pane(Side::kPredicted).plot_width());
+  const Viewport before = views().view(Side::kMeasured);
+  key("W");
+  EXPECT_LT(views().view(Side::kMeasured).ns_per_px, before.ns_per_px);
+  EXPECT_EQ(views().view(Side::kMeasured), views().view(Side::kPredicted));
+  key("D");
+  EXPECT_EQ(views().view(Side::kMeasured), views().view(Side::kPredicted));
+  key("Z");
+  key("L");
+  EXPECT_FALSE(views().linked());
+  const Viewport measured = views().view(Side::kMeasured);
+  QTest::mousePress(&pane(Side::kPredicted), Qt::LeftButton, {}, QPoint(600, 100));
+  QTest::mouseRelease(&pane(Side::kPredicted), Qt::LeftButton, {}, QPoint(600, 100));
+  key("W");
+  EXPECT_EQ(views().view(Side::kMeasured), measured);
+  EXPECT_NE(views().view(Side::kPredicted), measured);
+}
+
+TEST_F(WindowTest, WheelZoomsAtThePointerAndDragPans) {
+  open(kBase);
+  TimelinePane& measured = pane(Side::kMeasured);
+  const QRectF plot = areas_of(QRectF(measured.rect())).plot;
+  const double x = 700;
+  const Nanoseconds under = measured.content().view.time_at(x);
+  const QPointF at(plot.left() + x, plot.top() + 100);
+  QWheelEvent turn(at, measured.mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+  QCoreApplication::sendEvent(&measured, &turn);
+  EXPECT_NEAR(static_cast<double>(measured.content().view.time_at(x)), static_cast<double>(under), 2);
+  const Viewport before = measured.content().view;
+  const QPoint from = at.toPoint();
+  QTest::mousePress(&measured, Qt::LeftButton, {}, from);
+  QTest::mouseMove(&measured, from + QPoint(30, 0));
+  QTest::mouseMove(&measured, from + QPoint(60, 0));
+  QTest::mouseRelease(&measured, Qt::LeftButton, {}, from + QPoint(60, 0));
+  EXPECT_NEAR(measured.content().view.begin_ns, before.begin_ns - 60 * before.ns_per_px, 1);
+}
+
+TEST_F(WindowTest, ClickSelectsAndShowsDetailsAndArrows) {
+  open(kBase);
+  TimelinePane& measured = pane(Side::kMeasured);
+  const trace::OperationId kernel = widest_kernel(measured);
+  QTest::mouseClick(&measured, Qt::LeftButton, {}, point_of(measured, kernel));
+  ASSERT_EQ(measured.selected(), std::optional(kernel));
+  EXPECT_EQ(window_.details().index(0, 1).data().toString().toStdString(), measured.run()->trace().name(kernel));
+  screenshot("selection");
+  bool launch = false;
+  for (const Dependency& arrow : measured.content().arrows) launch = launch || arrow.kind == DependencyKind::kLaunch;
+  EXPECT_TRUE(launch);
+  key("F");
+  const Viewport view = measured.content().trace_view();
+  EXPECT_GT(view.x_of(measured.run()->trace().start(kernel)), 0);
+  EXPECT_GT(view.x_of(measured.run()->trace().end(kernel)) - view.x_of(measured.run()->trace().start(kernel)),
+            view.width / 2);
+  key(".");
+  EXPECT_NE(measured.selected(), std::optional(kernel));
+  key(",");
+  EXPECT_EQ(measured.selected(), std::optional(kernel));
+  key("Esc");
+  EXPECT_EQ(measured.selected(), std::nullopt);
+}
+
+TEST_F(WindowTest, SearchGoesFromHitToHit) {
+  open(kBase, {"torchrec/sparse_dist"});
+  window_.search("^nccl.*SendRecv");
+  TimelinePane& measured = pane(Side::kMeasured);
+  ASSERT_TRUE(window_.timelines().show_hit(true));
+  const auto first = measured.selected();
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(measured.run()->trace().name(*first).starts_with("nccl"));
+  key("N");
+  EXPECT_NE(measured.selected(), first);
+  key("Shift+N");
+  EXPECT_EQ(measured.selected(), first);
+  EXPECT_TRUE(window_.timelines().hit_text().contains(" of "));
+  window_.search("(");  // told beside the field: no dialog, and the hits stay
+  EXPECT_EQ(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(window_.timelines().show_hit(true));
+}
+
+TEST_F(WindowTest, RangeSnapsToTheEdgesOfAKernelAndCountsIt) {
+  open(kBase);
+  TimelinePane& measured = pane(Side::kMeasured);
+  const trace::OperationId kernel = widest_kernel(measured);
+  const QPoint middle = point_of(measured, kernel);
+  const Viewport view = measured.content().trace_view();
+  const double left = areas_of(QRectF(measured.rect())).plot.left();
+  const trace::Trace& trace = measured.run()->trace();
+  // A few pixels off on either side.
+  const QPoint from(static_cast<int>(left + view.x_of(trace.start(kernel))) + 2, middle.y());
+  const QPoint to(static_cast<int>(left + view.x_of(trace.end(kernel))) - 2, middle.y());
+  QTest::mousePress(&measured, Qt::LeftButton, Qt::ShiftModifier, from);
+  QTest::mouseMove(&measured, middle);
+  QTest::mouseMove(&measured, to);
+  QTest::mouseRelease(&measured, Qt::LeftButton, Qt::ShiftModifier, to);
+  ASSERT_TRUE(measured.range());
+  EXPECT_EQ(measured.range()->span, (Interval{trace.start(kernel), trace.end(kernel)}));
+  screenshot("range");
+  ASSERT_EQ(window_.range().rowCount(), 2);  // all, and the one name
+  EXPECT_EQ(window_.range().index(0, RangeModel::kCount).data().toInt(), 1);
+}
+
+TEST_F(WindowTest, ThemeAndColoursChangeWhatIsSeen) {
+  open(kBase);
+  const QImage light = pane(Side::kMeasured).grab().toImage();
+  window_.set_theme(ThemeKind::kDark);
+  const QImage dark = pane(Side::kMeasured).grab().toImage();
+  EXPECT_NE(light, dark);
+  screenshot("dark");
+  window_.set_colour_by(ColourBy::kKind);
+  EXPECT_NE(pane(Side::kMeasured).grab().toImage(), dark);
+  window_.set_theme(ThemeKind::kLight);
+}
+
+TEST_F(WindowTest, AFileOfOnesOwnIsPredictedLikeABuiltInOne) {
+  const testing::TemporaryFolder folder;
+  schedule::Schedule mine = schedule::find("torchrec/staged");
+  mine.name = "mine/staged";
+  const auto file = folder.write("mine.json", schedule::print(mine));
+  open(kBase, {"torchrec/staged", file.string()});
+  ASSERT_EQ(window_.timelines().forecasts().size(), 2U);
+  EXPECT_EQ(window_.timelines().forecasts()[0]->row.step_time_ns, window_.timelines().forecasts()[1]->row.step_time_ns);
+  EXPECT_EQ(window_.timelines().forecasts()[1]->row.schedule, "mine/staged");
+}
+
+TEST_F(WindowTest, OpensWhatIsDropped) {
+  QMimeData dropped;
+  dropped.setUrls({QUrl::fromLocalFile(QString::fromStdString(kBase[0].string())),
+                   QUrl::fromLocalFile(QString::fromStdString(kBase[1].string()))});
+  QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&window_, &enter);
+  EXPECT_TRUE(enter.isAccepted());
+  QDropEvent event(QPointF(100, 100), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&window_, &event);
+  settle();
+  ASSERT_NE(window_.session().recorded(), nullptr);
+  EXPECT_EQ(window_.session().recorded()->run->trace().ranks().size(), 2U);
+}
+
+TEST_F(WindowTest, BadFilesAreToldAndTheWindowLivesOn) {
+  open(kBase);
+  const RecordedPtr good = window_.session().recorded();
+  const testing::TemporaryFolder folder;
+  const auto truncated = folder.write("truncated.json", "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 1");
+  const auto empty = folder.write("empty.json", "");
+  const auto wrong = folder.write("wrong.json", "\x89PNG");
+  const std::vector<std::filesystem::path> bad = {truncated, empty, wrong, folder.path() / "missing.json"};
+  for (const auto& file : bad) {
+    open({file});
+    QMessageBox* dialog = window_.failure_dialog();
+    ASSERT_NE(dialog, nullptr) << file;
+    EXPECT_TRUE(dialog->informativeText().contains(QString::fromStdString(file.filename().string()))) << file;
+    dialog->button(QMessageBox::Ok)->click();
+    QTest::qWait(10);  // deletes itself
+    EXPECT_EQ(window_.session().recorded(), good) << "what was open stays open";
+  }
+  window_.predict("no/such/schedule");
+  ASSERT_NE(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("schedule.no_such_schedule"));
+  window_.failure_dialog()->button(QMessageBox::Ok)->click();
+  QTest::qWait(10);
+  open({kTraces / "hta/simple_add"}, {"torchrec/base"});
+  EXPECT_NE(window_.session().recorded(), good);
+  ASSERT_NE(window_.failure_dialog(), nullptr) << "a trace without stages cannot be predicted";
+  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_predict"));
+}
+
+TEST_F(WindowTest, CancelDropsWhatIsUnderWay) {
+  QSignalSpy opened(&window_.session(), &Session::opened);
+  window_.open(kBase);
+  window_.session().cancel();
+  settle();
+  EXPECT_EQ(opened.count(), 0);
+  open(kBase);
+  EXPECT_EQ(opened.count(), 1);
+}
+
+TEST_F(WindowTest, HelpListsTheKeys) {
+  window_.show_help();
+  QTest::qWait(10);
+  auto* help = window_.findChild<QDialog*>();
+  ASSERT_NE(help, nullptr);
+  const QString folder = qEnvironmentVariable("INTERLACE_SCREENSHOTS");
+  if (folder.isEmpty()) return;
+  EXPECT_TRUE(help->grab().save(folder + "/help.png"));
+}
+
+}  // namespace
+}  // namespace interlace::gui

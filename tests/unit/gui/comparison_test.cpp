@@ -1,0 +1,80 @@
+#include "gui/compare/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gui/models/operation_facts.hpp"
+#include "gui/session/tagging.hpp"
+#include "tests/unit/gui/small_trace.hpp"
+
+namespace interlace::gui {
+namespace {
+
+/// Two iterations of a lookup and an optimizer kernel; the lookup of the second takes `lookup` ns.
+RunPtr run_of(std::string title, Nanoseconds lookup) {
+  SmallTrace small;
+  const auto thread = small.thread(1);
+  const auto stream = small.stream(7, "main");
+  Nanoseconds at = 0;
+  std::vector<Interval> steps;
+  Nanoseconds last_end = 0;
+  for (std::int64_t batch = 0; batch < 2; ++batch) {
+    const std::string number = std::to_string(batch);
+    small.annotation(thread, "embedding_lookup " + number, at, at + 10);
+    small.call(thread, "launch", at + 1, at + 2, 2 * batch);
+    small.annotation(thread, "optimizer_step " + number, at + 10, at + 20);
+    small.call(thread, "launch", at + 11, at + 12, 2 * batch + 1);
+    const Nanoseconds long_one = batch == 1 ? lookup : 100;
+    small.kernel(stream, "lookup", at + 30, at + 30 + long_one, 2 * batch);
+    small.kernel(stream, "sgd", at + 30 + long_one, at + 60 + long_one, 2 * batch + 1);
+    if (batch == 1) steps.push_back({last_end, at + 60 + long_one});
+    last_end = at + 60 + long_one;
+    at = last_end;
+  }
+  trace::Trace trace = small.build();
+  Tags tags = tags_of_prediction(trace);
+  return std::make_shared<gui::Run>(std::move(title), std::move(trace), std::move(tags),
+                                    std::vector<std::vector<Interval>>{steps});
+}
+
+TEST(Comparison, FindsTheSameWorkOfTheSameBatch) {
+  const RunPtr measured = run_of("measured", 100);
+  const RunPtr predicted = run_of("predicted", 60);
+  EXPECT_EQ(trained_batch(*measured, measured->first_steps().front()), std::optional(1));
+  const Comparison comparison(*measured, *predicted, 0);
+  ASSERT_TRUE(comparison.known());
+  for (std::uint32_t i = 0; i < measured->trace().size(); ++i) {
+    const auto other = comparison.matching().predicted_of({i});
+    if (measured->trace().kind({i}) == trace::OperationKind::kRange) {
+      EXPECT_FALSE(other);
+      continue;
+    }
+    ASSERT_TRUE(other);
+    EXPECT_EQ(*other, trace::OperationId{i});  // both were made in one order
+    EXPECT_EQ(comparison.matching().measured_of(*other), std::optional(trace::OperationId{i}));
+  }
+}
+
+TEST(Comparison, LeadGrowsWhereTimeIsWonAndStays) {
+  const RunPtr measured = run_of("measured", 100);
+  const RunPtr predicted = run_of("predicted", 60);
+  const Comparison comparison(*measured, *predicted, 0);
+  ASSERT_EQ(comparison.leads().size(), 2U);
+  EXPECT_EQ(comparison.leads()[0].at, 130);  // the lookup begins 30 ns into the step
+  EXPECT_EQ(comparison.leads()[0].ahead, 40);
+  EXPECT_EQ(comparison.leads()[1].at, 160);
+  EXPECT_EQ(comparison.leads()[1].ahead, 40);
+  const Nanoseconds shorter = measured->first_steps().front().length() - predicted->first_steps().front().length();
+  EXPECT_EQ(comparison.leads().back().ahead, shorter);
+}
+
+TEST(Comparison, TellsHowWorkDiffers) {
+  const RunPtr measured = run_of("measured", 100);
+  const RunPtr predicted = run_of("predicted", 60);
+  const trace::OperationId last{static_cast<std::uint32_t>(measured->trace().size() - 1)};
+  ASSERT_EQ(measured->trace().name(last), "sgd");
+  EXPECT_EQ(change_text(measured->trace(), last, 0, predicted->trace(), last, 0),
+            "starts 40 ns earlier, lasts as long");
+}
+
+}  // namespace
+}  // namespace interlace::gui

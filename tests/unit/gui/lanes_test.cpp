@@ -1,0 +1,145 @@
+#include "gui/timeline/lanes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "gui/timeline/placement.hpp"
+#include "tests/support/sample_trace.hpp"
+#include "tests/unit/gui/small_trace.hpp"
+
+namespace interlace::gui {
+namespace {
+
+using trace::OperationId;
+
+std::uint32_t level_of(const Lanes& lanes, const trace::Trace& trace, std::string_view name) {
+  return lanes.rows[row_of(lanes, trace, named(trace, name)).value()].level;
+}
+
+TEST(Lanes, OverlapOnAStreamIsShownBelow) {
+  SmallTrace small;
+  const auto stream = small.stream(7);
+  small.kernel(stream, "a", 0, 100);
+  small.kernel(stream, "b", 40, 60);
+  small.kernel(stream, "c", 50, 120);
+  small.kernel(stream, "d", 100, 130);  // a is over: its row is free again
+  const trace::Trace trace = small.build();
+  const Lanes lanes = lay_out(trace);
+  ASSERT_EQ(lanes.lanes.size(), 1U);
+  EXPECT_EQ(lanes.lanes.front().work_rows, 3U);
+  EXPECT_EQ(level_of(lanes, trace, "a"), 0U);
+  EXPECT_EQ(level_of(lanes, trace, "b"), 1U);
+  EXPECT_EQ(level_of(lanes, trace, "c"), 2U);
+  EXPECT_EQ(level_of(lanes, trace, "d"), 0U);
+}
+
+TEST(Lanes, RowsOfAThreadAreDepthsOfNesting) {
+  SmallTrace small;
+  const auto thread = small.thread(1);
+  small.annotation(thread, "outer", 0, 100);
+  small.annotation(thread, "inner", 10, 50);
+  small.call(thread, "call", 20, 30);
+  small.call(thread, "sibling", 60, 70);  // directly in outer
+  const trace::Trace trace = small.build();
+  const Lanes lanes = lay_out(trace);
+  EXPECT_EQ(level_of(lanes, trace, "outer"), 0U);
+  EXPECT_EQ(level_of(lanes, trace, "inner"), 1U);
+  EXPECT_EQ(level_of(lanes, trace, "call"), 2U);
+  EXPECT_EQ(level_of(lanes, trace, "sibling"), 1U);
+}
+
+TEST(Lanes, ACallThatOutlastsItsRangeDoesNotPushDownWhatFollows) {
+  SmallTrace small;
+  const auto thread = small.thread(1);
+  small.annotation(thread, "first", 0, 100);
+  small.call(thread, "late", 90, 101);
+  small.annotation(thread, "second", 100, 200);
+  small.call(thread, "call", 150, 160);
+  const trace::Trace trace = small.build();
+  const Lanes lanes = lay_out(trace);
+  EXPECT_EQ(level_of(lanes, trace, "late"), 1U);
+  EXPECT_EQ(level_of(lanes, trace, "second"), 0U);
+  EXPECT_EQ(level_of(lanes, trace, "call"), 1U);
+}
+
+TEST(Lanes, ShowEveryOperationOnceAndNoneOverAnother) {
+  Diagnostics counted;
+  const trace::Trace trace = trace::sample_trace(counted);
+  const Lanes lanes = lay_out(trace);
+  std::vector<int> shown(trace.size(), 0);
+  for (const Row& row : lanes.rows) {
+    Nanoseconds free_from = INT64_MIN;
+    for (const OperationId op : row.operations) {
+      ++shown[op.index()];
+      EXPECT_EQ(trace.lane_of(op), row.lane);
+      EXPECT_GE(trace.start(op), free_from);
+      free_from = trace.end(op);
+    }
+  }
+  EXPECT_TRUE(std::ranges::all_of(shown, [](int times) { return times == 1; }));
+}
+
+TEST(Lanes, OrdersThreadsAndStreamsByUse) {
+  SmallTrace small;
+  const auto copies = small.stream(3);
+  const auto main = small.stream(9);
+  const auto watchdog = small.thread(1);
+  const auto python = small.thread(5);
+  small.builder().add_copy(
+      {copies, small.builder().intern("copy"), 0, 10, 1},
+      {.bytes = 1, .source = trace::MemorySpace::kPinned, .destination = trace::MemorySpace::kDevice});
+  small.kernel(main, "kernel", 0, 100, 2);
+  small.annotation(python, "forward", 0, 50);
+  small.call(python, "launch", 0, 1, 2);
+  small.call(watchdog, "query", 0, 1);
+  const trace::Trace trace = small.build();
+  const Lanes lanes = lay_out(trace);
+  std::vector<std::string> titles;
+  for (const LaneRows& lane : lanes.lanes) titles.push_back(lane.title);
+  EXPECT_EQ(titles, (std::vector<std::string>{"host main", "stream 9", "stream 3", "thread 1"}));
+  EXPECT_EQ(lanes.lanes[1].remark, "main");
+  EXPECT_EQ(lanes.lanes[2].remark, "copy");
+}
+
+TEST(Lanes, FindsTheOperationAtOrNearAPoint) {
+  SmallTrace small;
+  const auto stream = small.stream(7);
+  small.kernel(stream, "a", 100, 200);
+  small.kernel(stream, "b", 300, 310);
+  const trace::Trace trace = small.build();
+  const Lanes lanes = lay_out(trace);
+  const Row& row = lanes.rows.front();
+  EXPECT_EQ(operation_at(trace, row, 50 + 0, 0), std::optional<OperationId>(named(trace, "a")));  // times begin at 0
+  EXPECT_EQ(operation_at(trace, row, 105, 10), std::optional<OperationId>(named(trace, "a")));
+  EXPECT_EQ(operation_at(trace, row, 195, 10), std::optional<OperationId>(named(trace, "b")));
+  EXPECT_EQ(operation_at(trace, row, 150, 10), std::nullopt);
+}
+
+TEST(Placement, CompactLeavesOutRowsAndSaysHowMany) {
+  SmallTrace small;
+  const auto stream = small.stream(7);
+  small.kernel(stream, "a", 0, 100);
+  small.kernel(stream, "b", 50, 100);
+  small.builder().add_device_range({stream, small.builder().intern("range"), 0, 100, {}}, {});
+  const trace::Trace trace = small.build();
+  const Lanes lanes = lay_out(trace);
+  LaneChoice choice = LaneChoice::compact(lanes, 1);
+  const RowHeights heights;
+  const Placement compact = place(trace, lanes, choice, heights);
+  ASSERT_EQ(compact.rows.size(), 2U);  // both kernels: overlaps are never hidden
+  EXPECT_EQ(compact.lanes.front().rows_left_out, 1U);
+  EXPECT_DOUBLE_EQ(compact.rows[1].top, heights.rank + heights.gap + heights.stream_row);
+  EXPECT_EQ(compact.row_at(compact.rows[1].top), compact.rows.data() + 1);
+  EXPECT_EQ(compact.row_at(heights.rank + 1), nullptr);  // the gap below the rank's bar
+
+  choice.lanes.front() = LaneDetail::kFull;
+  EXPECT_EQ(place(trace, lanes, choice, heights).rows.size(), 3U);
+  choice.folded_ranks.front() = true;
+  const Placement folded = place(trace, lanes, choice, heights);
+  EXPECT_TRUE(folded.rows.empty());
+  EXPECT_NE(folded.rank_at(1), nullptr);
+}
+
+}  // namespace
+}  // namespace interlace::gui

@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+
+#include "gui/models/csv.hpp"
+#include "gui/models/diagnostics_model.hpp"
+#include "gui/models/facts_model.hpp"
+#include "gui/models/predictions_model.hpp"
+#include "gui/models/range_model.hpp"
+#include "tests/unit/gui/small_trace.hpp"
+
+namespace interlace::gui {
+namespace {
+
+/// Follows a model through all its changes, and makes what it finds fail the test.
+class Watched {
+ public:
+  explicit Watched(QAbstractItemModel& model)
+      : tester_(&model, QAbstractItemModelTester::FailureReportingMode::Fatal) {}
+
+ private:
+  QAbstractItemModelTester tester_;
+};
+
+report::RecordedRun recorded() {
+  report::RecordedRun run;
+  run.schedule = "torchrec/base";
+  run.step_time_ns = 37'450'000;
+  return run;
+}
+
+report::Prediction prediction(const std::string& schedule, Nanoseconds step) {
+  report::Prediction of;
+  of.schedule = schedule;
+  of.step_time_ns = step;
+  of.step_time_low_ns = step - 1'000'000;
+  of.step_time_high_ns = step + 1'000'000;
+  of.speedup = 1.25;
+  of.reasons = {"exposes 2.5 ms less communication"};
+  return of;
+}
+
+QString text(const QAbstractItemModel& model, int row, int column) {
+  return model.index(row, column).data().toString();
+}
+
+TEST(PredictionsModel, ShowsTheRecordingAndWhatIsPredicted) {
+  PredictionsModel model;
+  const Watched watched(model);
+  model.set_recorded(recorded());
+  model.add(prediction("torchrec/staged", 30'000'000));
+  model.add(prediction("mine", 31'500'000));
+  ASSERT_EQ(model.rowCount(), 3);
+  EXPECT_EQ(text(model, 0, PredictionsModel::kSchedule), "measured (torchrec/base)");
+  EXPECT_EQ(text(model, 0, PredictionsModel::kStep), "37.45");
+  EXPECT_EQ(text(model, 0, PredictionsModel::kSpeedup), "");
+  EXPECT_EQ(text(model, 2, PredictionsModel::kStep), "31.50");
+  EXPECT_EQ(text(model, 2, PredictionsModel::kInterval), "30.50 - 32.50");
+  EXPECT_EQ(text(model, 1, PredictionsModel::kSpeedup), "1.250x");
+  EXPECT_EQ(model.index(1, PredictionsModel::kStep).data(Qt::UserRole).toDouble(), 30.0);
+  EXPECT_TRUE(model.index(1, 0).data(Qt::ToolTipRole).toString().contains("2.5 ms less"));
+  EXPECT_EQ(model.prediction(0), nullptr);
+  EXPECT_EQ(model.prediction(2)->schedule, "mine");
+}
+
+TEST(PredictionsModel, APredictionAgainReplacesItsLine) {
+  PredictionsModel model;
+  const Watched watched(model);
+  model.set_recorded(recorded());
+  model.add(prediction("mine", 30'000'000));
+  model.add(prediction("mine", 29'000'000));
+  ASSERT_EQ(model.rowCount(), 2);
+  EXPECT_EQ(text(model, 1, PredictionsModel::kStep), "29.00");
+  model.set_recorded(recorded());
+  EXPECT_EQ(model.rowCount(), 1);
+  model.clear();
+  EXPECT_EQ(model.rowCount(), 0);
+}
+
+TEST(Csv, QuotesWhatNeedsIt) {
+  FactsModel model;
+  const Watched watched(model);
+  model.set({{"name", "f(a, \"b\")"}, {"duration", "3 ns"}});
+  EXPECT_EQ(csv_of(model), "1,2\r\nname,\"f(a, \"\"b\"\")\"\r\nduration,3 ns\r\n");
+}
+
+TEST(RangeModel, TotalsComeFirst) {
+  SmallTrace small;
+  const auto stream = small.stream(7);
+  small.kernel(stream, "a", 0, 100);
+  small.kernel(stream, "b", 100, 400);
+  small.kernel(stream, "b", 400, 500);
+  const trace::Trace trace = small.build();
+  const Lanes lanes = lay_out(trace);
+  RangeModel model;
+  const Watched watched(model);
+  model.set(trace, measure(trace, lanes, std::vector<RowIndex>{0}, {0, 500}));
+  ASSERT_EQ(model.rowCount(), 3);
+  EXPECT_EQ(text(model, 0, RangeModel::kCount), "3");
+  EXPECT_EQ(text(model, 0, RangeModel::kSum), "500 ns");
+  EXPECT_EQ(text(model, 1, RangeModel::kName), "b");
+  EXPECT_EQ(text(model, 1, RangeModel::kShortest), "100 ns");
+  EXPECT_EQ(text(model, 1, RangeModel::kAverage), "200 ns");
+  EXPECT_EQ(text(model, 1, RangeModel::kLongest), "300 ns");
+  model.clear();
+  EXPECT_EQ(model.rowCount(), 0);
+}
+
+TEST(DiagnosticsModel, ShowsTheGravestFirst) {
+  DiagnosticsModel model;
+  const Watched watched(model);
+  model.set({{"a.info", Severity::kInfo, "repaired", "nothing", 3, "x"},
+             {"a.loss", Severity::kDataLoss, "lost", "record again", 1, "y"}});
+  EXPECT_EQ(text(model, 0, DiagnosticsModel::kCode), "a.loss");
+  EXPECT_EQ(text(model, 1, DiagnosticsModel::kCount), "3");
+}
+
+}  // namespace
+}  // namespace interlace::gui

@@ -1,0 +1,148 @@
+// What is drawn is what was measured or predicted: on the screen and in files the same.
+#include "gui/compare/picture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <QImage>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "gui/compare/render.hpp"
+#include "gui/timeline/draw_rows.hpp"
+#include "simulator/schedule/library.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace interlace::gui {
+namespace {
+
+const std::filesystem::path kTraces = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
+
+class PictureTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    recorded_ = open_recording({kTraces / "base.r0.json.gz", kTraces / "base.r1.json.gz"}, {});
+    Forecaster forecaster(recorded_);
+    sparse_ = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
+    fused_ = forecaster.predict(schedule::find("torchrec/fused_sparse_dist"), {});
+  }
+  static void TearDownTestSuite() {
+    recorded_.reset();
+    sparse_.reset();
+    fused_.reset();
+  }
+
+  static QImage image_of(const Picture& picture) {
+    QImage image(static_cast<int>(picture.width), static_cast<int>(picture.height()), QImage::Format_RGB32);
+    image.fill(Qt::magenta);
+    QPainter painter(&image);
+    draw_picture(painter, picture);
+    painter.end();
+    return image;
+  }
+
+  static inline RecordedPtr recorded_;
+  static inline ForecastPtr sparse_;
+  static inline ForecastPtr fused_;
+};
+
+TEST_F(PictureTest, DrawsIntervalsWhereThePredictedTraceHasThem) {
+  const RenderedComparison comparison(recorded_, {sparse_}, {.width = 20'000});
+  const PaneContent& pane = comparison.picture().panes[1].content;
+  const trace::Trace& trace = sparse_->run->trace();
+  const Viewport view = pane.trace_view();
+  std::map<trace::OperationId, Box> drawn;
+  for (const PlacedBox& placed : boxes_in_sight(pane, 2000)) {
+    if (!placed.box.folded) drawn.emplace(placed.box.operation, placed.box);
+  }
+  std::size_t compared = 0;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const trace::OperationId op{i};
+    const bool wide = static_cast<double>(trace.duration(op)) >= view.ns_per_px;
+    const bool in_sight = trace.end(op) >= view.visible().begin && trace.start(op) <= view.visible().end;
+    if (!trace::is_device_work(trace.kind(op)) || !wide || !in_sight) continue;
+    ASSERT_TRUE(drawn.contains(op)) << trace.name(op);
+    const double tolerance = view.ns_per_px * 1e-6;
+    EXPECT_NEAR(view.ns_at(drawn.at(op).left), static_cast<double>(trace.start(op)), tolerance);
+    EXPECT_NEAR(view.ns_at(drawn.at(op).right), static_cast<double>(trace.end(op)), tolerance);
+    ++compared;
+  }
+  EXPECT_GT(compared, 300U);
+}
+
+TEST_F(PictureTest, PaintsTheLongestKernelInTheColourOfItsStage) {
+  const RenderedComparison comparison(recorded_, {sparse_}, {});
+  const Picture& picture = comparison.picture();
+  const QImage image = image_of(picture);
+  const PaneContent& pane = picture.panes[1].content;
+  const QRectF plot = areas_of(picture.pane_area(1)).plot;
+  std::optional<PlacedBox> longest;
+  for (const PlacedBox& placed : boxes_in_sight(pane, plot.height())) {
+    if (!trace::is_device_work(pane.scene->trace().kind(placed.box.operation))) continue;
+    if (placed.box.left < 0 || placed.box.right > plot.width()) continue;
+    if (!longest || placed.box.right - placed.box.left > longest->box.right - longest->box.left) longest = placed;
+  }
+  ASSERT_TRUE(longest);
+  const QRect pixels = pixels_of(*longest, plot);
+  const Rgb expected = pane.colouring->entry_of(longest->box.operation).colour.value();
+  // Beside the text, which stands on the left.
+  EXPECT_EQ(image.pixelColor(pixels.right() - 1, pixels.top() + 1), to_qcolor(expected));
+}
+
+TEST_F(PictureTest, DifferentSchedulesLookDifferentAndTheSameOneTheSame) {
+  const auto draw = [&](const ForecastPtr& forecast) {
+    return image_of(RenderedComparison(recorded_, {forecast}, {}).picture());
+  };
+  const QImage sparse = draw(sparse_);
+  EXPECT_EQ(sparse, draw(sparse_));
+  EXPECT_NE(sparse, draw(fused_));
+  EXPECT_EQ(sparse.size(), QSize(1920, 1080));
+}
+
+TEST_F(PictureTest, MeasuredAndPredictedStepsBeginAtTheSamePixel) {
+  const RenderedComparison comparison(recorded_, {sparse_}, {});
+  const auto x_of_step = [](const PaneContent& pane) {
+    for (const Interval& step : pane.steps) {
+      if (step.begin == pane.anchor) return pane.trace_view().x_of(step.begin);
+    }
+    return -1.0;
+  };
+  EXPECT_GT(x_of_step(comparison.picture().panes[0].content), 0);
+  EXPECT_DOUBLE_EQ(x_of_step(comparison.picture().panes[0].content), x_of_step(comparison.picture().panes[1].content));
+}
+
+TEST_F(PictureTest, WritesPngSvgAndPdf) {
+  const testing::TemporaryFolder folder;
+  const RenderedComparison comparison(recorded_, {sparse_}, {.width = 1000, .height = 700, .theme = ThemeKind::kDark});
+  const auto begin_of = [&](const char* name) {
+    write_picture(comparison.picture(), folder.path() / name);
+    std::ifstream file(folder.path() / name, std::ios::binary);
+    std::string begin(5, '\0');
+    file.read(begin.data(), 5);
+    return begin;
+  };
+  EXPECT_EQ(begin_of("a.png"), "\x89PNG\r");
+  EXPECT_EQ(begin_of("a.svg"), "<?xml");
+  EXPECT_EQ(begin_of("a.pdf"), "%PDF-");
+  const QImage read(QString::fromStdString((folder.path() / "a.png").string()));
+  EXPECT_EQ(read.size(), QSize(1000, 700));
+}
+
+TEST_F(PictureTest, SaysWhyItCannotBeWritten) {
+  const testing::TemporaryFolder folder;
+  const RenderedComparison comparison(recorded_, {}, {});
+  const auto code_of = [&](const std::filesystem::path& file) {
+    try {
+      write_picture(comparison.picture(), file);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.place(), file.string());
+      return std::string(error.code());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(code_of(folder.path() / "a.bmp"), kUnknownPictureFormat.name);
+  EXPECT_EQ(code_of(folder.path() / "no/such/folder/a.png"), kCannotWritePicture.name);
+}
+
+}  // namespace
+}  // namespace interlace::gui
