@@ -51,14 +51,17 @@ class CallTable {
     ++calls_;
   }
 
-  /// False where the correlation is taken.
-  bool add(std::int64_t correlation, std::uint32_t call) {
-    if (!is_dense()) return sparse_.try_emplace(correlation, call).second;
+  /// The call that has the correlation already; none where it was free and is this call's now.
+  std::optional<std::uint32_t> add(std::int64_t correlation, std::uint32_t call) {
+    if (!is_dense()) {
+      const auto [known, is_new] = sparse_.try_emplace(correlation, call);
+      return is_new ? std::nullopt : std::optional(known->second);
+    }
     if (dense_.empty()) dense_.resize(span() + 1);
     std::optional<std::uint32_t>& known = dense_[offset(correlation)];
-    if (known) return false;
+    if (known) return known;
     known = call;
-    return true;
+    return std::nullopt;
   }
 
   [[nodiscard]] std::optional<std::uint32_t> find(std::int64_t correlation) const {
@@ -269,7 +272,12 @@ std::vector<std::uint32_t> TraceBuilder::find_launches(Diagnostics& diagnostics)
   }
   std::int64_t duplicates = 0;
   for (std::uint32_t i = 0; i < n; ++i) {
-    if (is_call(i) && !calls[rank_at(i)].add(correlations_[i], i)) ++duplicates;
+    if (!is_call(i)) continue;
+    const auto taken = calls[rank_at(i)].add(correlations_[i], i);
+    // A runtime call and the driver call inside it are one launch seen twice.
+    const bool is_inner =
+        taken && lane_of_[*taken] == lane_of_[i] && starts_[i] + durations_[i] <= starts_[*taken] + durations_[*taken];
+    if (taken && !is_inner) ++duplicates;
   }
   diagnostics.count(kDuplicateCorrelation, {}, duplicates);
 

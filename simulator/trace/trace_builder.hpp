@@ -57,7 +57,8 @@ class TraceBuilder {
   [[nodiscard]] const Lane& lane_info(LaneId lane) const { return lanes_[lane.index()]; }
 
   /// Counts here: trace.device_work_without_launch, trace.negative_duration (clamped to 0),
-  /// trace.duplicate_correlation (two host calls of one rank with one correlation: the earlier one keeps it).
+  /// trace.duplicate_correlation (two host calls of one rank with one correlation: the earlier one keeps it, without
+  /// being counted where it encloses the later on its thread).
   /// The builder is spent afterwards.
   [[nodiscard]] Trace build(Diagnostics& diagnostics) &&;
 

@@ -1,6 +1,7 @@
 #include "simulator/trace/ilt/columns.hpp"
 
 #include "simulator/base/diagnostics.hpp"
+#include "simulator/trace/ilt/session_rows.hpp"
 #include "simulator/trace/operation.hpp"
 #include "simulator/trace/trace.hpp"
 
@@ -154,6 +155,33 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kBlockBytes, kAllocatorStates, "block.bytes", kZigzag, kPlain, kPlain, "bytes"},
     {Column::kBlockRequested, kAllocatorStates, "block.requested", kZigzag, kPlain, kPlain, "bytes"},
     code(Column::kBlockState, kAllocatorStates, "block.state", BlockState::kFree),
+
+    {Column::kSyncsRank, kSyncs, "rank", kVarint, kPlain, kRequired, "row of ranks"},
+    {Column::kSyncsCorrelation, kSyncs, "correlation", kDelta, kPlain, kRequired},
+    code(Column::kSyncsKind, kSyncs, "kind", SyncKind::kEventQuery),
+    {Column::kSyncsStream, kSyncs, "stream", kVarint, kOptional, kPlain, "row of lanes"},
+    {Column::kSyncsEvent, kSyncs, "event", kDelta, kOptional},
+    {Column::kSyncsRecord, kSyncs, "record", kDelta, kOptional},
+
+    {Column::kClocksRank, kClocks, "rank", kVarint, kPlain, kRequired, "row of ranks"},
+    {Column::kClocksTime, kClocks, "time", kDelta, kPlain, kRequired, "ns"},
+    {Column::kClocksRealtime, kClocks, "realtime", kDelta, kPlain, kPlain, "ns"},
+    {Column::kClocksMonotonic, kClocks, "monotonic", kDelta, kPlain, kPlain, "ns"},
+    {Column::kClocksMonotonicRaw, kClocks, "monotonic_raw", kDelta, kPlain, kPlain, "ns"},
+    {Column::kClocksWidth, kClocks, "width", kZigzag, kPlain, kPlain, "ns"},
+
+    {Column::kLedgerRank, kLedger, "rank", kVarint, kPlain, kRequired, "row of ranks"},
+    {Column::kLedgerTime, kLedger, "time", kDelta, kPlain, kRequired, "ns"},
+    code(Column::kLedgerState, kLedger, "state", LedgerState::kClosed),
+    {Column::kLedgerLaunched, kLedger, "launched", kDelta, kPlain, kPlain, "calls"},
+    {Column::kLedgerRecorded, kLedger, "recorded", kDelta, kPlain, kPlain, "calls"},
+    {Column::kLedgerUntimed, kLedger, "untimed", kDelta, kPlain, kPlain, "calls"},
+    {Column::kLedgerRefused, kLedger, "refused", kDelta, kPlain, kPlain, "calls"},
+    {Column::kLedgerUndelivered, kLedger, "undelivered", kDelta, kPlain, kPlain, "calls"},
+    {Column::kLedgerPending, kLedger, "pending", kDelta, kPlain, kPlain, "calls"},
+    {Column::kLedgerUnlaunched, kLedger, "unlaunched", kDelta, kPlain, kPlain, "operations"},
+    {Column::kLedgerDeviceWork, kLedger, "device_work", kDelta, kPlain, kPlain, "operations"},
+    {Column::kLedgerDropped, kLedger, "dropped", kDelta, kPlain, kPlain, "records"},
 }};
 // clang-format on
 
@@ -167,10 +195,22 @@ static_assert(
     "the table lists the columns in the order of the enumeration");
 
 std::string_view to_string(ChunkType type) {
-  static constexpr std::array<std::string_view, kChunkTypes> kNames{
-      "unknown", "schema", "strings", "ranks", "lanes", "operations", "diagnostics", "end", "allocator_states"};
-  const auto index = static_cast<std::size_t>(type);
-  return index < kChunkTypes ? kNames[index] : kNames[0];
+  switch (type) {
+    case kSchema: return "schema";
+    case kStrings: return "strings";
+    case kRanks: return "ranks";
+    case kLanes: return "lanes";
+    case kOperations: return "operations";
+    case kDiagnostics: return "diagnostics";
+    case kEnd: return "end";
+    case kAllocatorStates: return "allocator_states";
+    case kSyncs: return "syncs";
+    case kClocks: return "clocks";
+    case kLedger: return "ledger";
+  }
+  return "unknown";
 }
+
+bool is_known(std::uint16_t chunk_type) { return to_string(static_cast<ChunkType>(chunk_type)) != "unknown"; }
 
 }  // namespace interlace::trace::ilt

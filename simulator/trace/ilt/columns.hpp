@@ -123,9 +123,36 @@ enum class Column : std::uint8_t {
   kBlockBytes,
   kBlockRequested,
   kBlockState,
+
+  kSyncsRank,
+  kSyncsCorrelation,
+  kSyncsKind,
+  kSyncsStream,
+  kSyncsEvent,
+  kSyncsRecord,
+
+  kClocksRank,
+  kClocksTime,
+  kClocksRealtime,
+  kClocksMonotonic,
+  kClocksMonotonicRaw,
+  kClocksWidth,
+
+  kLedgerRank,
+  kLedgerTime,
+  kLedgerState,
+  kLedgerLaunched,
+  kLedgerRecorded,
+  kLedgerUntimed,
+  kLedgerRefused,
+  kLedgerUndelivered,
+  kLedgerPending,
+  kLedgerUnlaunched,
+  kLedgerDeviceWork,
+  kLedgerDropped,
 };
 // clang-format on
-inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::kBlockState) + 1;
+inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::kLedgerDropped) + 1;
 
 /// What the schema says of a column, and what the reader needs of it.
 struct ColumnSpec {
@@ -143,6 +170,8 @@ struct ColumnSpec {
 /// In the order of Column.
 extern const std::array<ColumnSpec, kColumns> kColumnSpecs;
 [[nodiscard]] inline const ColumnSpec& spec(Column column) { return kColumnSpecs[static_cast<std::size_t>(column)]; }
+/// "unknown" for a type that this version does not know.
 [[nodiscard]] std::string_view to_string(ChunkType type);
+[[nodiscard]] bool is_known(std::uint16_t chunk_type);
 
 }  // namespace interlace::trace::ilt

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "simulator/trace/ilt/columns.hpp"
+#include "simulator/trace/ilt/session_rows.hpp"
 #include "simulator/trace/trace.hpp"
 
 /// Which field of a row stands in which column, said once for both directions: `Stream` is a ColumnWriter (then `Row`
@@ -145,6 +146,40 @@ void diagnostic_fields(Stream& stream, Row& diagnostic) {
   stream.field(Column::kDiagnosticAdvice, diagnostic.advice);
   stream.field(Column::kDiagnosticCount, diagnostic.count);
   stream.field(Column::kDiagnosticFirstPlace, diagnostic.first_place);
+}
+
+/// Without the rank, which the two directions number differently, as in the next two.
+template <class Stream, class Row>
+void sync_fact_fields(Stream& stream, Row& fact) {
+  stream.field(Column::kSyncsCorrelation, fact.correlation);
+  stream.field(Column::kSyncsKind, fact.kind);
+  stream.field(Column::kSyncsStream, fact.stream);
+  stream.field(Column::kSyncsEvent, fact.event);
+  stream.field(Column::kSyncsRecord, fact.record);
+}
+
+template <class Stream, class Row>
+void clock_fields(Stream& stream, Row& clock) {
+  stream.field(Column::kClocksTime, clock.time);
+  stream.field(Column::kClocksRealtime, clock.realtime);
+  stream.field(Column::kClocksMonotonic, clock.monotonic);
+  stream.field(Column::kClocksMonotonicRaw, clock.monotonic_raw);
+  stream.field(Column::kClocksWidth, clock.width);
+}
+
+template <class Stream, class Row>
+void ledger_fields(Stream& stream, Row& ledger) {
+  stream.field(Column::kLedgerTime, ledger.time);
+  stream.field(Column::kLedgerState, ledger.state);
+  stream.field(Column::kLedgerLaunched, ledger.launched);
+  stream.field(Column::kLedgerRecorded, ledger.recorded);
+  stream.field(Column::kLedgerUntimed, ledger.untimed);
+  stream.field(Column::kLedgerRefused, ledger.refused);
+  stream.field(Column::kLedgerUndelivered, ledger.undelivered);
+  stream.field(Column::kLedgerPending, ledger.pending);
+  stream.field(Column::kLedgerUnlaunched, ledger.unlaunched);
+  stream.field(Column::kLedgerDeviceWork, ledger.device_work);
+  stream.field(Column::kLedgerDropped, ledger.dropped);
 }
 
 }  // namespace interlace::trace::ilt

@@ -37,8 +37,11 @@ enum class ChunkType : std::uint16_t {
   kDiagnostics = 6,
   kEnd = 7,
   kAllocatorStates = 8,  ///< since 1.1
+  kSyncs = 16,           ///< since 1.1, as the next two
+  kClocks = 17,
+  kLedger = 18,
 };
-inline constexpr std::size_t kChunkTypes = 9;  ///< for tables indexed by ChunkType
+inline constexpr std::size_t kChunkTypes = 19;  ///< for tables indexed by ChunkType
 
 enum class Compression : std::uint8_t { kNone = 0, kZstd = 1 };
 

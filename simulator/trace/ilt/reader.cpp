@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "simulator/trace/ilt/errors.hpp"
 #include "simulator/trace/ilt/fields.hpp"
 #include "simulator/trace/ilt/row_source.hpp"
+#include "simulator/trace/ilt/sync_join.hpp"
 #include "simulator/trace/trace_builder.hpp"
 
 namespace interlace::trace {
@@ -36,6 +38,8 @@ class IltReader {
   void read_operations(const ChunkHeader& header, RowSource& source);
   void read_diagnostics(const ChunkHeader& header, RowSource& source);
   void read_end(RowSource& source);
+  void read_sync_facts(const ChunkHeader& header, RowSource& source);
+  void read_ledger(const ChunkHeader& header, RowSource& source);
 
   void expect_rows(ChunkType type, std::uint64_t first_row);
   std::optional<OperationId> add_operation(OperationKind kind, const TraceBuilder::Common& common, RowSource& source,
@@ -43,6 +47,7 @@ class IltReader {
   std::optional<OperationId> add_host_call(OperationKind kind, const TraceBuilder::Common& common, RowSource& source,
                                            bool is_usable);
   std::optional<LaneId> lane_of_row(std::uint32_t row);
+  std::optional<RankId> rank_of_row(std::uint32_t row);
   void count_lost_rows(ChunkType type, std::uint64_t rows);
   void count_lost_end();
   void resolve_references();
@@ -59,7 +64,9 @@ class IltReader {
   std::optional<ChunkType> last_chunk_;
   std::vector<OperationId> with_record_;      ///< syncs whose record still is a row of the file
   std::vector<OperationId> with_forward_op_;  ///< ranges whose forward_op still is a row of the file
-  Diagnostics stored_;                        ///< what the file itself says
+  SyncJoin syncs_;
+  std::map<RankId, LedgerRow> ledger_;  ///< the last row of each rank
+  Diagnostics stored_;                  ///< what the file itself says
   Diagnostics found_;
 };
 
@@ -78,6 +85,8 @@ Trace IltReader::read(BytesView file, Diagnostics& diagnostics) {
     ids_.is_damaged = scanner_.lost_bytes() > 0;
     count_lost_end();
     resolve_references();
+    syncs_.complete(builder_, found_);
+    for (const auto& [rank, row] : ledger_) count_losses(row, place_, found_);
   } catch (const Malformed& malformed) {
     throw Error(malformed.code, place_ + " byte " + std::to_string(at), malformed.problem);
   }
@@ -91,7 +100,7 @@ void IltReader::read_chunk(const StoredChunk& chunk) {
   const ChunkHeader& header = chunk.header;
   const auto type = static_cast<ChunkType>(header.type);
   last_chunk_ = type;
-  if (header.type == 0 || header.type >= kChunkTypes) {
+  if (!is_known(header.type)) {
     found_.count(kUnknownChunk, place_ + " byte " + std::to_string(chunk.at) + ": type " + std::to_string(header.type));
     return;
   }
@@ -102,6 +111,7 @@ void IltReader::read_chunk(const StoredChunk& chunk) {
     schema_.add(payload, header.rows, found_);
     return;
   }
+  if (type == ChunkType::kClocks) return;  // a Trace has one clock; read_session gives the others
   ChunkColumns columns(payload, type, schema_, ids_.is_damaged);
   RowSource source(columns, ids_, builder_, found_);
   switch (type) {
@@ -112,7 +122,10 @@ void IltReader::read_chunk(const StoredChunk& chunk) {
     case ChunkType::kOperations: read_operations(header, source); break;
     case ChunkType::kDiagnostics: read_diagnostics(header, source); break;
     case ChunkType::kEnd: read_end(source); break;
-    case ChunkType::kSchema: break;
+    case ChunkType::kSyncs: read_sync_facts(header, source); break;
+    case ChunkType::kLedger: read_ledger(header, source); break;
+    case ChunkType::kSchema:
+    case ChunkType::kClocks: break;
   }
   columns.check_used_up();
 }
@@ -161,11 +174,9 @@ void IltReader::read_ranks(const ChunkHeader& header, RowSource& source, ChunkCo
 
 void IltReader::read_lanes(const ChunkHeader& header, RowSource& source) {
   for (std::uint32_t i = 0; i < header.rows; ++i) {
-    const std::uint32_t rank_row = source.row_number(Column::kLaneRank);
+    const auto rank = rank_of_row(source.row_number(Column::kLaneRank));
     Lane lane;
     lane_fields(source, lane);
-    if (rank_row >= ids_.ranks.size() && !ids_.is_damaged) throw Malformed{kInvalid, "a lane is of no rank"};
-    const auto rank = rank_row < ids_.ranks.size() ? ids_.ranks[rank_row] : std::nullopt;
     if (source.take_unknown_row() || !rank) {
       if (!rank) found_.count(kLostReferences, "lanes.rank");
       ids_.lanes.emplace_back();
@@ -181,14 +192,10 @@ void IltReader::read_lanes(const ChunkHeader& header, RowSource& source) {
 
 void IltReader::read_allocator_states(const ChunkHeader& header, RowSource& source, ChunkColumns& columns) {
   for (std::uint32_t i = 0; i < header.rows; ++i) {
-    const std::uint32_t rank_row = source.row_number(Column::kStateRank);
-    if (rank_row >= ids_.ranks.size() && !ids_.is_damaged) {
-      throw Malformed{kInvalid, "an allocator state is of no rank"};
-    }
+    const auto rank = rank_of_row(source.row_number(Column::kStateRank));
     AllocatorState state;
     state_fields(source, state);
     read_segments(state.segments, source, columns);
-    const auto rank = rank_row < ids_.ranks.size() ? ids_.ranks[rank_row] : std::nullopt;
     const bool is_in_time = !state.time || (*state.time >= kEarliestTime && *state.time <= kLatestTime);
     if (!rank) found_.count(kLostReferences, "allocator_states.rank");
     if (!is_in_time) found_.count(kTimeOutOfRange, place_ + ": an allocator state");
@@ -215,6 +222,12 @@ void IltReader::read_segments(std::vector<AllocatorSegment>& segments, RowSource
     segment.blocks.resize(blocks);
     for (AllocatorBlock& block : segment.blocks) block_fields(source, block);
   }
+}
+
+std::optional<RankId> IltReader::rank_of_row(std::uint32_t row) {
+  if (row < ids_.ranks.size()) return ids_.ranks[row];
+  if (!ids_.is_damaged) throw Malformed{kInvalid, "a row is of no rank"};
+  return std::nullopt;
 }
 
 std::optional<LaneId> IltReader::lane_of_row(std::uint32_t row) {
@@ -314,6 +327,9 @@ std::optional<OperationId> IltReader::add_host_call(OperationKind kind, const Tr
   if (!is_usable) return std::nullopt;
   if (!sync_kind && kind == OperationKind::kHostCall) return builder_.add_host_call(common);
   const OperationId id = builder_.add_sync(kind, common, sync);
+  if (common.correlation) {
+    syncs_.add_call(builder_.lane_info(common.lane).rank, *common.correlation, common.start, id);
+  }
   if (sync.record) with_record_.push_back(id);
   return id;
 }
@@ -339,6 +355,25 @@ void IltReader::read_end(RowSource& source) {
     source.field(column, rows);
     expect_rows(type, rows);
     rows_read_[static_cast<std::size_t>(type)] = rows;
+  }
+}
+
+void IltReader::read_sync_facts(const ChunkHeader& header, RowSource& source) {
+  for (std::uint32_t i = 0; i < header.rows; ++i) {
+    const auto rank = rank_of_row(source.row_number(Column::kSyncsRank));
+    SyncFact fact{.rank = rank.value_or(RankId{})};
+    sync_fact_fields(source, fact);
+    if (rank) syncs_.add_fact(fact);
+    if (!rank) found_.count(kLostReferences, "syncs.rank");
+  }
+}
+
+void IltReader::read_ledger(const ChunkHeader& header, RowSource& source) {
+  for (std::uint32_t i = 0; i < header.rows; ++i) {
+    const auto rank = rank_of_row(source.row_number(Column::kLedgerRank));
+    LedgerRow row{.rank = rank.value_or(RankId{})};
+    ledger_fields(source, row);
+    if (rank) ledger_.insert_or_assign(*rank, row);
   }
 }
 

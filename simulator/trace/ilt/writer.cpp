@@ -115,7 +115,8 @@ struct IltWriter::State {
   /// Writes the rows of the table, and before them those of all tables that it may refer to.
   void flush_until(ChunkType last) {
     for (const auto type : {ChunkType::kStrings, ChunkType::kRanks, ChunkType::kAllocatorStates, ChunkType::kLanes,
-                            ChunkType::kDiagnostics, ChunkType::kOperations}) {
+                            ChunkType::kDiagnostics, ChunkType::kOperations, ChunkType::kSyncs, ChunkType::kClocks,
+                            ChunkType::kLedger}) {
       flush_table(type);
       if (type == last) return;
     }
@@ -293,14 +294,35 @@ void IltWriter::add_diagnostics(const Diagnostics& diagnostics) {
   }
 }
 
+void IltWriter::add_sync_fact(const SyncFact& fact) {
+  state_->flush_if_large(ChunkType::kSyncs);
+  state_->add_row(ChunkType::kSyncs);
+  state_->columns.field(Column::kSyncsRank, fact.rank);
+  sync_fact_fields(state_->columns, fact);
+}
+
+void IltWriter::add_clock(const ClockSnapshot& clock) {
+  state_->flush_if_large(ChunkType::kClocks);
+  state_->add_row(ChunkType::kClocks);
+  state_->columns.field(Column::kClocksRank, clock.rank);
+  clock_fields(state_->columns, clock);
+}
+
+void IltWriter::add_ledger(const LedgerRow& row) {
+  state_->flush_if_large(ChunkType::kLedger);
+  state_->add_row(ChunkType::kLedger);
+  state_->columns.field(Column::kLedgerRank, row.rank);
+  ledger_fields(state_->columns, row);
+}
+
 void IltWriter::flush() {
-  state_->flush_until(ChunkType::kOperations);
+  state_->flush_until(ChunkType::kLedger);
   state_->out.flush();
   if (!state_->out) throw Error(kCannotWrite, state_->place, "writing failed", "check that the disk has room");
 }
 
 void IltWriter::close() {
-  state_->flush_until(ChunkType::kOperations);
+  state_->flush_until(ChunkType::kLedger);
   const auto total = [&](ChunkType type) { return state_->table(type).total(); };
   state_->add_row(ChunkType::kEnd);
   state_->columns.field(Column::kEndStrings, total(ChunkType::kStrings));

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "simulator/base/diagnostics.hpp"
+#include "simulator/trace/ilt/session_rows.hpp"
 #include "simulator/trace/trace.hpp"
 #include "simulator/trace/trace_builder.hpp"
 
@@ -59,6 +60,10 @@ class IltWriter {
   OperationId add_allocation(const Common& common, const AllocationDetail& detail);
   /// The counts add up with those written before.
   void add_diagnostics(const Diagnostics& diagnostics);
+  void add_sync_fact(const SyncFact& fact);
+  void add_clock(const ClockSnapshot& clock);
+  /// A later row of a rank replaces the earlier.
+  void add_ledger(const LedgerRow& row);
 
   /// Writes all that was added and flushes the stream.
   void flush();
