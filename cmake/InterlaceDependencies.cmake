@@ -27,6 +27,16 @@ interlace_require(CLI11 PACKAGE libcli11-dev PURPOSE "command line")
 interlace_require(fmt PACKAGE libfmt-dev PURPOSE "formatted text")
 interlace_require(spdlog PACKAGE libspdlog-dev PURPOSE "progress and log")
 interlace_require(zstd PACKAGE libzstd-dev PURPOSE ".ilt compression")
+if(INTERLACE_COLLECTOR)
+  # No Debian package has it; tests/run.sh fetches the headers.
+  find_package(CUPTI 130001 QUIET)
+  set_package_properties(CUPTI PROPERTIES PURPOSE "recording CUDA programs")
+  if(NOT CUPTI_FOUND)
+    message(FATAL_ERROR "The headers of CUPTI (CUDA 13.0 update 1 or newer) are missing: install a CUDA toolkit and "
+                        "name it with CUDA_HOME, or leave the collector out with -DINTERLACE_COLLECTOR=OFF. "
+                        ".ci/cuda_headers.sh fetches the headers alone.")
+  endif()
+endif()
 interlace_require(Libdeflate PACKAGE libdeflate-dev PURPOSE ".gz files")
 interlace_require(TBB PACKAGE libtbb-dev PURPOSE "parallel reading and sweeps")
 if(INTERLACE_GUI)

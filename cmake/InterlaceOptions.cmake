@@ -1,6 +1,7 @@
 # What is built is chosen, never guessed: each preset of CMakePresets.json sets these switches.
 option(INTERLACE_TESTS "Build the tests and benchmarks (needs GoogleTest, RapidCheck, Google Benchmark)" ON)
 option(INTERLACE_GUI "Build interlace-gui (needs Qt 6)" OFF)
+option(INTERLACE_COLLECTOR "Build the collector, which records CUDA programs (needs the headers of CUDA 13)" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

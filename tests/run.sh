@@ -39,10 +39,23 @@ build_and_test() {  # PRESET
     ctest_step "tests of $1" "$1" --parallel "$JOBS"
 }
 
+# The collector is built and tested without a GPU. Its tests are labelled; the others are those of the desktop.
+test_collector() {
+  local headers
+  if ! headers=$(.ci/cuda_headers.sh 2>&1); then
+    skip "tests of gpu-node" "$headers"
+    return
+  fi
+  step "configure gpu-node" cmake --preset gpu-node &&
+    step "build the collector" cmake --build --preset gpu-node --parallel "$JOBS" --target interlace test_collector test_record &&
+    ctest_step "tests of gpu-node" gpu-node --label-regex collector --parallel "$JOBS"
+}
+
 groups=(build test)
 $quick || groups+=('check?')
 if step "install packages" .ci/install_packages.sh "${groups[@]}"; then
   build_and_test desktop
+  test_collector
   if ! $quick; then
     build_and_test asan
     if lint_is_here; then

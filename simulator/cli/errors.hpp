@@ -5,6 +5,7 @@
 namespace interlace::cli {
 
 inline constexpr ErrorCode kUnknownOutput{"cli.unknown_output"};
+inline constexpr ErrorCode kPartNotBuilt{"cli.part_not_built"};
 inline constexpr ErrorCode kCannotAnchor{"cli.cannot_anchor"};
 
 }  // namespace interlace::cli

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   interlace::cli::add_info(app, chosen);
   interlace::cli::add_schedules(app, chosen);
   interlace::cli::add_convert(app, chosen);
+  interlace::cli::add_record(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -15,5 +15,6 @@ void add_info(CLI::App& app, Action& chosen);
 void add_predict(CLI::App& app, Action& chosen);
 void add_schedules(CLI::App& app, Action& chosen);
 void add_convert(CLI::App& app, Action& chosen);
+void add_record(CLI::App& app, Action& chosen);
 
 }  // namespace interlace::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+/// The C functions of libinterlace_collector.so. Programs use collector.hpp, which finds them in a loaded library.
+extern "C" {
+
+/// The CUDA driver calls it in cuInit where CUDA_INJECTION64_PATH names the library. Begins to record where the
+/// environment says so. Always 1: the program runs on.
+[[gnu::visibility("default")]] int InitializeInjection();
+
+/// Begins or resumes recording; folder: where files go, null for the environment's. 0 where that is impossible.
+[[gnu::visibility("default")]] int interlace_collector_start(const char* folder);
+[[gnu::visibility("default")]] void interlace_collector_stop();
+[[gnu::visibility("default")]] void interlace_collector_flush();
+/// kind: 0 a mark, 1 the begin of a range, 2 its end.
+[[gnu::visibility("default")]] void interlace_collector_event(int kind, const char* name, unsigned long bytes);
+}

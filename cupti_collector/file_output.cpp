@@ -1,0 +1,45 @@
+#include "cupti_collector/file_output.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace interlace::collector {
+
+FileOutput::~FileOutput() { close(); }
+
+bool FileOutput::create(const std::filesystem::path& file) {
+  close();
+  constexpr int kPermissions = 0666;  // the user's mask narrows them
+  descriptor_ = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, kPermissions);
+  if (descriptor_ < 0) return false;
+  flock(descriptor_, LOCK_EX | LOCK_NB);
+  size_ = 0;
+  return true;
+}
+
+void FileOutput::close() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+std::streamsize FileOutput::xsputn(const char* bytes, std::streamsize count) {
+  std::streamsize written = 0;
+  while (written < count) {
+    const ssize_t part = write(descriptor_, bytes + written, static_cast<std::size_t>(count - written));
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) break;
+    written += part;
+  }
+  size_ += written;
+  return written;
+}
+
+FileOutput::int_type FileOutput::overflow(int_type byte) {
+  const char one = traits_type::to_char_type(byte);
+  return xsputn(&one, 1) == 1 ? byte : traits_type::eof();
+}
+
+}  // namespace interlace::collector

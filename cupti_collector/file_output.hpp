@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <streambuf>
+
+namespace interlace::collector {
+
+/// A file that bytes go to at once, by write(2): what was written survives the death of the process. Children do not
+/// inherit it over exec, and while it is open it is locked (flock), so that others can tell a living recording.
+class FileOutput : public std::streambuf {
+ public:
+  FileOutput() = default;
+  FileOutput(const FileOutput&) = delete;
+  FileOutput& operator=(const FileOutput&) = delete;
+  ~FileOutput() override;
+
+  /// Makes the file; false where it exists (errno is EEXIST) or cannot be made.
+  [[nodiscard]] bool create(const std::filesystem::path& file);
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  /// Bytes written.
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  void close();
+
+ protected:
+  std::streamsize xsputn(const char* bytes, std::streamsize count) override;
+  int_type overflow(int_type byte) override;
+
+ private:
+  int descriptor_ = -1;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace interlace::collector

@@ -1,0 +1,134 @@
+#include "cupti_collector/host_events.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+
+#include "cupti_collector/clock.hpp"
+
+namespace interlace::collector {
+
+namespace {
+
+constexpr std::size_t kRingBytes = 256U << 10U;
+constexpr std::size_t kLongestName = 4U << 10U;
+
+/// An event in a ring; its name follows, padded to a multiple of the head's size.
+struct Head {
+  Nanoseconds time = 0;
+  HostEvents::Kind kind = HostEvents::Kind::kMark;
+  std::uint16_t name_bytes = 0;
+  std::uint32_t reserved = 0;
+};
+static_assert(kRingBytes % sizeof(Head) == 0);
+
+std::size_t bytes_of(std::size_t name_bytes) {
+  return sizeof(Head) * (1 + (name_bytes + sizeof(Head) - 1) / sizeof(Head));
+}
+
+}  // namespace
+
+/// Bytes [tail, head) are filled, counted without wrapping around.
+struct HostEvents::Ring {
+  std::atomic<std::uint64_t> head{0};
+  std::atomic<std::uint64_t> tail{0};
+  std::atomic<std::int64_t> thread{0};  ///< 0: free for another thread
+  std::atomic<bool> is_retired{false};  ///< its thread has ended
+  Ring* next = nullptr;
+  std::array<unsigned char, kRingBytes> bytes;
+
+  void copy_in(std::uint64_t at, const void* from, std::size_t count) {
+    const std::size_t place = at % kRingBytes;
+    const std::size_t first = std::min(count, kRingBytes - place);
+    std::memcpy(&bytes[place], from, first);
+    std::memcpy(bytes.data(), static_cast<const unsigned char*>(from) + first, count - first);
+  }
+  void copy_out(std::uint64_t at, void* to, std::size_t count) const {
+    const std::size_t place = at % kRingBytes;
+    const std::size_t first = std::min(count, kRingBytes - place);
+    std::memcpy(to, &bytes[place], first);
+    std::memcpy(static_cast<unsigned char*>(to) + first, bytes.data(), count - first);
+  }
+};
+
+/// Gives the ring back when its thread ends.
+struct HostEvents::ThreadRing {
+  const HostEvents* owner = nullptr;
+  Ring* ring = nullptr;
+
+  ~ThreadRing() {
+    if (ring != nullptr) ring->is_retired.store(true, std::memory_order_release);
+  }
+};
+
+HostEvents::~HostEvents() {
+  for (Ring* ring = rings_.load(); ring != nullptr;) {
+    Ring* next = ring->next;
+    delete ring;
+    ring = next;
+  }
+}
+
+HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
+  thread_local ThreadRing mine;
+  if (mine.owner == this) return mine.ring;
+  const auto thread = static_cast<std::int64_t>(syscall(SYS_gettid));
+  for (Ring* ring = rings_.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
+    std::int64_t nobody = 0;
+    if (!ring->thread.compare_exchange_strong(nobody, thread, std::memory_order_acq_rel)) continue;
+    mine.owner = this;
+    mine.ring = ring;
+    return ring;
+  }
+  Ring* ring = new (std::nothrow) Ring;
+  if (ring == nullptr) return nullptr;
+  ring->thread.store(thread, std::memory_order_relaxed);
+  ring->next = rings_.load(std::memory_order_relaxed);
+  while (!rings_.compare_exchange_weak(ring->next, ring, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  mine.owner = this;
+  mine.ring = ring;
+  return ring;
+}
+
+void HostEvents::add(Kind kind, std::string_view name) noexcept {
+  Ring* ring = ring_of_thread();
+  name = name.substr(0, kLongestName);
+  const std::size_t bytes = bytes_of(name.size());
+  const std::uint64_t head = ring == nullptr ? 0 : ring->head.load(std::memory_order_relaxed);
+  if (ring == nullptr || head + bytes - ring->tail.load(std::memory_order_acquire) > kRingBytes) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const Head entry{recording_time(), kind, static_cast<std::uint16_t>(name.size()), 0};
+  ring->copy_in(head, &entry, sizeof(entry));
+  ring->copy_in(head + sizeof(entry), name.data(), name.size());
+  ring->head.store(head + bytes, std::memory_order_release);
+}
+
+void HostEvents::drain(const std::function<void(const Event&)>& take) {
+  std::array<char, kLongestName> name{};
+  for (Ring* ring = rings_.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
+    // Read first: what the thread wrote before it ended is seen below.
+    const bool is_retired = ring->is_retired.load(std::memory_order_acquire);
+    const std::uint64_t head = ring->head.load(std::memory_order_acquire);
+    std::uint64_t tail = ring->tail.load(std::memory_order_relaxed);
+    while (tail != head) {
+      Head entry;
+      ring->copy_out(tail, &entry, sizeof(entry));
+      ring->copy_out(tail + sizeof(entry), name.data(), entry.name_bytes);
+      take({entry.kind, ring->thread.load(std::memory_order_relaxed), entry.time, {name.data(), entry.name_bytes}});
+      tail += bytes_of(entry.name_bytes);
+      ring->tail.store(tail, std::memory_order_release);
+    }
+    if (!is_retired) continue;
+    ring->is_retired.store(false, std::memory_order_relaxed);
+    ring->thread.store(0, std::memory_order_release);
+  }
+}
+
+}  // namespace interlace::collector

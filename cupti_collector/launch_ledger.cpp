@@ -1,0 +1,92 @@
+#include "cupti_collector/launch_ledger.hpp"
+
+#include <algorithm>
+
+namespace interlace::collector {
+
+namespace {
+
+constexpr std::int64_t kRingSize = std::int64_t{1} << 20;
+/// Of old works without a call (those of a program that was running when recording began) no more are kept than this.
+constexpr std::size_t kMostIncomplete = std::size_t{1} << 20;
+
+std::size_t place(std::int64_t correlation) { return static_cast<std::size_t>(correlation & (kRingSize - 1)); }
+
+}  // namespace
+
+LaunchLedger::LaunchLedger() : ring_(kRingSize, 0) {}
+
+LaunchLedger::Count LaunchLedger::count_of(std::uint8_t state) {
+  const bool has_work = (state & (kTimed | kUntimed)) != 0;
+  if ((state & kCalled) == 0) return has_work ? kUnlaunched : kNothing;
+  if (!has_work) return (state & kMustWork) != 0 ? kPending : kNothing;
+  return (state & kUntimed) != 0 ? kUntimedCalls : kRecorded;
+}
+
+void LaunchLedger::change(std::uint8_t& state, std::uint8_t flags) {
+  --counts_[count_of(state)];
+  state = static_cast<std::uint8_t>(state | flags);
+  ++counts_[count_of(state)];
+}
+
+void LaunchLedger::move_on_to(std::int64_t correlation) {
+  const std::int64_t end = correlation + 1;
+  const std::int64_t leaving = std::min(end - ring_end_, kRingSize);
+  for (std::int64_t i = 0; i < leaving; ++i) {
+    const std::int64_t old = ring_end_ - kRingSize + i;
+    std::uint8_t& state = ring_[place(old)];
+    const Count count = count_of(state);
+    const bool is_incomplete = count == kPending || count == kUnlaunched;
+    if (is_incomplete && incomplete_.size() < kMostIncomplete) incomplete_.emplace(old, state);
+    state = 0;
+  }
+  ring_end_ = end;
+}
+
+void LaunchLedger::add(std::int64_t correlation, std::uint8_t flags) {
+  if (correlation >= ring_end_) move_on_to(correlation);
+  if (correlation >= ring_end_ - kRingSize) {
+    change(ring_[place(correlation)], flags);
+    return;
+  }
+  const auto known = incomplete_.find(correlation);
+  if (known == incomplete_.end()) {
+    // Work: further one of a call that is complete. A call: one that was very long in returning.
+    if ((flags & kMustWork) == 0) return;
+    ++counts_[kPending];
+    if (incomplete_.size() < kMostIncomplete) incomplete_.emplace(correlation, flags);
+    return;
+  }
+  change(known->second, flags);
+  const Count count = count_of(known->second);
+  if (count != kPending && count != kUnlaunched) incomplete_.erase(known);
+}
+
+void LaunchLedger::call(std::int64_t correlation, bool must_work) {
+  add(correlation, static_cast<std::uint8_t>(must_work ? kCalled | kMustWork : kCalled));
+}
+
+void LaunchLedger::work(std::int64_t correlation, bool timed) {
+  if (timed) ++device_work_;
+  add(correlation, timed ? kTimed : kUntimed);
+}
+
+trace::LedgerRow LaunchLedger::row(bool is_final) const {
+  trace::LedgerRow row;
+  row.state = is_final ? trace::LedgerState::kClosed : trace::LedgerState::kOpen;
+  row.launched = counts_[kPending] + counts_[kRecorded] + counts_[kUntimedCalls];
+  row.recorded = counts_[kRecorded];
+  row.untimed = counts_[kUntimedCalls];
+  row.unlaunched = counts_[kUnlaunched];
+  row.device_work = device_work_;
+  row.dropped = dropped_;
+  if (is_final) {
+    row.refused = std::min(counts_[kPending], dropped_);
+    row.undelivered = counts_[kPending] - row.refused;
+  } else {
+    row.pending = counts_[kPending];
+  }
+  return row;
+}
+
+}  // namespace interlace::collector

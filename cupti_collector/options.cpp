@@ -1,0 +1,61 @@
+#include "cupti_collector/options.hpp"
+
+#include <charconv>
+
+namespace interlace::collector {
+
+namespace {
+
+constexpr const char* kFolder = "INTERLACE_RECORD_DIR";
+constexpr const char* kRun = "INTERLACE_RECORD_RUN";
+constexpr const char* kCupti = "INTERLACE_RECORD_CUPTI";
+constexpr const char* kFlushPeriod = "INTERLACE_RECORD_FLUSH_NS";
+constexpr const char* kBufferBytes = "INTERLACE_RECORD_BUFFER_BYTES";
+constexpr const char* kBuffersLimit = "INTERLACE_RECORD_BUFFERS_BYTES";
+constexpr const char* kLight = "INTERLACE_RECORD_LIGHT";
+
+/// CUPTI wants room for some records of each kind in a buffer.
+constexpr std::int64_t kSmallestBuffer = 64 << 10;
+
+void read_number(const std::function<const char*(const char*)>& variable, const char* name, std::int64_t least,
+                 std::int64_t& value) {
+  const char* text = variable(name);
+  if (text == nullptr) return;
+  const std::string_view digits(text);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || number < least) {
+    throw Error(kBadOption, name, "'" + std::string(text) + "' is no number from " + std::to_string(least) + " on");
+  }
+  value = number;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> to_environment(const Options& options) {
+  return {{kFolder, options.folder.string()},
+          {kRun, options.run_id},
+          {kCupti, options.cupti},
+          {kFlushPeriod, std::to_string(options.flush_period)},
+          {kBufferBytes, std::to_string(options.buffer_bytes)},
+          {kBuffersLimit, std::to_string(options.buffers_limit)},
+          {kLight, options.light ? "1" : "0"}};
+}
+
+std::optional<Options> options_from(const std::function<const char*(const char*)>& variable) {
+  const char* folder = variable(kFolder);
+  if (folder == nullptr || *folder == '\0') return std::nullopt;
+  Options options;
+  options.folder = folder;
+  if (const char* run = variable(kRun)) options.run_id = run;
+  if (const char* cupti = variable(kCupti)) options.cupti = cupti;
+  read_number(variable, kFlushPeriod, kMillisecond, options.flush_period);
+  read_number(variable, kBufferBytes, kSmallestBuffer, options.buffer_bytes);
+  read_number(variable, kBuffersLimit, options.buffer_bytes, options.buffers_limit);
+  std::int64_t light = 0;
+  read_number(variable, kLight, 0, light);
+  options.light = light != 0;
+  return options;
+}
+
+}  // namespace interlace::collector

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "simulator/base/error.hpp"
+#include "simulator/base/units.hpp"
+
+namespace interlace::collector {
+
+inline constexpr ErrorCode kBadOption{"record.bad_option"};
+
+/// How to record. `interlace record` passes it to the programs that it starts through the environment.
+struct Options {
+  std::filesystem::path folder;  ///< where the files of the recording go
+  std::string run_id;            ///< equal for all processes of one recording
+  std::string cupti;             ///< file of the libcupti to use; empty: the one that is loaded or found
+
+  /// How often finished records are fetched and written: what is lost where the program is killed.
+  Nanoseconds flush_period = 20 * kMillisecond;
+  Bytes buffer_bytes = Bytes{1} << 20;
+  Bytes buffers_limit = Bytes{256} << 20;  ///< memory for all buffers together
+  bool light = false;                      ///< only the calls that launch, copy, record, wait or synchronise
+
+  bool operator==(const Options&) const = default;
+};
+
+/// The variables that carry the options, with their values.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> to_environment(const Options& options);
+
+/// What these variables say; none where they ask for no recording. variable: the value of one, null where not set.
+/// Throws Error record.bad_option.
+[[nodiscard]] std::optional<Options> options_from(const std::function<const char*(const char*)>& variable);
+
+}  // namespace interlace::collector

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulator/base/error.hpp"
+
+namespace interlace::collector {
+
+inline constexpr ErrorCode kCannotRun{"record.cannot_run"};
+
+/// How a program ended.
+struct ProgramEnd {
+  int status = 0;  ///< as waitpid gives it
+  double seconds = 0;
+
+  /// "with status 3", "by signal 9 (Killed)".
+  [[nodiscard]] std::string in_words() const;
+};
+
+/// Runs a program with more variables in its environment and waits for its end. It keeps standard input, output and
+/// error and the terminal; signals meant for it reach it: those sent to this process alone are passed on, those of the
+/// terminal it has already. Throws Error record.cannot_run where it cannot be started.
+[[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& command,
+                                     const std::vector<std::pair<std::string, std::string>>& environment);
+
+/// Ends this process as the program ended: by the same signal, or with the same status.
+[[noreturn]] void end_like(const ProgramEnd& program);
+
+}  // namespace interlace::collector

@@ -1,0 +1,130 @@
+// interlace-record: what `interlace record` runs.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <random>
+
+#include "cupti_collector/options.hpp"
+#include "cupti_collector/record/launch.hpp"
+#include "cupti_collector/record/recorded_files.hpp"
+#include "cupti_collector/record/summary.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace interlace::collector;  // the program is a part of it
+
+constexpr int kFailure = 1;
+constexpr int kUsage = 2;
+constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
+
+struct Request {
+  std::string out = "interlace_recording";
+  bool overwrite = false;
+  bool quiet = false;
+  std::int64_t flush_ms = 20;
+  std::int64_t buffers_mib = 256;
+  bool light = false;
+  std::string cupti;
+  std::string library;
+  std::vector<std::string> command;
+};
+
+/// The collector library, as the build and an installation lay it beside this program.
+fs::path find_library(const std::string& asked) {
+  if (!asked.empty()) return fs::absolute(asked);
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const char* place : {"../lib/libinterlace_collector.so", "libinterlace_collector.so"}) {
+    if (fs::exists(here / place)) return fs::canonical(here / place);
+  }
+  throw interlace::Error(kCannotRun, (here / "../lib/libinterlace_collector.so").lexically_normal().string(),
+                         "the collector library is not there", "build it, or name it with --library");
+}
+
+std::string new_run_id() {
+  std::random_device random;
+  std::string id;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr std::size_t kLength = 16;
+  while (id.size() < kLength) id += kDigits[random() % kDigits.size()];
+  return id;
+}
+
+int record(const Request& request) {
+  Options options;
+  options.folder = prepare_folder(request.out, request.overwrite);
+  options.run_id = new_run_id();
+  options.cupti = request.cupti.empty() ? std::string() : fs::absolute(request.cupti).string();
+  options.flush_period = request.flush_ms * interlace::kMillisecond;
+  options.buffers_limit = request.buffers_mib << 20;
+  options.light = request.light;
+  auto environment = to_environment(options);
+  environment.emplace_back(kInjection, find_library(request.library).string());
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): this process has one thread
+  if (const char* other = std::getenv(kInjection)) {
+    write_log(options.folder, "note", std::string(other) + " is not injected: only one library can be");
+  }
+  const ProgramEnd program = run_program(request.command, environment);
+  const auto files = close_files(options.folder);
+  const auto log = read_log(options.folder);
+  std::error_code ignored;
+  fs::remove(session_log_file(options.folder), ignored);
+  if (!request.quiet) {
+    const bool has_driver = !files.empty() || dlopen("libcuda.so.1", RTLD_LAZY) != nullptr;
+    std::cerr << summary(request.out, program, files, log, has_driver) << std::flush;
+  }
+  end_like(program);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{
+      "Records any CUDA program: interlace record [options] -- program arguments...\n"
+      "The program keeps its output and exit status. Each of its processes that uses CUDA leaves one .ilt file,\n"
+      "readable at any moment, in a folder that all other commands read as one recording.",
+      "interlace record"};
+  Request request;
+  app.add_option("-o,--out", request.out, "Folder of the recording")->capture_default_str()->type_name("DIR");
+  app.add_flag("--overwrite", request.overwrite, "Replace a recording that the folder holds");
+  app.add_flag("-q,--quiet", request.quiet, "No summary");
+  app.add_flag("--light", request.light, "Of the runtime's calls, record only those that launch, copy or order work");
+  app.add_option("--flush-ms", request.flush_ms, "Write this often; a killed program loses what is younger")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000));
+  app.add_option("--buffers", request.buffers_mib, "Memory for records on their way, MiB")
+      ->capture_default_str()
+      ->check(CLI::Range(8, 65'536));
+  app.add_option("--cupti", request.cupti, "The libcupti to use instead of the one found")->check(CLI::ExistingFile);
+  app.add_option("--library", request.library, "The collector library")->check(CLI::ExistingFile);
+  app.prefix_command();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  request.command = app.remaining();
+  if (!request.command.empty() && request.command.front() == "--") request.command.erase(request.command.begin());
+  if (request.command.empty()) {
+    std::cerr << "no program is named\nRun with --help for more information.\n";
+    return kUsage;
+  }
+  return record(request);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+  }
+  return kFailure;
+}

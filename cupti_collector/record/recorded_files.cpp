@@ -1,0 +1,102 @@
+#include "cupti_collector/record/recorded_files.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <system_error>
+
+#include "cupti_collector/session_log.hpp"
+
+namespace interlace::collector {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "rank7.ilt"
+bool is_rank_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  constexpr std::string_view kBegin = "rank";
+  constexpr std::string_view kEnd = ".ilt";
+  if (name.size() <= kBegin.size() + kEnd.size() || !name.starts_with(kBegin) || !name.ends_with(kEnd)) return false;
+  const std::string_view digits =
+      std::string_view(name).substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
+  return std::ranges::all_of(digits, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::vector<fs::path> rank_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::directory_iterator();
+       entry.increment(failure)) {
+    if (is_rank_file(entry->path())) files.push_back(entry->path());
+  }
+  // By number: a longer name is a greater one.
+  std::ranges::sort(files, {}, [](const fs::path& file) { return std::pair(file.native().size(), file.native()); });
+  return files;
+}
+
+/// Whether a living process holds the file, as FileOutput does.
+bool is_locked(const fs::path& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool is_free = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  close(descriptor);
+  return !is_free;
+}
+
+RecordedFile close_file(const fs::path& path) {
+  RecordedFile file;
+  file.path = path;
+  file.is_in_use = is_locked(path);
+  try {
+    file.facts = trace::read_session(path);
+    file.ended_abruptly = !file.facts.is_ended && !file.is_in_use;
+    if (file.ended_abruptly) {
+      Diagnostics why;
+      why.count(kEndedAbruptly, path.filename().string());
+      static_cast<void>(trace::seal_ilt(path, why));
+    }
+  } catch (const Error& error) {
+    file.problem = error.problem();
+  }
+  return file;
+}
+
+}  // namespace
+
+bool RecordedFile::is_whole() const {
+  const bool is_closed = std::ranges::all_of(facts.ledger, &trace::LedgerRow::is_closed);
+  return problem.empty() && !is_in_use && !ended_abruptly && is_closed && !facts.ledger.empty();
+}
+
+fs::path prepare_folder(const fs::path& folder, bool overwrite) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  const fs::path absolute = fs::absolute(folder, failure);
+  if (failure || access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw Error(kCannotMakeFolder, folder.string(), "no recording can be written there",
+                "name a folder that may be made and written to with --out");
+  }
+  for (const fs::path& old : rank_files(absolute)) {
+    if (!overwrite) {
+      throw Error(kFolderInUse, folder.string(), "it holds a recording already",
+                  "name another folder with --out, or replace it with --overwrite");
+    }
+    fs::remove(old, failure);
+  }
+  fs::remove(session_log_file(absolute), failure);
+  return absolute;
+}
+
+std::vector<RecordedFile> close_files(const fs::path& folder) {
+  std::vector<RecordedFile> files;
+  for (const fs::path& path : rank_files(folder)) files.push_back(close_file(path));
+  return files;
+}
+
+}  // namespace interlace::collector

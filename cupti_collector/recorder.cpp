@@ -1,0 +1,161 @@
+#include "cupti_collector/recorder.hpp"
+
+#include <utility>
+
+#include "cupti_collector/decode.hpp"
+
+namespace interlace::collector {
+
+namespace {
+
+constexpr Nanoseconds kClockPeriod = kSecond;
+/// The rank stands first in a file and names its devices, so the first records wait so many rounds for them.
+constexpr std::int64_t kMostWaits = 10;
+
+/// Picks the devices out of the first buffers.
+class DeviceFacts : public RecordSink {
+ public:
+  void on(const KernelRecord&) override { has_operations = true; }
+  void on(const CopyRecord&) override { has_operations = true; }
+  void on(const GraphRecord&) override { has_operations = true; }
+  void on(const CallRecord&) override { has_operations = true; }
+  void on(const EventRecord&) override {}
+  void on(const SyncRecord&) override {}
+  void on(const StreamRecord&) override {}
+  void on(const ContextRecord&) override {}
+  void on(const OverheadRecord&) override {}
+  void on(const DeviceRecord& device) override {
+    trace::Device facts;
+    facts.ordinal = device.device;
+    if (device.name != nullptr) facts.name = device.name;
+    facts.compute_major = device.compute_major;
+    facts.compute_minor = device.compute_minor;
+    facts.sm_count = device.multiprocessors;
+    facts.max_threads_per_sm = device.threads_per_multiprocessor;
+    facts.registers_per_sm = device.registers_per_multiprocessor;
+    facts.shared_memory_per_sm = device.shared_bytes_per_multiprocessor;
+    facts.memory = device.memory_bytes;
+    devices.insert_or_assign(device.device, facts);
+  }
+
+  bool has_operations = false;
+  std::map<std::uint32_t, trace::Device> devices;
+};
+
+}  // namespace
+
+Recorder::Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file)
+    : cupti_(cupti), pool_(pool), events_(events), file_(file) {}
+
+/// Makes the file once there is an operation for it; true where there is a file then.
+bool Recorder::open_file() {
+  if (file_.is_open()) return true;
+  DeviceFacts facts;
+  for (const BufferPool::Full& buffer : held_) decode(*cupti_, buffer.data, buffer.valid_bytes, facts, Reading::kLook);
+  if (!facts.has_operations && !has_news_) return false;
+  if (facts.has_operations && facts.devices.empty() && ++waits_for_device_ < kMostWaits) return false;
+  std::vector<trace::Device> devices;
+  for (auto& [ordinal, device] : facts.devices) devices.push_back(std::move(device));
+  file_.open(std::move(devices));
+  return true;
+}
+
+void Recorder::write_buffers() {
+  for (const BufferPool::Full& buffer : held_) {
+    const DecodeResult result = decode(*cupti_, buffer.data, buffer.valid_bytes, file_.rows(), Reading::kLast);
+    has_news_ = has_news_ || result.records > 0;
+    if (!result.is_whole) flaws_.count(kBrokenBuffer, {}, 1);
+    if (result.too_short > 0) flaws_.count(kOldRecord, {}, result.too_short);
+    pool_.recycle(buffer);
+    progress_();
+  }
+  held_.clear();
+  if (cupti_ == nullptr) return;
+  std::size_t dropped = 0;
+  if (cupti_->get_dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {
+    file_.ledger().dropped(static_cast<std::int64_t>(dropped));
+    has_news_ = true;
+  }
+}
+
+void Recorder::take_event(const HostEvents::Event& event) {
+  has_news_ = true;
+  auto& open = open_ranges_[event.thread];
+  switch (event.kind) {
+    case HostEvents::Kind::kMark:
+      file_.rows().range(event.thread, event.name, event.time, 0, trace::RangeKind::kAnnotation);
+      break;
+    case HostEvents::Kind::kPush: open.push_back({std::string(event.name), event.time}); break;
+    case HostEvents::Kind::kPop:
+      if (open.empty()) {
+        flaws_.count(kUnmatchedPop);
+        break;
+      }
+      file_.rows().range(event.thread, open.back().name, open.back().start, event.time - open.back().start,
+                         trace::RangeKind::kAnnotation);
+      open.pop_back();
+      break;
+  }
+  if (open.empty()) open_ranges_.erase(event.thread);
+}
+
+void Recorder::write_events() {
+  events_.drain([this](const HostEvents::Event& event) {
+    if (!file_.is_open()) file_.open({});
+    take_event(event);
+  });
+  const std::int64_t lost = events_.lost() - std::exchange(lost_marks_, events_.lost());
+  if (lost > 0) flaws_.count(kLostMarks, {}, lost);
+}
+
+void Recorder::add_clocks(Nanoseconds now) {
+  if (last_clocks_ && now - *last_clocks_ < kClockPeriod) return;
+  last_clocks_ = now;
+  const trace::ClockSnapshot clocks = read_clocks([this]() -> std::optional<Nanoseconds> {
+    std::uint64_t time = 0;
+    if (cupti_ == nullptr || cupti_->get_timestamp(&time) != CUPTI_SUCCESS) return std::nullopt;
+    return static_cast<Nanoseconds>(time);
+  });
+  const Nanoseconds step = clock_watch_.step(clocks);
+  if (step != 0) flaws_.count(kClockSet, "by " + std::to_string(step) + " ns");
+  file_.add_clock(clocks);
+}
+
+void Recorder::collect(Nanoseconds now) {
+  std::vector<BufferPool::Full> drained = pool_.drain();
+  held_.insert(held_.end(), drained.begin(), drained.end());
+  const bool has_file = held_.empty() ? file_.is_open() : open_file();
+  if (has_file) write_buffers();
+  if (has_file || held_.empty()) write_events();
+  if (!has_news_) return;
+  has_news_ = false;
+  add_clocks(now);
+  file_.add_diagnostics(std::exchange(flaws_, {}));
+  file_.flush(now);
+}
+
+void Recorder::discard() {
+  const std::vector<BufferPool::Full> drained = pool_.drain();
+  held_.insert(held_.end(), drained.begin(), drained.end());
+  for (const BufferPool::Full& buffer : std::exchange(held_, {})) {
+    ++discarded_;
+    pool_.recycle(buffer);
+  }
+  events_.drain([](const HostEvents::Event&) {});
+}
+
+void Recorder::close(Nanoseconds now) {
+  waits_for_device_ = kMostWaits;  // no device will come any more
+  collect(now);
+  if (!file_.is_open()) return;
+  for (const auto& [thread, ranges] : open_ranges_) {
+    for (const OpenRange& range : ranges) {
+      file_.rows().range(thread, range.name, range.start, now - range.start, trace::RangeKind::kAnnotation);
+      flaws_.count(kOpenRange);
+    }
+  }
+  file_.add_diagnostics(flaws_);
+  file_.close(now);
+}
+
+}  // namespace interlace::collector

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cupti_collector/buffer_pool.hpp"
+#include "cupti_collector/clock.hpp"
+#include "cupti_collector/cupti_library.hpp"
+#include "cupti_collector/host_events.hpp"
+#include "cupti_collector/recording_file.hpp"
+
+namespace interlace::collector {
+
+inline constexpr DiagnosticKind kBrokenBuffer{"record.broken_buffer", Severity::kDataLoss,
+                                              "buffers of records that could not be read to their end",
+                                              "the driver's profiler is at fault; report it with its version"};
+inline constexpr DiagnosticKind kOldRecord{"record.old_record", Severity::kDataLoss,
+                                           "records of a layout older than CUDA 12.0's",
+                                           "record with the libcupti of CUDA 12.0 or newer (--cupti)"};
+inline constexpr DiagnosticKind kClockSet{
+    "record.clock_set", Severity::kWarning, "times that the host's clock was set while recording",
+    "times before and after do not fit each other by that much; let the clock be slewed, not stepped"};
+inline constexpr DiagnosticKind kLostMarks{"record.lost_marks", Severity::kDataLoss,
+                                           "marks and ranges of threads that were faster than the writer",
+                                           "mark less often"};
+inline constexpr DiagnosticKind kOpenRange{"record.open_range", Severity::kInfo,
+                                           "ranges that were still open when the recording ended; they end there",
+                                           "none needed"};
+inline constexpr DiagnosticKind kUnmatchedPop{"record.unmatched_pop", Severity::kInfo,
+                                              "ends of ranges that began before the recording, or never",
+                                              "none needed where recording began later"};
+
+/// Takes what the program and CUPTI hand over and writes it to the process's file. One thread; it makes no CUDA calls.
+class Recorder {
+ public:
+  /// cupti: none where only what the program says of itself is recorded. All must outlive this.
+  Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file);
+
+  /// Decodes and writes all that was handed over since the last call, and flushes the file where there was anything.
+  /// Throws Error where the file cannot be written; then nothing more is to be written, but `discard` goes on.
+  void collect(Nanoseconds now);
+  /// Takes all that was handed over and counts it as lost.
+  void discard();
+  /// Ends the file, where there is one.
+  void close(Nanoseconds now);
+
+  /// To be told of each buffer that was written.
+  void on_progress(std::function<void()> told) { progress_ = std::move(told); }
+  [[nodiscard]] std::int64_t discarded_buffers() const { return discarded_; }
+
+ private:
+  struct OpenRange {
+    std::string name;
+    Nanoseconds start = 0;
+  };
+
+  [[nodiscard]] bool open_file();
+  void write_buffers();
+  void write_events();
+  void take_event(const HostEvents::Event& event);
+  void add_clocks(Nanoseconds now);
+
+  const CuptiLibrary* cupti_;
+  BufferPool& pool_;
+  HostEvents& events_;
+  RecordingFile& file_;
+  std::vector<BufferPool::Full> held_;  ///< drained, not decoded yet
+  std::int64_t waits_for_device_ = 0;
+  std::map<std::int64_t, std::vector<OpenRange>> open_ranges_;  ///< by thread
+  ClockWatch clock_watch_;
+  std::optional<Nanoseconds> last_clocks_;
+  Diagnostics flaws_;
+  std::int64_t lost_marks_ = 0;
+  std::int64_t discarded_ = 0;
+  std::function<void()> progress_ = [] {};
+  bool has_news_ = false;
+};
+
+}  // namespace interlace::collector

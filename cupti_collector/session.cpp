@@ -1,0 +1,274 @@
+#include "cupti_collector/session.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <fstream>
+#include <utility>
+
+#include "cupti_collector/clock.hpp"
+#include "cupti_collector/session_log.hpp"
+
+namespace interlace::collector {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kReserve = 8;
+/// How long the end waits for work that is still running before it takes what there is, and how it divides that.
+constexpr Nanoseconds kLongestWaitForWork = 200 * kMillisecond;
+constexpr milliseconds kPauseForWork{5};
+constexpr milliseconds kLongestPause{200};
+/// Full buffers are written at least this often, also where unfinished ones are fetched more seldom.
+constexpr Nanoseconds kLongestRound = 20 * kMillisecond;
+constexpr std::size_t kDeviceBuffers = 8;  ///< that CUPTI makes ahead, not in a launch
+
+std::string thread_name(std::int64_t thread) {
+  std::ifstream in("/proc/self/task/" + std::to_string(thread) + "/comm");
+  std::string name;
+  std::getline(in, name);
+  return name;
+}
+
+std::string producer_of(const std::optional<CuptiLibrary>& cupti) {
+  std::string producer = "interlace record " INTERLACE_VERSION;
+  if (cupti) producer += ", CUPTI " + std::to_string(cupti->version);
+  return producer;
+}
+
+}  // namespace
+
+Session::Session(Options options, RankIdentity identity)
+    : options_(std::move(options)),
+      pool_(options_.buffer_bytes, options_.buffers_limit, 0),
+      file_({options_.folder, identity, options_.run_id, {}},
+            {getpid(),
+             [this](ApiDomain domain, std::uint32_t function) {
+               const CallTable& table = domain == ApiDomain::kRuntime ? activities_->runtime() : activities_->driver();
+               return table.find(function);
+             },
+             thread_name}) {}
+
+void Session::note(std::string_view text) const { write_log(options_.folder, "note", text); }
+
+void Session::start(const CuptiCallbacks& callbacks) {
+  write_log(options_.folder, "process", {});
+  if (!start_cupti(callbacks)) cupti_.reset();
+  file_.set_producer(producer_of(cupti_));
+  recorder_.emplace(cupti_ ? &*cupti_ : nullptr, pool_, events_, file_);
+  is_recording_ = true;
+  // The program's signals are for the program's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool Session::start_cupti(const CuptiCallbacks& callbacks) {
+  std::vector<std::string> tried;
+  cupti_ = load_cupti(options_.cupti, tried);
+  if (!cupti_) {
+    std::string where;
+    for (const std::string& file : tried) where += (where.empty() ? "" : ", ") + file;
+    note("no CUPTI library could be loaded, so device work is not recorded (tried " + where +
+         "); name one with --cupti");
+    return false;
+  }
+  if (!subscribe(callbacks.event)) return false;
+  pool_.keep_free(kReserve);
+  set_attributes();
+  const CUptiResult status = cupti_->register_callbacks(callbacks.request, callbacks.complete);
+  if (status != CUPTI_SUCCESS) {
+    note("CUPTI takes no buffers, so device work is not recorded: " + cupti_->describe(status));
+    cupti_->unsubscribe(subscriber_);
+    return false;
+  }
+  activities_.emplace(*cupti_, options_.light);
+  enable_kinds();
+  for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+    cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id);
+  }
+  cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
+  // CUDA 13.0 before its first update records no synchronisation of a whole device.
+  constexpr std::uint32_t kWithoutDeviceSync = 130000;
+  if (cupti_->version == kWithoutDeviceSync) {
+    note("this CUPTI (CUDA 13.0 without its update 1) does not tell of cudaDeviceSynchronize: update it");
+  }
+  return true;
+}
+
+bool Session::subscribe(CUpti_CallbackFunc callback) {
+  std::array<char, 256> holder{};
+  CUptiResult status = CUPTI_SUCCESS;
+  if (cupti_->subscribe_v2 != nullptr) {
+    CUpti_SubscriberParams params{};
+    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+    params.subscriberName = "Interlace";
+    params.oldSubscriberName = holder.data();
+    params.oldSubscriberSize = holder.size();
+    status = cupti_->subscribe_v2(&subscriber_, callback, nullptr, &params);
+  } else {
+    status = cupti_->subscribe(&subscriber_, callback, nullptr);
+  }
+  if (status == CUPTI_SUCCESS) return true;
+  const bool is_held = status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  const std::string why = is_held ? "another tool holds CUPTI (" +
+                                        std::string(holder[0] == '\0' ? "unnamed" : holder.data()) +
+                                        "): end it to record device work"
+                                  : "CUPTI cannot be used: " + cupti_->describe(status);
+  note(why + "; only what the program says of itself is recorded");
+  return false;
+}
+
+void Session::set_attributes() {
+  const auto set = [&](CUpti_ActivityAttribute attribute, auto value, const char* what) {
+    std::size_t size = sizeof(value);
+    const CUptiResult status = cupti_->set_attribute(attribute, &size, &value);
+    if (status != CUPTI_SUCCESS) note(std::string("CUPTI refuses ") + what + ": " + cupti_->describe(status));
+  };
+  set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, std::uint8_t{1}, "cleared buffers");
+  set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, std::uint8_t{1}, "a buffer for each thread");
+  set(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE, kDeviceBuffers, "device buffers made ahead");
+  cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+}
+
+void Session::enable_kinds() {
+  for (const std::string& refused : activities_->enable()) note("not recorded: " + refused);
+}
+
+void Session::pause() {
+  if (is_abandoned_ || !is_recording_.exchange(false)) return;
+  if (cupti_) activities_->disable();
+  flush(kLongestPause);
+}
+
+void Session::resume() {
+  if (is_abandoned_ || is_recording_.exchange(true)) return;
+  if (cupti_) enable_kinds();
+}
+
+void Session::flush(milliseconds longest) {
+  if (is_abandoned_) return;
+  std::unique_lock lock(mutex_);
+  const std::uint64_t mine = ++flushes_wanted_;
+  wake_.notify_all();
+  done_.wait_for(lock, longest, [&] { return is_finished_ || flushes_done_ >= mine; });
+}
+
+void Session::finish(milliseconds longest_standstill) {
+  if (is_abandoned_) return;
+  std::unique_lock lock(mutex_);
+  finish_wanted_ = true;
+  wake_.notify_all();
+  for (std::optional<std::uint64_t> seen; !is_finished_ && seen != rounds_.load();) {
+    seen = rounds_.load();
+    done_.wait_for(lock, longest_standstill, [&] { return is_finished_; });
+  }
+  const bool is_done = is_finished_;
+  lock.unlock();
+  if (!is_done) {
+    note("CUPTI did not hand over its last records in time; the file ends before them");
+    thread_.detach();
+  } else if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void Session::abandon() noexcept {
+  is_abandoned_ = true;
+  is_recording_ = false;
+  const int descriptor = descriptor_.exchange(-1);
+  if (descriptor >= 0) close(descriptor);
+}
+
+void Session::on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  if (is_abandoned_ || !is_recording_) return;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    // The records of a context go with it. The writer must not be waited for here: it may wait for this thread.
+    fetch(0);
+  }
+  if (domain == CUPTI_CB_DOMAIN_STATE && id == CUPTI_CBID_STATE_FATAL_ERROR) {
+    is_recording_ = false;
+    note("CUPTI met a fatal error and ended itself: nothing after this moment is recorded");
+  }
+}
+
+void Session::fetch(std::uint32_t flag) {
+  // Without a buffer of ours or work under way CUPTI has nothing, and flushing before any use of the GPU hangs some
+  // versions.
+  if (cupti_ && (pool_.out() > 0 || is_work_pending_)) cupti_->flush_all(flag);
+}
+
+void Session::collect(bool is_last) {
+  if (has_failed_) {
+    recorder_->discard();
+    return;
+  }
+  try {
+    if (is_last) {
+      recorder_->close(recording_time());
+    } else {
+      recorder_->collect(recording_time());
+    }
+    descriptor_ = file_.descriptor();
+    is_work_pending_ = file_.is_open() && file_.ledger().pending() > 0;
+  } catch (const std::exception& error) {
+    has_failed_ = true;
+    note("the recording ends here, the program goes on: " + std::string(error.what()));
+    if (cupti_) activities_->disable();
+  }
+}
+
+void Session::end_recording() {
+  is_recording_ = false;
+  const Nanoseconds latest = recording_time() + kLongestWaitForWork;
+  do {
+    fetch(0);
+    collect(false);
+    ++rounds_;
+    if (is_work_pending_) std::this_thread::sleep_for(kPauseForWork);
+  } while (is_work_pending_ && !has_failed_ && recording_time() < latest);
+  if (cupti_) activities_->disable();
+  fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  ++rounds_;
+  collect(true);
+}
+
+void Session::run() {
+  pthread_setname_np(pthread_self(), "interlace");
+  recorder_->on_progress([this] { ++rounds_; });
+  std::unique_lock lock(mutex_);
+  while (!finish_wanted_) step(lock);
+  lock.unlock();
+  end_recording();
+  lock.lock();
+  is_finished_ = true;
+  done_.notify_all();
+}
+
+void Session::step(std::unique_lock<std::mutex>& lock) {
+  wake_.wait_for(lock, std::chrono::nanoseconds(std::min(options_.flush_period, kLongestRound)),
+                 [&] { return finish_wanted_ || flushes_wanted_ > flushes_done_; });
+  const std::uint64_t answered = flushes_wanted_;
+  if (finish_wanted_) return;
+  const bool is_asked = answered > flushes_done_;
+  lock.unlock();
+  const Nanoseconds now = recording_time();
+  if (is_asked || now - last_fetch_ >= options_.flush_period) {
+    fetch(0);
+    last_fetch_ = now;
+  }
+  collect(false);
+  if (cupti_) pool_.keep_free(kReserve);
+  lock.lock();
+  flushes_done_ = answered;
+  done_.notify_all();
+}
+
+}  // namespace interlace::collector

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "cupti_collector/activities.hpp"
+#include "cupti_collector/buffer_pool.hpp"
+#include "cupti_collector/cupti_library.hpp"
+#include "cupti_collector/host_events.hpp"
+#include "cupti_collector/options.hpp"
+#include "cupti_collector/recorder.hpp"
+#include "cupti_collector/recording_file.hpp"
+
+namespace interlace::collector {
+
+/// Functions that CUPTI calls in threads of the program. They carry no pointer of ours, so whoever owns the process's
+/// session makes them and leads them to it.
+struct CuptiCallbacks {
+  CUpti_BuffersCallbackRequestFunc request = nullptr;    ///< calls Session::pool().take
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;  ///< calls Session::pool().give_back
+  CUpti_CallbackFunc event = nullptr;                    ///< calls Session::on_event
+};
+
+/// The recording of one process, from its first CUDA call to its end: subscribes to CUPTI, fetches records from a
+/// thread of its own and writes them to the process's file. The program runs on whatever happens here.
+///
+/// After `finish`, or in a forked child, nothing here touches CUPTI. A session is never destroyed: CUPTI may hold its
+/// buffers to the last moment of the process.
+class Session {
+ public:
+  Session(Options options, RankIdentity identity);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Begins to record; what cannot be recorded is said in the session log.
+  void start(const CuptiCallbacks& callbacks);
+  /// Stops and resumes recording; what was launched before is still written. Any thread.
+  void pause();
+  void resume();
+  /// Fetches and writes all that is complete, waiting for it at most so long. Any thread.
+  void flush(std::chrono::milliseconds longest);
+  /// Ends the recording and its file. Where nothing moves on for so long, the file stays as written so far. Any thread.
+  void finish(std::chrono::milliseconds longest_standstill);
+  /// To be called in a forked child: nothing more is done there. Async-signal-safe.
+  void abandon() noexcept;
+
+  [[nodiscard]] BufferPool& pool() { return pool_; }
+  [[nodiscard]] HostEvents& events() { return events_; }
+  [[nodiscard]] bool is_recording() const { return is_recording_.load(std::memory_order_relaxed); }
+  void on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
+ private:
+  bool start_cupti(const CuptiCallbacks& callbacks);
+  [[nodiscard]] bool subscribe(CUpti_CallbackFunc callback);
+  void set_attributes();
+  void enable_kinds();
+  void run();
+  void step(std::unique_lock<std::mutex>& lock);
+  void collect(bool is_last);
+  void fetch(std::uint32_t flag);
+  void end_recording();
+  void note(std::string_view text) const;
+
+  Options options_;
+  BufferPool pool_;
+  HostEvents events_;
+  std::optional<CuptiLibrary> cupti_;
+  std::optional<Activities> activities_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  RecordingFile file_;
+  std::optional<Recorder> recorder_;
+  std::atomic<bool> is_recording_{false};
+  std::atomic<bool> is_abandoned_{false};
+  std::atomic<bool> is_work_pending_{false};  ///< launched, and not handed over yet
+  std::atomic<int> descriptor_{-1};
+  std::atomic<std::uint64_t> rounds_{0};  ///< of the writer, to see it move on
+
+  std::mutex mutex_;  ///< of all below
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  std::uint64_t flushes_wanted_ = 0;
+  std::uint64_t flushes_done_ = 0;
+  bool finish_wanted_ = false;
+  bool is_finished_ = false;
+  bool has_failed_ = false;
+  std::thread thread_;
+  Nanoseconds last_fetch_ = 0;  ///< of the writer alone
+};
+
+}  // namespace interlace::collector

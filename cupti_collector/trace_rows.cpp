@@ -1,0 +1,265 @@
+#include "cupti_collector/trace_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace interlace::collector {
+
+namespace {
+
+using trace::MemorySpace;
+using trace::OperationKind;
+using trace::SyncKind;
+
+constexpr unsigned kContextShift = 32;
+
+MemorySpace space_of(MemoryClass memory) {
+  switch (memory) {
+    case MemoryClass::kPageable: return MemorySpace::kPageable;
+    case MemoryClass::kPinned: return MemorySpace::kPinned;
+    case MemoryClass::kDevice:
+    case MemoryClass::kArray: return MemorySpace::kDevice;
+    case MemoryClass::kManaged: return MemorySpace::kManaged;
+    case MemoryClass::kUnknown: break;
+  }
+  return MemorySpace::kUnknown;
+}
+
+SyncKind sync_kind(CallRole role, std::string_view name) {
+  switch (role) {
+    case CallRole::kEventRecord: return SyncKind::kEventRecord;
+    case CallRole::kStreamWait: return SyncKind::kStreamWaitEvent;
+    case CallRole::kQuery: return SyncKind::kEventQuery;
+    case CallRole::kSync: break;
+    default: return SyncKind::kUnknown;
+  }
+  if (name.find("Event") != std::string_view::npos) return SyncKind::kEventSync;
+  return name.find("Stream") != std::string_view::npos ? SyncKind::kStreamSync : SyncKind::kDeviceSync;
+}
+
+SyncKind sync_kind(SyncType type) {
+  switch (type) {
+    case SyncType::kEvent: return SyncKind::kEventSync;
+    case SyncType::kStreamWait: return SyncKind::kStreamWaitEvent;
+    case SyncType::kStream: return SyncKind::kStreamSync;
+    case SyncType::kContext: return SyncKind::kDeviceSync;
+    case SyncType::kUnknown: break;
+  }
+  return SyncKind::kUnknown;
+}
+
+std::optional<OperationKind> sync_operation(CallRole role) {
+  switch (role) {
+    case CallRole::kEventRecord: return OperationKind::kEventRecord;
+    case CallRole::kStreamWait: return OperationKind::kStreamWait;
+    case CallRole::kSync: return OperationKind::kHostSync;
+    case CallRole::kQuery: return OperationKind::kHostCall;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<std::int64_t> to_signed(std::optional<std::uint64_t> value) {
+  return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+}
+
+}  // namespace
+
+TraceRows::TraceRows(trace::IltWriter& writer, trace::RankId rank, Source source, LaunchLedger& ledger)
+    : writer_(writer), rank_(rank), source_(std::move(source)), ledger_(ledger) {}
+
+const TraceRows::CachedCall& TraceRows::cached(ApiDomain domain, std::uint32_t function) {
+  auto& calls = calls_[static_cast<std::size_t>(domain)];
+  // A number beyond any API is damage; it shares one place.
+  constexpr std::uint32_t kMostFunctions = 1U << 16U;
+  const std::size_t index = std::min(function, kMostFunctions);
+  if (index >= calls.size()) calls.resize(index + 1);
+  if (!calls[index]) {
+    const CallTable::Call call = source_.call(domain, function);
+    calls[index] = CachedCall{writer_.intern(call.name), call.role, sync_kind(call.role, call.name)};
+  }
+  return *calls[index];
+}
+
+trace::LaneId TraceRows::thread_lane(std::int64_t thread) {
+  const auto known = thread_lanes_.find(thread);
+  if (known != thread_lanes_.end()) return known->second;
+  const trace::LaneId lane = writer_.lane(trace::LaneKind::kHostThread, rank_, source_.process, thread);
+  const std::string name = source_.thread_name(thread);
+  if (!name.empty()) writer_.name_lane(lane, name);
+  thread_lanes_.emplace(thread, lane);
+  return lane;
+}
+
+trace::LaneId TraceRows::stream_lane(std::uint32_t device, StreamKey key) {
+  const auto known = stream_lanes_.find(key);
+  if (known != stream_lanes_.end()) return known->second;
+  // Streams are numbered within their context; a second context's need other numbers.
+  const auto owner = context_of_number_.try_emplace({device, key.stream}, key.context).first->second;
+  std::int64_t number = key.stream;
+  if (owner != key.context) number += std::int64_t{key.context} << kContextShift;
+  const trace::LaneId lane = writer_.lane(trace::LaneKind::kStream, rank_, device, number);
+  stream_lanes_.emplace(key, lane);
+  if (const auto facts = streams_.find(key); facts != streams_.end()) describe_stream(lane, facts->second);
+  learn_device(key.context, device);
+  return lane;
+}
+
+void TraceRows::describe_stream(trace::LaneId lane, const StreamRecord& stream) {
+  writer_.set_priority(lane, stream.priority);
+  switch (stream.flag) {
+    case StreamFlag::kNull: writer_.name_lane(lane, "default"); break;
+    case StreamFlag::kBlocking: writer_.name_lane(lane, "blocking"); break;
+    case StreamFlag::kNonBlocking: writer_.name_lane(lane, "non-blocking"); break;
+    case StreamFlag::kUnknown: break;
+  }
+}
+
+void TraceRows::learn_device(std::uint32_t context, std::uint32_t device) {
+  if (!device_of_context_.try_emplace(context, device).second) return;
+  for (WaitingFact& waiting : std::exchange(waiting_, {})) write_fact(waiting.fact, waiting.stream);
+}
+
+void TraceRows::write_fact(trace::SyncFact fact, std::optional<StreamKey> stream) {
+  if (stream) {
+    const auto device = device_of_context_.find(stream->context);
+    if (device == device_of_context_.end()) {
+      waiting_.push_back({fact, *stream});
+      return;
+    }
+    fact.stream = stream_lane(device->second, *stream);
+  }
+  writer_.add_sync_fact(fact);
+}
+
+template <class Record>
+std::optional<trace::IltWriter::Common> TraceRows::device_work(const Record& record) {
+  const std::int64_t correlation = correlations_.widen(record.correlation);
+  const bool is_timed = record.start != 0 && record.end >= record.start;
+  ledger_.work(correlation, is_timed);
+  if (!is_timed) return std::nullopt;
+  trace::IltWriter::Common common;
+  common.lane = stream_lane(record.device, {record.context, record.stream});
+  common.start = static_cast<Nanoseconds>(record.start);
+  common.duration = static_cast<Nanoseconds>(record.end - record.start);
+  common.correlation = correlation;
+  return common;
+}
+
+void TraceRows::on(const KernelRecord& kernel) {
+  auto common = device_work(kernel);
+  if (!common) return;
+  const KernelNames::Known& name = kernel_names_.find(kernel.name, writer_);
+  common->name = name.id;
+  trace::KernelDetail detail;
+  detail.grid = kernel.grid;
+  detail.block = kernel.block;
+  detail.registers_per_thread = kernel.registers;
+  detail.shared_memory = kernel.shared_bytes;
+  detail.graph_node = to_signed(kernel.graph_node);
+  if (name.is_collective) {
+    writer_.add_collective(*common, detail, std::nullopt);
+  } else {
+    writer_.add_kernel(*common, detail);
+  }
+}
+
+void TraceRows::on(const CopyRecord& copy) {
+  auto common = device_work(copy);
+  if (!common) return;
+  // What the name is made of.
+  const std::uint32_t key = (copy.is_memset ? 1U << 24U : 0U) | std::uint32_t{copy.direction} << 16U |
+                            static_cast<std::uint32_t>(copy.source) << 8U |
+                            static_cast<std::uint32_t>(copy.destination);
+  const auto known = copy_names_.find(key);
+  common->name = known != copy_names_.end() ? known->second
+                                            : copy_names_.emplace(key, writer_.intern(copy_name(copy))).first->second;
+  constexpr std::uint8_t kPeerToPeer = 10;
+  trace::CopyDetail detail;
+  detail.bytes = copy.bytes;
+  detail.source = copy.is_memset ? MemorySpace::kDevice : space_of(copy.source);
+  detail.destination = space_of(copy.destination);
+  detail.peer = !copy.is_memset && copy.direction == kPeerToPeer;
+  if (copy.is_memset) {
+    writer_.add_memset(*common, detail);
+  } else {
+    writer_.add_copy(*common, detail);
+  }
+}
+
+void TraceRows::on(const GraphRecord& graph) {
+  auto common = device_work(graph);
+  if (!common) return;
+  common->name = writer_.intern("CUDA graph " + std::to_string(graph.graph));
+  writer_.add_kernel(*common, {});
+}
+
+void TraceRows::on(const CallRecord& call) {
+  const CachedCall& known = cached(call.domain, call.function);
+  const std::int64_t correlation = correlations_.widen(call.correlation);
+  const bool succeeded = call.result == 0;
+  if (succeeded && (known.role == CallRole::kLaunch || known.role == CallRole::kCopy)) {
+    ledger_.call(correlation, known.role == CallRole::kLaunch);
+  }
+  const trace::IltWriter::Common common{.lane = thread_lane(call.thread),
+                                        .name = known.name,
+                                        .start = static_cast<Nanoseconds>(call.start),
+                                        .duration = static_cast<Nanoseconds>(call.end - call.start),
+                                        .correlation = correlation};
+  const auto sync = sync_operation(known.role);
+  // A query that found work undone orders nothing.
+  if (sync && (succeeded || known.role != CallRole::kQuery)) {
+    writer_.add_sync(*sync, common, {.kind = known.sync});
+  } else {
+    writer_.add_host_call(common);
+  }
+}
+
+void TraceRows::on(const EventRecord& event) {
+  if (event.device) learn_device(event.context, *event.device);
+  write_fact({.rank = rank_,
+              .correlation = correlations_.widen(event.correlation),
+              .kind = SyncKind::kEventRecord,
+              .event = event.event,
+              .record = to_signed(event.number)},
+             StreamKey{event.context, event.stream});
+}
+
+void TraceRows::on(const SyncRecord& sync) {
+  std::optional<StreamKey> stream;
+  if (sync.stream) stream = StreamKey{sync.context, *sync.stream};
+  write_fact({.rank = rank_,
+              .correlation = correlations_.widen(sync.correlation),
+              .kind = sync_kind(sync.type),
+              .event = sync.event ? std::optional<std::int64_t>(*sync.event) : std::nullopt,
+              .record = to_signed(sync.number)},
+             stream);
+}
+
+void TraceRows::on(const StreamRecord& stream) {
+  const StreamKey key{stream.context, stream.stream};
+  streams_.insert_or_assign(key, stream);
+  if (const auto lane = stream_lanes_.find(key); lane != stream_lanes_.end()) describe_stream(lane->second, stream);
+}
+
+void TraceRows::on(const ContextRecord& context) { learn_device(context.context, context.device); }
+
+void TraceRows::on(const DeviceRecord&) {}  // stands in the rank, which is written first
+
+void TraceRows::on(const OverheadRecord& overhead) {
+  if (overhead.start == 0 || overhead.end < overhead.start || !overhead.thread) return;
+  range(*overhead.thread, overhead_name(overhead.kind), static_cast<Nanoseconds>(overhead.start),
+        static_cast<Nanoseconds>(overhead.end - overhead.start), trace::RangeKind::kProfilerOverhead);
+}
+
+void TraceRows::range(std::int64_t thread, std::string_view name, Nanoseconds start, Nanoseconds duration,
+                      trace::RangeKind kind) {
+  writer_.add_range({.lane = thread_lane(thread), .name = writer_.intern(name), .start = start, .duration = duration},
+                    {.kind = kind});
+}
+
+void TraceRows::finish() {
+  for (const WaitingFact& waiting : std::exchange(waiting_, {})) writer_.add_sync_fact(waiting.fact);
+}
+
+}  // namespace interlace::collector

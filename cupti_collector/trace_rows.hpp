@@ -1,0 +1,96 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cupti_collector/calls.hpp"
+#include "cupti_collector/correlation.hpp"
+#include "cupti_collector/launch_ledger.hpp"
+#include "cupti_collector/names.hpp"
+#include "cupti_collector/records.hpp"
+#include "simulator/trace/ilt/writer.hpp"
+
+namespace interlace::collector {
+
+/// Turns records into rows of an .ilt file: finds lanes and names, widens correlations, keeps the ledger. Nothing waits
+/// here for a partner: calls, device work, event records and waits are written as they come and joined by the reader.
+/// The one exception are facts of a stream whose context is on a device not yet known.
+class TraceRows : public RecordSink {
+ public:
+  struct Source {
+    std::int64_t process = 0;
+    /// What a CUDA function is called; see CallTable.
+    std::function<CallTable::Call(ApiDomain, std::uint32_t)> call;
+    /// The name of a thread of this process; may be empty.
+    std::function<std::string(std::int64_t)> thread_name;
+  };
+  /// writer and ledger must outlive this; rank: of the file.
+  TraceRows(trace::IltWriter& writer, trace::RankId rank, Source source, LaunchLedger& ledger);
+
+  void on(const KernelRecord& kernel) override;
+  void on(const CopyRecord& copy) override;
+  void on(const GraphRecord& graph) override;
+  void on(const CallRecord& call) override;
+  void on(const EventRecord& event) override;
+  void on(const SyncRecord& sync) override;
+  void on(const StreamRecord& stream) override;
+  void on(const ContextRecord& context) override;
+  void on(const DeviceRecord& device) override;
+  void on(const OverheadRecord& overhead) override;
+
+  /// A span of a thread that the program named; duration 0 for a mark.
+  void range(std::int64_t thread, std::string_view name, Nanoseconds start, Nanoseconds duration,
+             trace::RangeKind kind);
+
+  /// Writes what still waits for a device, without its stream.
+  void finish();
+
+ private:
+  struct CachedCall {
+    trace::StringId name;
+    CallRole role = CallRole::kOther;
+    trace::SyncKind sync = trace::SyncKind::kUnknown;
+  };
+  struct StreamKey {
+    std::uint32_t context = 0;
+    std::uint32_t stream = 0;
+    auto operator<=>(const StreamKey&) const = default;
+  };
+  /// A fact of a stream whose device is not known yet.
+  struct WaitingFact {
+    trace::SyncFact fact;
+    StreamKey stream;
+  };
+
+  [[nodiscard]] const CachedCall& cached(ApiDomain domain, std::uint32_t function);
+  [[nodiscard]] trace::LaneId thread_lane(std::int64_t thread);
+  [[nodiscard]] trace::LaneId stream_lane(std::uint32_t device, StreamKey key);
+  void describe_stream(trace::LaneId lane, const StreamRecord& stream);
+  void learn_device(std::uint32_t context, std::uint32_t device);
+  void write_fact(trace::SyncFact fact, std::optional<StreamKey> stream);
+  /// None where the work has no times; the ledger has it then.
+  template <class Record>
+  [[nodiscard]] std::optional<trace::IltWriter::Common> device_work(const Record& record);
+
+  trace::IltWriter& writer_;
+  trace::RankId rank_;
+  Source source_;
+  LaunchLedger& ledger_;
+  CorrelationWidener correlations_;
+  KernelNames kernel_names_;
+  std::map<std::uint32_t, trace::StringId> copy_names_;
+  std::array<std::vector<std::optional<CachedCall>>, 2> calls_;  ///< by domain and function
+  std::unordered_map<std::int64_t, trace::LaneId> thread_lanes_;
+  std::map<StreamKey, trace::LaneId> stream_lanes_;
+  std::map<StreamKey, StreamRecord> streams_;
+  std::map<std::uint32_t, std::uint32_t> device_of_context_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> context_of_number_;  ///< (device, stream) taken by
+  std::vector<WaitingFact> waiting_;
+};
+
+}  // namespace interlace::collector

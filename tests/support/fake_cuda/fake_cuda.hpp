@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+/// A CUDA that no GPU is needed for: libcupti.so.13 with the functions that the collector uses, which makes real
+/// records of what programs ask of the functions below, the part of the driver. Kernels "run" for as long as they are
+/// told to, on the wall clock; streams are FIFO.
+///
+/// The environment says how it misbehaves: FAKE_CUDA_HOLDER=name (another tool holds CUPTI), FAKE_CUDA_NO_DRIVER=1 (no
+/// function but two works), FAKE_CUDA_VERSION=24 (records as of CUDA 12.6), FAKE_CUDA_HANG=1 (a forced flush never
+/// returns), FAKE_CUDA_SLOW_FLUSH=1 (each flush takes half a second).
+extern "C" {
+
+/// As the first CUDA call of a process: loads and calls the library that CUDA_INJECTION64_PATH names.
+int fake_cuda_init();
+
+/// What becomes of a launch's device record.
+enum FakeFate {
+  kFakeNormal = 0,
+  kFakeUntimed = 1,      ///< it comes without times
+  kFakeUndelivered = 2,  ///< it never comes
+};
+/// Each gives the correlation of the call.
+std::uint32_t fake_cuda_launch(std::uint32_t stream, const char* kernel, std::uint64_t nanoseconds, int fate);
+std::uint32_t fake_cuda_launch_graph(std::uint32_t stream, std::uint32_t nodes, std::uint64_t nanoseconds);
+std::uint32_t fake_cuda_copy(std::uint32_t stream, std::uint64_t bytes, std::uint64_t nanoseconds);
+std::uint32_t fake_cuda_event_record(std::uint32_t stream, std::uint32_t event);
+std::uint32_t fake_cuda_stream_wait(std::uint32_t stream, std::uint32_t event);
+std::uint32_t fake_cuda_event_query(std::uint32_t event);
+std::uint32_t fake_cuda_synchronize();
+/// A call that the collector mutes where it can.
+std::uint32_t fake_cuda_get_device();
+void fake_cuda_create_stream(std::uint32_t stream, std::int32_t priority);
+void fake_cuda_destroy_context();
+
+/// The correlation that the next call gets.
+void fake_cuda_set_next_correlation(std::uint32_t correlation);
+/// Facts of waits come before those of the records that they wait for, by one buffer.
+void fake_cuda_deliver_waits_first(int on);
+/// Buffers that the collector has given out and CUPTI not returned yet.
+std::int64_t fake_cuda_buffers_out();
+/// How often cuptiActivityFlushAll was called.
+std::int64_t fake_cuda_flushes();
+}

@@ -1,0 +1,219 @@
+// A program that uses the fake CUDA, to be recorded: fake_program SCENARIO [NUMBER]. It prints what it did.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cupti_collector/collector.hpp"
+#include "tests/support/fake_cuda/fake_cuda.hpp"
+
+namespace {
+
+constexpr std::uint32_t kCompute = 7;
+constexpr std::uint32_t kCopies = 8;
+constexpr const char* kKernel = "_Z3addPfS_i";
+
+void pause(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+
+/// One step of a training loop: a copy on a stream of its own, the computation that waits for it, a check of an event.
+void step() {
+  const interlace::collector::Range range("step");
+  fake_cuda_copy(kCopies, 4096, 5'000);
+  fake_cuda_event_record(kCopies, 1);
+  fake_cuda_stream_wait(kCompute, 1);
+  fake_cuda_launch(kCompute, kKernel, 10'000, kFakeNormal);
+  fake_cuda_launch(kCompute, "_Z3subPfS_i", 10'000, kFakeNormal);
+  fake_cuda_event_record(kCompute, 2);
+  fake_cuda_get_device();
+}
+
+void steps(int count) {
+  for (int i = 0; i < count; ++i) {
+    step();
+    fake_cuda_synchronize();
+    fake_cuda_event_query(2);
+  }
+}
+
+void launches(int count, int fate = kFakeNormal) {
+  for (int i = 0; i < count; ++i) fake_cuda_launch(kCompute, kKernel, 1'000, fate);
+}
+
+/// Launches for a while and tells of it each millisecond, until something ends the process.
+[[noreturn]] void launch_for_ever() {
+  for (int i = 0;; ++i) {
+    launches(10);
+    std::cout << "launched " << 10 * (i + 1) << std::endl;
+    pause(1);
+  }
+}
+
+void threads(int count) {
+  std::vector<std::thread> all;
+  for (int i = 0; i < count; ++i) {
+    all.emplace_back([i] {
+      for (int k = 0; k < 500; ++k) {
+        fake_cuda_launch(kCompute + static_cast<std::uint32_t>(i), kKernel, 1'000, kFakeNormal);
+        interlace::collector::mark("mark");
+      }
+    });
+  }
+  for (std::thread& one : all) one.join();
+  fake_cuda_synchronize();
+}
+
+void fork_child(int) {
+  launches(100);
+  const pid_t child = fork();
+  if (child == 0) {
+    interlace::collector::mark("in the child");
+    std::exit(0);  // with all exit handlers
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::cout << "child ended with " << status << std::endl;
+  launches(100);
+  fake_cuda_synchronize();
+}
+
+void destroy_context(int) {
+  launches(5);
+  fake_cuda_synchronize();
+  const std::int64_t before = fake_cuda_flushes();
+  fake_cuda_destroy_context();
+  std::cout << "flushed " << (fake_cuda_flushes() > before ? 1 : 0) << std::endl;
+}
+
+void start_and_stop(int) {
+  launches(10);
+  fake_cuda_synchronize();
+  interlace::collector::stop();
+  launches(1'000);
+  fake_cuda_synchronize();
+  interlace::collector::start();
+  launches(5);
+  fake_cuda_synchronize();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<void(int)>> scenarios{
+      {"steps", steps},
+      {"launches",
+       [](int n) {
+         launches(n);
+         fake_cuda_synchronize();
+       }},
+      {"flood",
+       [](int n) {
+         for (int i = 0; i < n; ++i) launches(1'000'000);
+         fake_cuda_synchronize();
+       }},
+      {"untimed",
+       [](int n) {
+         launches(10);
+         launches(n, kFakeUntimed);
+         fake_cuda_synchronize();
+       }},
+      {"undelivered",
+       [](int n) {
+         launches(10);
+         launches(n, kFakeUndelivered);
+         fake_cuda_synchronize();
+       }},
+      {"unfinished",
+       [](int) {
+         launches(10);
+         fake_cuda_launch(kCompute, kKernel, 3'600'000'000'000, kFakeNormal);
+       }},
+      {"empty_copy",
+       [](int) {
+         fake_cuda_copy(kCopies, 0, 0);
+         launches(1);
+         fake_cuda_synchronize();
+       }},
+      {"graph",
+       [](int n) {
+         for (int i = 0; i < n; ++i) fake_cuda_launch_graph(kCompute, 50, 100);
+         fake_cuda_synchronize();
+       }},
+      {"wrap",
+       [](int n) {
+         fake_cuda_set_next_correlation(0xFFFFFFFF - 5);
+         steps(n);
+       }},
+      {"late_records",
+       [](int n) {
+         fake_cuda_deliver_waits_first(1);
+         steps(n);
+       }},
+      {"threads", threads},
+      {"burst",
+       [](int n) {
+         launches(10);
+         pause(200);
+         launches(n);
+         fake_cuda_synchronize();
+       }},
+      {"start_and_stop", start_and_stop},
+      {"streams",
+       [](int) {
+         fake_cuda_create_stream(kCompute, -3);
+         launches(1);
+         fake_cuda_synchronize();
+       }},
+      {"destroy_context", destroy_context},
+      {"idle",
+       [](int) {
+         pause(300);
+         std::cout << "flushes " << fake_cuda_flushes() << std::endl;
+       }},
+      {"fork", fork_child},
+      {"os_exit",
+       [](int) {
+         steps(3);
+         pause(600);
+         _exit(5);
+       }},
+      {"abort",
+       [](int) {
+         steps(3);
+         pause(600);
+         std::abort();
+       }},
+      {"kill",
+       [](int) {
+         steps(3);
+         pause(600);
+         std::raise(SIGKILL);
+       }},
+      {"run", [](int) { launch_for_ever(); }},
+      {"exec",
+       [&](int) {
+         steps(3);
+         pause(600);
+         execl(argv[0], argv[0], "launches", "7", nullptr);
+       }},
+      {"status",
+       [](int n) {
+         launches(1);
+         fake_cuda_synchronize();
+         std::exit(n);
+       }},
+  };
+  const auto scenario = argc > 1 ? scenarios.find(argv[1]) : scenarios.end();
+  if (scenario == scenarios.end()) return 2;
+  std::cout << "injected " << fake_cuda_init() << std::endl;
+  scenario->second(argc > 2 ? std::atoi(argv[2]) : 10);
+  std::cout << "finished" << std::endl;
+  return 0;
+}

@@ -1,0 +1,87 @@
+#include "cupti_collector/host_events.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace interlace::collector {
+namespace {
+
+TEST(HostEvents, ComeInTheirOrderWithTheirNames) {
+  HostEvents events;
+  events.add(HostEvents::Kind::kPush, "outer");
+  events.add(HostEvents::Kind::kMark, "");
+  events.add(HostEvents::Kind::kPop, {});
+  std::vector<std::pair<HostEvents::Kind, std::string>> found;
+  Nanoseconds last = 0;
+  events.drain([&](const HostEvents::Event& event) {
+    found.emplace_back(event.kind, event.name);
+    EXPECT_GE(event.time, last);
+    last = event.time;
+  });
+  const decltype(found) expected{
+      {HostEvents::Kind::kPush, "outer"}, {HostEvents::Kind::kMark, ""}, {HostEvents::Kind::kPop, ""}};
+  EXPECT_EQ(found, expected);
+  events.drain([](const HostEvents::Event&) { FAIL() << "they come once"; });
+}
+
+TEST(HostEvents, CutLongNames) {
+  HostEvents events;
+  events.add(HostEvents::Kind::kMark, std::string(10'000, 'x'));
+  events.drain([](const HostEvents::Event& event) { EXPECT_EQ(event.name, std::string(4'096, 'x')); });
+}
+
+TEST(HostEvents, CountWhatIsLost) {
+  HostEvents events;
+  // 262,144 bytes hold 8,192 events of a head and 16 bytes of name.
+  for (int i = 0; i < 8'192 + 5; ++i) events.add(HostEvents::Kind::kMark, "sixteen letters.");
+  EXPECT_EQ(events.lost(), 5);
+  int found = 0;
+  events.drain([&](const HostEvents::Event&) { ++found; });
+  EXPECT_EQ(found, 8'192);
+}
+
+// Threads come and go while one drains; each event arrives once, under its thread, in order, around the ring's end too,
+// or is counted as lost.
+TEST(HostEvents, LoseNothingUncountedBetweenThreads) {
+  HostEvents events;
+  std::map<std::int64_t, int> last;
+  std::int64_t total = 0;
+  const auto take = [&](const HostEvents::Event& event) {
+    const int value = std::stoi(std::string(event.name));
+    if (value == 0) last.erase(event.thread);
+    if (last.count(event.thread) > 0) {
+      EXPECT_GT(value, last[event.thread]);
+    }
+    last[event.thread] = value;
+    ++total;
+  };
+  constexpr int kGenerations = 5;
+  constexpr int kThreads = 4;
+  constexpr int kEvents = 6'000;
+  for (int g = 0; g < kGenerations; ++g) {
+    std::vector<std::thread> threads;
+    std::atomic<int> running = kThreads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < kEvents; ++i) {
+          events.add(HostEvents::Kind::kMark, std::to_string(i) + std::string(static_cast<std::size_t>(i % 50), ' '));
+          if (i % 1'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        --running;
+      });
+    }
+    while (running > 0) events.drain(take);
+    for (std::thread& thread : threads) thread.join();
+    events.drain(take);
+  }
+  EXPECT_EQ(total + events.lost(), kGenerations * kThreads * kEvents);
+  EXPECT_GT(total, kThreads * kEvents);
+}
+
+}  // namespace
+}  // namespace interlace::collector

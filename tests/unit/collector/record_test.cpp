@@ -1,0 +1,366 @@
+// The launcher, the injected library and the file it writes, over a program that uses the fake CUDA.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <set>
+
+#include "tests/unit/collector/record_run.hpp"
+
+namespace interlace::collector {
+namespace {
+
+using trace::OperationId;
+using trace::OperationKind;
+
+constexpr const char* kLaunch = "cudaLaunchKernel";
+
+std::int64_t count_of(const trace::Trace& trace, OperationKind kind) { return std::ranges::count(trace.kinds(), kind); }
+
+trace::LedgerRow ledger_of(const Recorded& run) {
+  const trace::SessionFacts facts = trace::read_session(run.file());
+  return facts.ledger.empty() ? trace::LedgerRow{} : facts.ledger.front();
+}
+
+TEST(Record, KeepsOutputAndStatus) {
+  const Recorded run = record("status 42");
+  EXPECT_EQ(WEXITSTATUS(run.status), 42);
+  EXPECT_EQ(run.out, "injected 1\n");
+  EXPECT_NE(run.err.find("ended with status 42"), std::string::npos) << run.err;
+}
+
+TEST(Record, WritesWhatTheProgramDid) {
+  const Recorded run = record("steps 20");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const ReadBack read(run.file());
+  // A step copies once, launches two kernels, records two events and waits for one.
+  EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 40);
+  EXPECT_EQ(count_of(read.trace, OperationKind::kCopy), 20);
+  EXPECT_EQ(count_of(read.trace, OperationKind::kEventRecord), 40);
+  EXPECT_EQ(count_of(read.trace, OperationKind::kStreamWait), 20);
+  EXPECT_EQ(count_of(read.trace, OperationKind::kHostSync), 20);
+  EXPECT_EQ(read.named("step").size(), 20U);
+  EXPECT_EQ(read.named("add(float*, float*, int)").size(), 20U);
+  EXPECT_EQ(read.named("Memcpy HtoD (Pinned -> Device)").size(), 20U);
+  EXPECT_EQ(read.named("cudaGetDevice").size(), 0U) << "chatty calls are muted";
+  EXPECT_EQ(read.diagnostics.entries().size(), 0U) << read.diagnostics.entries().front().code;
+  for (std::uint32_t i = 0; i < read.trace.size(); ++i) {
+    if (trace::is_device_work(read.trace.kind({i}))) {
+      EXPECT_TRUE(read.trace.launch_of({i})) << read.trace.name({i});
+    }
+  }
+  ASSERT_EQ(read.trace.ranks().size(), 1U);
+  ASSERT_EQ(read.trace.ranks()[0].devices.size(), 1U);
+  EXPECT_EQ(read.trace.ranks()[0].devices[0].name, "Fake GPU");
+  EXPECT_EQ(read.trace.ranks()[0].devices[0].max_threads_per_sm, 2048);
+}
+
+TEST(Record, DescribesKernelsAndStreams) {
+  const Recorded run = record("streams");
+  const ReadBack read(run.file());
+  const auto kernels = read.named("add(float*, float*, int)");
+  ASSERT_EQ(kernels.size(), 1U);
+  const trace::KernelDetail& kernel = *read.trace.kernel(kernels[0]);
+  EXPECT_EQ(kernel.grid[0], 4);
+  EXPECT_EQ(kernel.block[0], 128);
+  EXPECT_EQ(kernel.registers_per_thread, 32);
+  EXPECT_EQ(kernel.shared_memory, 1536);
+  EXPECT_EQ(read.trace.duration(kernels[0]), 1'000);
+  const trace::Lane& stream = read.trace.lane(read.trace.lane_of(kernels[0]));
+  EXPECT_EQ(stream.number, 7);
+  EXPECT_EQ(stream.priority, -3);
+  EXPECT_EQ(stream.name, "non-blocking");
+}
+
+/// Each wait of the scenario `steps` is for the copy's event of its own step.
+void expect_waits_joined(const Recorded& run, std::size_t steps) {
+  const ReadBack read(run.file());
+  const auto waits = read.named("cudaStreamWaitEvent");
+  ASSERT_EQ(waits.size(), steps);
+  std::set<OperationId> records;
+  for (const OperationId wait : waits) {
+    const trace::SyncDetail* detail = read.trace.sync(wait);
+    ASSERT_TRUE(detail != nullptr && detail->record && detail->stream && detail->record_stream);
+    EXPECT_EQ(read.trace.kind(*detail->record), OperationKind::kEventRecord);
+    EXPECT_EQ(read.trace.lane(*detail->stream).number, 7);
+    EXPECT_EQ(read.trace.lane(*detail->record_stream).number, 8);
+    EXPECT_LT(read.trace.start(*detail->record), read.trace.start(wait));
+    records.insert(*detail->record);
+    // The record is the last of that event before the wait.
+    for (const OperationId other : read.named("cudaEventRecord")) {
+      const bool is_of_copies = read.trace.sync(other)->stream == detail->record_stream;
+      const bool is_between = read.trace.start(other) > read.trace.start(*detail->record) &&
+                              read.trace.start(other) < read.trace.start(wait);
+      EXPECT_FALSE(is_of_copies && is_between);
+    }
+  }
+  EXPECT_EQ(records.size(), steps);
+}
+
+TEST(Record, JoinsWaitsWithTheRecordsTheyWaitFor) { expect_waits_joined(record("steps 12"), 12); }
+
+TEST(Record, JoinsWaitsThatComeBeforeTheirRecords) { expect_waits_joined(record("late_records 12"), 12); }
+
+TEST(Record, JoinsAcrossTheEndOf32BitCorrelations) {
+  const Recorded run = record("wrap 12");
+  expect_waits_joined(run, 12);
+  EXPECT_TRUE(ledger_of(run).is_closed()) << run.err;
+}
+
+TEST(Record, ReadsRecordsOfAnOlderCupti) {
+  const Recorded run = record("steps 5", {}, "FAKE_CUDA_VERSION=24");
+  const ReadBack read(run.file());
+  EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 10);
+  EXPECT_EQ(count_of(read.trace, OperationKind::kStreamWait), 5);
+  EXPECT_TRUE(ledger_of(run).is_closed()) << run.err;
+}
+
+TEST(Record, JoinsQueriesThatFoundTheirWorkDone) {
+  const Recorded run = record("steps 4");
+  const ReadBack read(run.file());
+  std::int64_t joined = 0;
+  for (const OperationId query : read.named("cudaEventQuery")) {
+    const trace::SyncDetail* detail = read.trace.sync(query);
+    if (detail == nullptr) continue;
+    EXPECT_EQ(detail->kind, trace::SyncKind::kEventQuery);
+    joined += detail->record ? 1 : 0;
+  }
+  EXPECT_EQ(joined, 4);
+}
+
+TEST(Record, ClosesItsLedger) {
+  const Recorded run = record("launches 3000");
+  const trace::LedgerRow row = ledger_of(run);
+  EXPECT_TRUE(row.is_closed());
+  EXPECT_EQ(row.launched, 3000);
+  EXPECT_EQ(row.recorded, 3000);
+  EXPECT_EQ(row.device_work, 3000);
+  EXPECT_NE(run.err.find("3,000 launched = 3,000 recorded + 0 untimed + 0 refused + 0 undelivered"), std::string::npos)
+      << run.err;
+  EXPECT_EQ(run.err.find("NOT OK"), std::string::npos) << run.err;
+}
+
+TEST(Record, CountsWorkThatNeverCame) {
+  const Recorded run = record("undelivered 6");
+  const trace::LedgerRow row = ledger_of(run);
+  EXPECT_EQ(row.launched, 16);
+  EXPECT_EQ(row.recorded, 10);
+  EXPECT_EQ(row.undelivered, 6);
+  EXPECT_FALSE(row.is_closed());
+  EXPECT_NE(run.err.find("NOT OK"), std::string::npos) << run.err;
+  const ReadBack read(run.file());
+  EXPECT_EQ(read.diagnostics.count_of("record.undelivered_work"), 6);
+}
+
+TEST(Record, CountsWorkThatCameWithoutTimes) {
+  const Recorded run = record("untimed 6");
+  const trace::LedgerRow row = ledger_of(run);
+  EXPECT_EQ(row.recorded, 10);
+  EXPECT_EQ(row.untimed, 6);
+  EXPECT_NE(run.err.find("NOT OK"), std::string::npos) << run.err;
+  const ReadBack read(run.file());
+  EXPECT_EQ(read.diagnostics.count_of("record.untimed_work"), 6);
+  EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 10) << "work without times is on no timeline";
+}
+
+TEST(Record, TakesWorkStillRunningAtTheEndForUntimed) {
+  const trace::LedgerRow row = ledger_of(record("unfinished"));
+  EXPECT_EQ(row.recorded, 10);
+  EXPECT_EQ(row.untimed, 1);
+}
+
+TEST(Record, TakesACopyOfNothingForNoLoss) {
+  const Recorded run = record("empty_copy");
+  EXPECT_TRUE(ledger_of(run).is_closed()) << run.err;
+}
+
+TEST(Record, CountsAGraphLaunchOnce) {
+  const trace::LedgerRow row = ledger_of(record("graph 30"));
+  EXPECT_TRUE(row.is_closed());
+  EXPECT_EQ(row.launched, 30);
+  EXPECT_EQ(row.recorded, 30);
+  EXPECT_EQ(row.device_work, 1500);
+}
+
+TEST(Record, CountsWhatNoBufferWasFreeFor) {
+  // 60,000 launches are 15 MB of records; the 8 MiB of buffers are not emptied while the driver takes its time to
+  // flush.
+  const Recorded run = record("burst 60000", "--buffers 8", "FAKE_CUDA_SLOW_FLUSH=1");
+  const trace::LedgerRow row = ledger_of(run);
+  EXPECT_GT(row.dropped, 0);
+  EXPECT_EQ(row.launched, row.recorded + row.untimed + row.refused + row.undelivered);
+  EXPECT_NE(run.err.find("NOT OK"), std::string::npos) << run.err;
+  EXPECT_EQ(ReadBack(run.file()).diagnostics.count_of("record.refused_work"), row.dropped);
+}
+
+TEST(Record, TakesRecordsAndMarksOfManyThreads) {
+  const Recorded run = record("threads 8");
+  const ReadBack read(run.file());
+  EXPECT_TRUE(ledger_of(run).is_closed()) << run.err;
+  EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 4000);
+  EXPECT_EQ(read.named("mark").size(), 4000U);
+  std::map<trace::LaneId, int> launches;
+  for (const OperationId launch : read.named(kLaunch)) ++launches[read.trace.lane_of(launch)];
+  EXPECT_EQ(launches.size(), 8U);
+}
+
+TEST(Record, StopsAndGoesOnAsTheProgramSays) {
+  const Recorded run = record("start_and_stop");
+  const ReadBack read(run.file());
+  EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 15);
+  EXPECT_TRUE(ledger_of(run).is_closed()) << run.err;
+}
+
+TEST(Record, DoesNotFlushWhereNothingIsUsed) {
+  const Recorded run = record("idle");
+  EXPECT_NE(run.out.find("flushes 0"), std::string::npos) << run.out;
+  EXPECT_TRUE(run.files().empty()) << "a process without device work leaves no file";
+  EXPECT_NE(run.err.find("no device work became known"), std::string::npos) << run.err;
+}
+
+// How programs end.
+
+TEST(Record, SurvivesAForkedChildThatExits) {
+  const Recorded run = record("fork");
+  ASSERT_EQ(run.status, 0);
+  EXPECT_NE(run.out.find("child ended with 0"), std::string::npos) << run.out;
+  const ReadBack read(run.file());
+  EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 200);
+  EXPECT_EQ(read.named("in the child").size(), 0U);
+  EXPECT_TRUE(ledger_of(run).is_closed()) << run.err;
+  EXPECT_EQ(run.files().size(), 1U);
+}
+
+/// The scenario did three steps and was idle for five flushes before it ended.
+void expect_three_steps_sealed(const Recorded& run) {
+  const ReadBack read(run.file());
+  EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 6);
+  EXPECT_EQ(read.diagnostics.count_of("record.ended_abruptly"), 1);
+  EXPECT_EQ(read.diagnostics.count_of("ilt.truncated"), 0) << "the launcher seals the file";
+  EXPECT_NE(run.err.find("NOT OK"), std::string::npos) << run.err;
+}
+
+TEST(Record, KeepsWhatWasWrittenBeforeExitWithoutHandlers) {
+  const Recorded run = record("os_exit");
+  EXPECT_EQ(WEXITSTATUS(run.status), 5);
+  expect_three_steps_sealed(run);
+}
+
+TEST(Record, KeepsWhatWasWrittenBeforeAbort) {
+  const Recorded run = record("abort");
+  EXPECT_TRUE(WIFSIGNALED(run.status) && WTERMSIG(run.status) == SIGABRT);
+  expect_three_steps_sealed(run);
+}
+
+TEST(Record, KeepsWhatWasWrittenBeforeKill) {
+  const Recorded run = record("kill");
+  EXPECT_TRUE(WIFSIGNALED(run.status) && WTERMSIG(run.status) == SIGKILL);
+  expect_three_steps_sealed(run);
+  EXPECT_NE(run.err.find("by signal 9"), std::string::npos) << run.err;
+}
+
+TEST(Record, WritesAFileForEachProgramOfAProcess) {
+  const Recorded run = record("exec");
+  ASSERT_EQ(run.status, 0);
+  expect_three_steps_sealed(run);
+  const ReadBack second(run.file(1));
+  EXPECT_EQ(count_of(second.trace, OperationKind::kKernel), 7);
+  EXPECT_EQ(second.diagnostics.entries().size(), 0U);
+}
+
+TEST(Record, PassesSignalsOn) {
+  // The program tells of its launches until `timeout` sends SIGTERM to the launcher alone.
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const std::string command = "LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER
+                              " timeout --foreground --preserve-status -s TERM 3 " INTERLACE_RECORD_BINARY " --out " +
+                              base + "/trace -- " FAKE_PROGRAM " run >" + base + "/out 2>" + base + "/err";
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
+  const std::string out = text_of(base + "/out");
+  const std::size_t last = out.rfind("launched ");
+  ASSERT_NE(last, std::string::npos) << text_of(base + "/err");
+  const std::int64_t told = std::stoll(out.substr(last + 9));
+  const ReadBack read(folder.path() / "trace" / "rank0.ilt");
+  EXPECT_GT(count_of(read.trace, OperationKind::kKernel), told / 2);
+  EXPECT_EQ(read.diagnostics.count_of("record.ended_abruptly"), 1);
+}
+
+TEST(Record, FetchesRecordsBeforeTheirContextIsGone) {
+  const Recorded run = record("destroy_context");
+  EXPECT_NE(run.out.find("flushed 1"), std::string::npos) << run.out;
+}
+
+TEST(Record, SaysThatAProgramUsedNoCuda) {
+  testing::TemporaryFolder folder;
+  const std::string command = INTERLACE_RECORD_BINARY " --out " + folder.path().string() + "/trace -- true 2>" +
+                              folder.path().string() + "/err";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_NE(text_of(folder.path() / "err").find("NOT OK: nothing was recorded"), std::string::npos);
+}
+
+TEST(Record, EndsThoughTheDriverHangs) {
+  const Recorded run = record("unfinished", {}, "FAKE_CUDA_HANG=1");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.err.find("did not hand over its last records in time"), std::string::npos) << run.err;
+  EXPECT_EQ(count_of(ReadBack(run.file()).trace, OperationKind::kKernel), 10);
+}
+
+// What can be in the way.
+
+TEST(Record, RunsTheProgramWithoutADriver) {
+  const Recorded run = record("launches 5", {}, "FAKE_CUDA_NO_DRIVER=1");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.out.find("finished"), std::string::npos);
+  EXPECT_NE(run.err.find("CUPTI cannot be used: CUPTI_ERROR_UNKNOWN"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("NOT OK"), std::string::npos) << run.err;
+}
+
+TEST(Record, SaysWhichToolHoldsCuptiAndRecordsTheRest) {
+  const Recorded run = record("steps 3", {}, "FAKE_CUDA_HOLDER='Nsight Systems'");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.err.find("another tool holds CUPTI (Nsight Systems)"), std::string::npos) << run.err;
+  const ReadBack read(run.file());
+  EXPECT_EQ(read.named("step").size(), 3U) << "the program's own ranges need no CUPTI";
+  EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 0);
+}
+
+TEST(Record, KnowsItsRank) {
+  const Recorded run = record("launches 3", {}, "RANK=5 WORLD_SIZE=8");
+  const ReadBack read(run.file(5));
+  ASSERT_EQ(read.trace.ranks().size(), 1U);
+  EXPECT_EQ(read.trace.ranks()[0].number, 5);
+  EXPECT_EQ(read.trace.ranks()[0].world_size, 8);
+}
+
+TEST(Record, RefusesToMixRecordings) {
+  const Recorded run = record("launches 3");
+  const std::string again = "LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY " --out " +
+                            (run.folder->path() / "trace").string();
+  const std::string rest = " -- " FAKE_PROGRAM " launches 4 >/dev/null 2>" + (run.folder->path() / "err").string();
+  EXPECT_EQ(WEXITSTATUS(std::system((again + rest).c_str())), 1);
+  EXPECT_NE(text_of(run.folder->path() / "err").find("record.folder_in_use"), std::string::npos);
+  EXPECT_EQ(WEXITSTATUS(std::system((again + " --overwrite" + rest).c_str())), 0);
+  EXPECT_EQ(count_of(ReadBack(run.file()).trace, OperationKind::kKernel), 4);
+}
+
+TEST(Record, SaysWhyAProgramCannotBeStarted) {
+  testing::TemporaryFolder folder;
+  const std::string command = INTERLACE_RECORD_BINARY " --out " + folder.path().string() + "/trace -- " +
+                              folder.path().string() + "/no_such_program 2>" + folder.path().string() + "/err";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+  EXPECT_NE(text_of(folder.path() / "err").find("record.cannot_run"), std::string::npos);
+}
+
+TEST(Record, LightModeLeavesOutOtherCalls) {
+  const Recorded run = record("steps 4", "--light");
+  const ReadBack read(run.file());
+  EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 8);
+  EXPECT_EQ(read.named(kLaunch).size(), 8U);
+  EXPECT_EQ(read.named("cudaEventQuery").size(), 0U);
+  expect_waits_joined(run, 4);
+}
+
+}  // namespace
+}  // namespace interlace::collector

@@ -1,0 +1,182 @@
+#include "cupti_collector/recorder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "simulator/trace/ilt/reader.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace interlace::collector {
+namespace {
+
+constexpr std::uint32_t kLaunchCall = 211;
+
+/// A recorder over buffers that the test fills, without threads.
+class RecorderTest : public ::testing::Test {
+ protected:
+  RecorderTest() {
+    std::vector<std::string> tried;
+    cupti_ = load_cupti(FAKE_CUPTI, tried).value();
+    recorder_.emplace(&cupti_, pool_, events_, file_);
+  }
+
+  template <class... Records>
+  void hand_over(const Records&... records) {
+    std::uint8_t* buffer = pool_.take();
+    std::size_t used = 0;
+    const auto add = [&](const auto& record) {
+      std::memcpy(buffer + used, &record, sizeof(record));
+      used += (sizeof(record) + 7) / 8 * 8;
+    };
+    (add(records), ...);
+    pool_.give_back(buffer, used);
+  }
+
+  static CUpti_ActivityAPI call(std::uint32_t correlation) {
+    CUpti_ActivityAPI call{};
+    call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+    call.cbid = kLaunchCall;
+    call.start = 1'000 + correlation;
+    call.end = 1'001 + correlation;
+    call.threadId = 9;
+    call.correlationId = correlation;
+    return call;
+  }
+  static CUpti_ActivityKernel10 kernel(std::uint32_t correlation, std::uint32_t context = 1) {
+    CUpti_ActivityKernel10 kernel{};
+    kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    kernel.start = 2'000 + correlation;
+    kernel.end = 2'500 + correlation;
+    kernel.contextId = context;
+    kernel.streamId = 7;
+    kernel.correlationId = correlation;
+    kernel.name = "k";
+    return kernel;
+  }
+  static CUpti_ActivityDevice5 device() {
+    CUpti_ActivityDevice5 device{};
+    device.kind = CUPTI_ACTIVITY_KIND_DEVICE;
+    device.name = "GPU";
+    return device;
+  }
+
+  trace::Trace read() { return trace::read_ilt(folder_.path() / "rank0.ilt", diagnostics_); }
+
+  testing::TemporaryFolder folder_;
+  CuptiLibrary cupti_;
+  BufferPool pool_{1 << 16, 1 << 24, 1};
+  HostEvents events_;
+  RecordingFile file_{{folder_.path(), {}, "run", "test"},
+                      {42,
+                       [](ApiDomain, std::uint32_t) {
+                         return CallTable::Call{"cudaLaunchKernel", CallRole::kLaunch};
+                       },
+                       [](std::int64_t) { return std::string("main"); }}};
+  std::optional<Recorder> recorder_;
+  Diagnostics diagnostics_;
+};
+
+TEST_F(RecorderTest, WaitsForTheDeviceBeforeItNamesTheRank) {
+  hand_over(call(1), kernel(1));
+  recorder_->collect(1);
+  EXPECT_FALSE(file_.is_open());
+  hand_over(device());
+  recorder_->collect(2);
+  ASSERT_TRUE(file_.is_open());
+  recorder_->close(3);
+  const trace::Trace trace = read();
+  EXPECT_EQ(trace.size(), 2U);
+  ASSERT_EQ(trace.ranks()[0].devices.size(), 1U);
+  EXPECT_EQ(trace.ranks()[0].devices[0].name, "GPU");
+  EXPECT_EQ(trace.ranks()[0].run_id, "run");
+  EXPECT_EQ(trace.ranks()[0].process_id, 42);
+}
+
+TEST_F(RecorderTest, DoesNotWaitForADeviceForEver) {
+  hand_over(call(1), kernel(1));
+  for (int i = 0; i < 20; ++i) recorder_->collect(i);
+  EXPECT_TRUE(file_.is_open());
+  EXPECT_EQ(read().size(), 2U) << "the file is readable while it is written";
+}
+
+TEST_F(RecorderTest, WritesNothingWhereNothingHappened) {
+  hand_over(device());
+  for (int i = 0; i < 20; ++i) recorder_->collect(i);
+  recorder_->close(21);
+  EXPECT_FALSE(file_.is_open());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(RecorderTest, EachCollectedPartIsReadableAtOnce) {
+  hand_over(device(), call(1));
+  recorder_->collect(1);
+  EXPECT_EQ(read().size(), 1U);
+  EXPECT_EQ(diagnostics_.count_of("record.pending_work"), 1) << "the launch is told of, its kernel is to come";
+  hand_over(kernel(1));
+  recorder_->collect(2);
+  diagnostics_ = {};
+  EXPECT_EQ(read().size(), 2U);
+  EXPECT_EQ(diagnostics_.count_of("record.pending_work"), 0);
+}
+
+TEST_F(RecorderTest, KeepsStreamsOfTwoContextsApart) {
+  hand_over(device(), call(1), call(2), kernel(1, 1), kernel(2, 2));
+  recorder_->collect(1);
+  recorder_->close(2);
+  const trace::Trace trace = read();
+  std::int64_t streams = 0;
+  for (const trace::Lane& lane : trace.lanes()) streams += lane.kind == trace::LaneKind::kStream ? 1 : 0;
+  EXPECT_EQ(streams, 2);
+}
+
+TEST_F(RecorderTest, HoldsFactsOfAStreamUntilItsDeviceIsKnown) {
+  CUpti_ActivitySynchronization2 wait{};
+  wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
+  wait.contextId = 5;
+  wait.streamId = 7;
+  wait.correlationId = 3;
+  hand_over(device(), call(1), wait);
+  recorder_->collect(1);
+  CUpti_ActivityContext3 context{};
+  context.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
+  context.contextId = 5;
+  hand_over(context);
+  recorder_->collect(2);
+  recorder_->close(3);
+  const trace::Trace trace = read();
+  bool has_stream = false;
+  for (const trace::Lane& lane : trace.lanes()) has_stream = has_stream || lane.number == 7;
+  EXPECT_TRUE(has_stream);
+}
+
+TEST_F(RecorderTest, EndsRangesThatAreOpenAtTheEnd) {
+  events_.add(HostEvents::Kind::kPush, "outer");
+  events_.add(HostEvents::Kind::kPush, "inner");
+  events_.add(HostEvents::Kind::kPop, {});
+  events_.add(HostEvents::Kind::kPop, {});
+  events_.add(HostEvents::Kind::kPop, {});
+  events_.add(HostEvents::Kind::kPush, "open");
+  recorder_->collect(recording_time());
+  recorder_->close(recording_time());
+  const trace::Trace trace = read();
+  EXPECT_EQ(trace.size(), 3U);
+  EXPECT_EQ(diagnostics_.count_of("record.open_range"), 1);
+  EXPECT_EQ(diagnostics_.count_of("record.unmatched_pop"), 1);
+  EXPECT_EQ(trace.lanes()[0].name, "main");
+}
+
+TEST_F(RecorderTest, CountsBrokenBuffers) {
+  hand_over(device(), call(1), kernel(1));
+  CUpti_ActivityAPI damaged = call(2);
+  damaged.kind = CUPTI_ACTIVITY_KIND_FORCE_INT;
+  hand_over(call(3), damaged);
+  recorder_->collect(1);
+  recorder_->close(2);
+  EXPECT_EQ(read().size(), 3U);
+  EXPECT_EQ(diagnostics_.count_of("record.broken_buffer"), 1);
+}
+
+}  // namespace
+}  // namespace interlace::collector
