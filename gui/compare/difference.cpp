@@ -1,6 +1,7 @@
 #include "gui/compare/difference.hpp"
 
 #include <QFontMetricsF>
+#include <QObject>
 #include <algorithm>
 #include <cstdlib>
 
