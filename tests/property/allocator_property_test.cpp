@@ -45,8 +45,9 @@ struct Setup {
 
 /// Sizes that often are equal or nearly so, and lie about the limits of the rules.
 rc::Gen<Bytes> sizes() {
-  constexpr std::array<Bytes, 16> kUsual{1,        512,       700,       3000,      65536,     kMiB / 2,  kMiB,      kMiB + 1,
-                                         2 * kMiB, 3 * kMiB,  9 * kMiB, 10 * kMiB, 11 * kMiB, 15 * kMiB, 20 * kMiB, 41 * kMiB};
+  constexpr std::array<Bytes, 16> kUsual{1,         512,       700,       3000,     65536,    kMiB / 2,
+                                         kMiB,      kMiB + 1,  2 * kMiB,  3 * kMiB, 9 * kMiB, 10 * kMiB,
+                                         11 * kMiB, 15 * kMiB, 20 * kMiB, 41 * kMiB};
   return rc::gen::weightedOneOf<Bytes>({{6, rc::gen::elementOf(kUsual)},
                                         {2, in_range<Bytes>(1, kMiB)},
                                         {2, in_range<Bytes>(kMiB, 24 * kMiB)},
@@ -96,8 +97,8 @@ void check_invariants(const AllocatorState& state) {
   check_state(state, "the allocator");
   for (const SegmentRecord& segment : state.segments) {
     for (std::size_t i = 1; i < segment.blocks.size(); ++i) {
-      const bool both_free = segment.blocks[i].status == BlockStatus::kInactive &&
-                             segment.blocks[i - 1].status == BlockStatus::kInactive;
+      const bool both_free =
+          segment.blocks[i].status == BlockStatus::kInactive && segment.blocks[i - 1].status == BlockStatus::kInactive;
       RC_ASSERT(!both_free);
     }
   }

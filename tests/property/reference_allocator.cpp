@@ -163,7 +163,7 @@ std::optional<ReferenceAllocator::Pieces::iterator> ReferenceAllocator::find(con
 }
 
 std::optional<ReferenceAllocator::Pieces::iterator> ReferenceAllocator::from_driver(const Key& key, Bytes size) {
-  const Bytes segment = key.small              ? 2 * kMiB
+  const Bytes segment = key.small          ? 2 * kMiB
                         : size < 10 * kMiB ? configuration_.large_segment_size
                                            : up(size, 2 * kMiB);
   if (cap_ && held() + segment > *cap_) return std::nullopt;

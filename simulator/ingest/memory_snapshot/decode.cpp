@@ -248,9 +248,18 @@ class SnapshotDecoder {
     if (known == devices_.end() || !name || !name->text() || !time || (end != "START" && end != "END")) {
       return malformed("annotation", number);
     }
-    const auto [at, is_new] = names_.try_emplace(name->index(), snapshot_.names.size());
-    if (is_new) snapshot_.names.emplace_back(*name->text());
-    known->second.marks.push_back({at->second, *time, end == "START"});
+    known->second.marks.push_back({name_number(*name), *time, end == "START"});
+  }
+
+  /// Of a text. One that the pickle shares is looked at once, however often and long it is.
+  std::size_t name_number(const Value& name) {
+    const auto [at, is_new] = name_of_value_.try_emplace(name.index(), 0);
+    if (is_new) {
+      const auto [known, is_new_text] = name_of_text_.try_emplace(std::string(*name.text()), snapshot_.names.size());
+      if (is_new_text) snapshot_.names.push_back(known->first);
+      at->second = known->second;
+    }
+    return at->second;
   }
 
   void count_unused() {
@@ -272,8 +281,9 @@ class SnapshotDecoder {
   std::string place_;
   Snapshot snapshot_;
   std::map<std::int64_t, DeviceSnapshot> devices_;
-  std::map<std::string, std::int64_t> unused_;            ///< events by action
-  std::unordered_map<std::uint32_t, std::size_t> names_;  ///< by their number in the pickle
+  std::map<std::string, std::int64_t> unused_;                    ///< events by action
+  std::unordered_map<std::uint32_t, std::size_t> name_of_value_;  ///< by its number in the pickle
+  std::unordered_map<std::string, std::size_t> name_of_text_;
   std::size_t entries_left_ = 0;
   Bytes bytes_in_all_ = 0;
   std::int64_t frames_ = 0;

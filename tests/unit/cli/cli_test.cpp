@@ -96,6 +96,55 @@ TEST_F(CliTest, InfoShowsARecording) {
   EXPECT_EQ(info["kernels"].size(), 3U);
 }
 
+/// Both snapshots of the recording "SCHEDULE.mem".
+std::string with_snapshots(const std::string& schedule) {
+  return " --memory-snapshot " + snapshot(schedule, 0) + " " + snapshot(schedule, 1);
+}
+
+// The profiler's totals and the allocator's own history come to the same peaks; what only the history tells, the
+// profiler alone leaves open.
+TEST_F(CliTest, InfoShowsMemory) {
+  const Finished alone = interlace("info --format json " + sample("sparse.mem"));
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  const Finished joined = interlace("info --format json " + sample("sparse.mem") + with_snapshots("sparse"));
+  ASSERT_EQ(joined.status, 0) << joined.err;
+  const Json before = Json::parse(alone.out)["memory"];
+  const Json after = Json::parse(joined.out)["memory"];
+  ASSERT_EQ(before.size(), 2U);
+  ASSERT_EQ(after.size(), 2U);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(after[rank]["allocated_peak_bytes"], before[rank]["allocated_peak_bytes"]);
+    EXPECT_EQ(after[rank]["reserved_peak_bytes"], before[rank]["reserved_peak_bytes"]);
+    EXPECT_TRUE(before[rank]["active_peak_bytes"].is_null());
+    EXPECT_GT(after[rank]["active_peak_bytes"], after[rank]["allocated_peak_bytes"]);
+    EXPECT_EQ(before[rank]["joined_events"], 0);
+    EXPECT_EQ(after[rank]["joined_events"], before[rank]["events"]);
+    EXPECT_EQ(after[rank]["streams"].size(), 3U);
+    EXPECT_EQ(after[rank]["streams"][0]["stream"], "stream 7");
+  }
+
+  const Finished table = interlace("info " + sample("sparse.mem") + with_snapshots("sparse"));
+  EXPECT_NE(table.out.find("memory by stream"), std::string::npos) << table.out;
+}
+
+TEST_F(CliTest, ConvertKeepsTheMemory) {
+  const Finished convert =
+      interlace("convert -o " + path("joined.ilt") + " " + sample("base.mem") + with_snapshots("base"));
+  ASSERT_EQ(convert.status, 0) << convert.err;
+  const Finished again = interlace("info --format json " + path("joined.ilt"));
+  const Finished joined = interlace("info --format json " + sample("base.mem") + with_snapshots("base"));
+  EXPECT_EQ(Json::parse(again.out)["memory"], Json::parse(joined.out)["memory"]);
+}
+
+TEST_F(CliTest, ASnapshotAloneIsARecording) {
+  const Finished alone = interlace("info --format json " + snapshot("sparse", 1));
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  const Json info = Json::parse(alone.out);
+  EXPECT_EQ(info["ranks"][0]["rank"], 1) << "of the device that it speaks of";
+  EXPECT_EQ(info["ranks"][0]["steps"]["marker"], "backward");
+  EXPECT_EQ(info["memory"][0]["events"], 1918);
+}
+
 TEST_F(CliTest, PredictAnswersInTheOrderAskedAndTheSameEachTime) {
   const std::string arguments =
       "predict --format json --schedule torchrec/semi_sync torchrec/base --from " + sample("base");

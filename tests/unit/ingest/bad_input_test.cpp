@@ -58,7 +58,7 @@ TEST(BadInput, NoFile) {
 
 TEST(BadInput, OtherFormats) {
   constexpr const char* kCode = "ingest.unsupported_format";
-  expect(failure_of({sample("torchrec_c6/base.mem.r0.snap.pickle")}), kCode, "allocator snapshot");
+  expect(failure_of_content("\x80\x04N."), "memory_snapshot.not_a_snapshot", "_dump_snapshot");
   expect(failure_of_content("SQLite format 3\0 and more"s), kCode, "Nsight Systems");
   expect(failure_of_content(std::string(257, 'a') + "ustar"), kCode, "tar archive");
   expect(failure_of_content(testing::gzip(std::string(257, 'a') + "ustar")), kCode, "tar archive");

@@ -18,6 +18,14 @@ InfoReport sample_info() {
     job.kernel(job.main, t + 10'000, t + 100'000, t + 600'000, "void gemm<float>(int)");
     job.sync(trace::SyncKind::kStreamSync, t + 200'000, t + 300'000);
   }
+  job.builder.add_allocation({job.thread, job.builder.intern("[memory]"), 5'000, 0, {}},
+                             {.bytes = 1 << 20, .total_reserved = 2 << 20, .stream_handle = 0x58fb'99a0});
+  trace::AllocatorState state{.rank = job.rank, .settings = "expandable_segments:True,max_split_size_mb:512"};
+  state.segments.push_back({.address = 4'096, .bytes = 20 << 20, .stream_handle = 0x58fb'99a0});
+  state.segments.back().blocks = {{4'096, 3 << 20, 1, trace::BlockState::kAllocated},
+                                  {(3 << 20) + 4'096, 17 << 20, 1, trace::BlockState::kPendingFree}};
+  job.builder.add_allocator_state(state);
+  job.builder.set_handle(job.main, 0x58fb'99a0);
   const trace::Trace trace = job.build();
   Diagnostics diagnostics;
   diagnostics.count(trace::kNegativeDuration, "r0.json");
@@ -47,7 +55,8 @@ TEST(Info, TableFitsTheTerminal) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 100U) << line;
   for (const std::string_view part :
        {"ranks", "streams, a step", "top kernels", "gemm<float>", "what the host waits for", "why the device idles",
-        "data quality", "trace.negative_duration x 1"}) {
+        "memory of the allocator", "memory by stream", "0x58fb99a0", "20.0 MiB", "data quality",
+        "trace.negative_duration x 1"}) {
     EXPECT_NE(out.str().find(part), std::string::npos) << part;
   }
 }
@@ -62,6 +71,10 @@ TEST(Info, JsonHoldsTheSame) {
   EXPECT_EQ(json["streams"][0]["role"], "main");
   EXPECT_EQ(json["streams"][0]["busy_of_class"]["compute_ns"], 500'000);
   EXPECT_EQ(json["host_blocks"][0]["by"], "stream sync");
+  EXPECT_EQ(json["memory"][0]["allocated_peak_bytes"], 3 << 20);
+  EXPECT_EQ(json["memory"][0]["active_peak_bytes"], 20 << 20);
+  EXPECT_EQ(json["memory"][0]["streams"][0]["pending_bytes"], 17 << 20);
+  EXPECT_EQ(json["memory"][0]["streams"][0]["stream"], "stream 7");
   EXPECT_EQ(json["diagnostics"][0]["code"], "trace.negative_duration");
 }
 
