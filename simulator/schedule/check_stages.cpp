@@ -108,15 +108,16 @@ void check_resource(Resource resource, const std::vector<Placed>& stages, std::v
   std::vector<const Placed*> writers;
   std::vector<const Placed*> readers;
   for (const Placed& placed : stages) {
-    const StageEffects& effects = effects_of(placed.stage->stage, placed.stage->part);
-    if (std::ranges::find(effects.writes, resource) != effects.writes.end()) writers.push_back(&placed);
-    if (std::ranges::find(effects.reads, resource, &Read::resource) != effects.reads.end()) readers.push_back(&placed);
+    const auto writes = writes_of(*placed.stage);
+    const auto reads = reads_of(*placed.stage);
+    if (std::ranges::find(writes, resource) != writes.end()) writers.push_back(&placed);
+    if (std::ranges::find(reads, resource, &Read::resource) != reads.end()) readers.push_back(&placed);
   }
   const auto what_of = [&](const Placed& step) {
     return fmt::format("{}({})", traits.name, batch_word(step.stage->batch));
   };
   for (const Placed* reader : readers) {
-    const auto reads = effects_of(reader->stage->stage, reader->stage->part).reads;
+    const auto reads = reads_of(*reader->stage);
     const bool required = std::ranges::find(reads, resource, &Read::resource)->required;
     const auto matching = writers_for(*reader, writers, traits.per_module);
     if (required && matching.empty()) {
@@ -138,6 +139,7 @@ void check_resource(Resource resource, const std::vector<Placed>& stages, std::v
 void check_named_data(const std::vector<Placed>& stages, std::vector<Problem>& problems) {
   for (const Placed& reader : stages) {
     for (const std::string& name : reader.stage->reads) {
+      if (resource_named(name)) continue;
       std::vector<const Placed*> writers;
       for (const Placed& placed : stages) {
         if (std::ranges::find(placed.stage->writes, name) != placed.stage->writes.end()) writers.push_back(&placed);
@@ -150,6 +152,19 @@ void check_named_data(const std::vector<Placed>& stages, std::vector<Problem>& p
       for (const Placed* writer : matching)
         check_order(reader, *writer, fmt::format("\"{}\" of batch {}", name, batch_word(reader.stage->batch)),
                     problems);
+    }
+  }
+}
+
+void check_freed_names(const std::vector<Placed>& stages, std::vector<Problem>& problems) {
+  for (const Placed& placed : stages) {
+    for (const std::string& name : placed.stage->frees) {
+      const auto makes = [&](const Placed& p) {
+        return std::ranges::find(p.stage->writes, name) != p.stage->writes.end();
+      };
+      if (resource_named(name) || std::ranges::any_of(stages, makes)) continue;
+      problems.push_back({kMissingStage, placed.line,
+                          fmt::format("{}: frees \"{}\", which no step writes", title(*placed.stage), name)});
     }
   }
 }
@@ -170,6 +185,7 @@ void check_stages(const std::vector<PlacedStep>& steps, std::vector<Problem>& pr
     if (traits_of(resource).per_batch) check_resource(resource, stages, problems);
   }
   check_named_data(stages, problems);
+  check_freed_names(stages, problems);
 }
 
 }  // namespace interlace::schedule

@@ -82,6 +82,7 @@ class Table {
     if (step.kept_until) notes.push_back("kept until " + std::string(to_string(*step.kept_until)));
     if (!step.reads.empty()) notes.push_back(fmt::format("reads {}", fmt::join(step.reads, ", ")));
     if (!step.writes.empty()) notes.push_back(fmt::format("writes {}", fmt::join(step.writes, ", ")));
+    if (!step.frees.empty()) notes.push_back(fmt::format("frees {}", fmt::join(step.frees, ", ")));
     if (step.record) notes.push_back("records " + *step.record);
     row[4] = fmt::format("{}", fmt::join(notes, "; "));
   }

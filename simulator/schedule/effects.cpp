@@ -47,7 +47,7 @@ constexpr std::array kReadForDenseBackward = {Read{kActivations, kRequired}, Rea
                                               Read{kDenseGradients}};
 constexpr std::array kReadForEmbeddingBackward = {Read{kPooledGradients, kRequired}, Read{kKjt}, Read{kTables}};
 constexpr std::array kReadForOptimizer = {Read{kDenseGradients}, Read{kDenseParameters}};
-constexpr std::array kReadForPrefetch = {Read{kKjt, kRequired}, Read{kTables}};
+constexpr std::array kReadForPrefetch = {Read{kKjt, kRequired}, Read{.resource = kTables, .locked = true}};
 constexpr std::array kReadForFeatureProcessor = {Read{kKjt, kRequired}, Read{kDenseParameters}};
 
 constexpr std::array kWriteHostBatch = {kHostBatch};
@@ -107,10 +107,42 @@ void each_stage_step(const std::vector<Step>& steps, const Visit& visit) {
 
 const ResourceTraits& traits_of(Resource resource) { return kTraits.at(static_cast<std::size_t>(resource)); }
 
+std::optional<Resource> resource_named(std::string_view name) {
+  const auto found = std::ranges::find(kTraits, name, &ResourceTraits::name);
+  if (found == kTraits.end()) return std::nullopt;
+  return static_cast<Resource>(found - kTraits.begin());
+}
+
 const StageEffects& effects_of(Stage stage, std::optional<Part> part) {
   assert(!part || stage == Stage::kBackward);
   if (part) return *part == Part::kDense ? kDenseBackward : kEmbeddingBackward;
   return kEffects.at(static_cast<std::size_t>(stage));
+}
+
+std::vector<Read> reads_of(const StageStep& step) {
+  const auto own = effects_of(step.stage, step.part).reads;
+  std::vector<Read> reads(own.begin(), own.end());
+  for (const std::string& name : step.reads) {
+    const auto resource = resource_named(name);
+    if (!resource) continue;
+    const auto same = std::ranges::find(reads, *resource, &Read::resource);
+    if (same == reads.end()) {
+      reads.push_back({*resource, kRequired});
+    } else {
+      *same = {*resource, kRequired};
+    }
+  }
+  return reads;
+}
+
+std::vector<Resource> writes_of(const StageStep& step) {
+  const auto own = effects_of(step.stage, step.part).writes;
+  std::vector<Resource> writes(own.begin(), own.end());
+  for (const std::string& name : step.writes) {
+    const auto resource = resource_named(name);
+    if (resource && std::ranges::find(writes, *resource) == writes.end()) writes.push_back(*resource);
+  }
+  return writes;
 }
 
 std::vector<StreamIndex> table_update_streams(const Schedule& schedule, const std::optional<std::string>& module) {

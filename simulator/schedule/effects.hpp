@@ -38,12 +38,16 @@ struct ResourceTraits {
   bool must_be_read = false;  ///< work in flight: a schedule that makes it and never reads it is refused
 };
 [[nodiscard]] const ResourceTraits& traits_of(Resource resource);
+/// The resource that "reads", "writes" and "frees" mean by a name; none: a name of the schedule's own.
+[[nodiscard]] std::optional<Resource> resource_named(std::string_view name);
 
 struct Read {
   Resource resource = Resource::kHostBatch;
   /// Per batch only: some step must make it. Else it is read only where a step makes it (a model without sharded
   /// tables has no pooled embeddings).
   bool required = false;
+  /// Reader and writers of the resource lock what they touch, row by row, so that their order needs no wait.
+  bool locked = false;
 };
 
 /// Whether the host waits for the GPU inside a stage.
@@ -64,6 +68,10 @@ struct StageEffects {
 
 /// `part` matters for kBackward only; none: the whole of it.
 [[nodiscard]] const StageEffects& effects_of(Stage stage, std::optional<Part> part = std::nullopt);
+
+/// The effects of its stage and the resources that the step itself names, each once. What it names must be made.
+[[nodiscard]] std::vector<Read> reads_of(const StageStep& step);
+[[nodiscard]] std::vector<Resource> writes_of(const StageStep& step);
 
 /// The streams on which backward updates the tables of `module` (none: of all modules): autograd runs a backward
 /// operation on the stream of its forward, so these are the streams of the lookups, whatever stream the backward step

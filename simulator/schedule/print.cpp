@@ -72,6 +72,7 @@ Row row_of(const Schedule& schedule, const StageStep& step) {
   if (step.kept_until) add("kept_until", json_string(to_string(*step.kept_until)));
   if (!step.reads.empty()) add("reads", strings_of(step.reads));
   if (!step.writes.empty()) add("writes", strings_of(step.writes));
+  if (!step.frees.empty()) add("frees", strings_of(step.frees));
   if (step.record) add("record", json_string(*step.record));
   return row;
 }

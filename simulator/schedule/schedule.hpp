@@ -93,6 +93,7 @@ struct StageStep {
   std::optional<std::string> record;       ///< event recorded behind the stage (kAllToAll: behind the collective)
   std::vector<std::string> reads;          ///< named data of the batch that the stage reads beside its own effects
   std::vector<std::string> writes;         ///< named data of the batch that it makes beside its own effects
+  std::vector<std::string> frees;          ///< data whose memory the host gives back right behind the stage's launch
 
   bool operator==(const StageStep&) const = default;
 };

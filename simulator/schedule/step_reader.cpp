@@ -13,12 +13,12 @@ namespace {
 constexpr std::string_view kHost = "host";  // the word for "the host waits"
 
 // Every word that a step may have; each kind of step has some of them.
-constexpr std::array<std::string_view, 18> kWords = {
-    "stage", "batch", "stream", "after", "module", "part", "alloc", "record_stream", "kept_until",
-    "mode",  "async", "record", "reads", "writes", "wait", "on",    "for_each",      "do"};
-constexpr std::array<std::string_view, 14> kStageFields = {"stage", "batch",         "stream",     "after", "module",
-                                                           "part",  "alloc",         "mode",       "async", "record",
-                                                           "reads", "record_stream", "kept_until", "writes"};
+constexpr std::array<std::string_view, 19> kWords = {
+    "stage", "batch",  "stream", "after",  "module", "part", "alloc", "record_stream", "kept_until", "mode",
+    "async", "record", "reads",  "writes", "frees",  "wait", "on",    "for_each",      "do"};
+constexpr std::array<std::string_view, 15> kStageFields = {"stage", "batch",         "stream",     "after",  "module",
+                                                           "part",  "alloc",         "mode",       "async",  "record",
+                                                           "reads", "record_stream", "kept_until", "writes", "frees"};
 constexpr std::array<std::string_view, 4> kWaitFields = {"wait", "stream", "on", "batch"};
 constexpr std::array<std::string_view, 2> kRecordFields = {"record", "stream"};
 constexpr std::array<std::string_view, 2> kForEachFields = {"for_each", "do"};
@@ -188,6 +188,7 @@ void StepReader::read_options(JsonFields& fields, StageStep& step) {
   }
   step.reads = fields.take_strings("reads");
   step.writes = fields.take_strings("writes");
+  step.frees = fields.take_strings("frees");
   if (std::ranges::find(step.after, step.stream) != step.after.end()) {
     fields.report(kBadValue, "after", "a stream is always behind its own work: \"after\" may not name it");
   }

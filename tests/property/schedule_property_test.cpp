@@ -123,6 +123,7 @@ class AnySchedule {
     if (chance() || step.mode == ValidateMode::kEvent) step.record = new_event();
     if (chance()) step.reads = {word(), word()};
     if (chance()) step.writes = {word()};
+    if (chance()) step.frees = {word(), word()};
     return step;
   }
 

@@ -125,6 +125,28 @@ TEST(TableUpdate, RunsWhereTheLookupRan) {
   EXPECT_EQ(names("recsys/dp_only"), Names{});
 }
 
+TEST(Effects, StepsAddTheResourcesThatTheyName) {
+  StageStep step{.stage = Stage::kInputDistFinish};
+  step.reads = {"tables", "input_exchange", "mine"};
+  step.writes = {"kjt", "pooled", "mine"};
+  const auto reads = reads_of(step);
+  ASSERT_EQ(reads.size(), 2U);
+  EXPECT_EQ(reads[0].resource, Resource::kInputExchange);
+  EXPECT_EQ(reads[1].resource, Resource::kTables);
+  EXPECT_EQ(writes_of(step), (std::vector{Resource::kKjt, Resource::kPooled}));
+  EXPECT_EQ(resource_named("mine"), std::nullopt);
+  for (std::size_t i = 0; i < kResources; ++i) {
+    EXPECT_EQ(resource_named(traits_of(static_cast<Resource>(i)).name), static_cast<Resource>(i));
+  }
+}
+
+TEST(Effects, OnlyThePrefetchLocksTables) {
+  const auto locks = [](Stage stage) { return std::ranges::any_of(effects_of(stage).reads, &Read::locked); };
+  EXPECT_TRUE(locks(Stage::kPrefetch));
+  EXPECT_FALSE(locks(Stage::kEmbeddingLookup));
+  EXPECT_FALSE(locks(Stage::kBackward));
+}
+
 TEST(TableUpdate, OfOneModule) {
   const auto lookup = [](const char* module, std::uint32_t stream) {
     return Step{StageStep{.stage = Stage::kEmbeddingLookup, .stream = StreamIndex{stream}, .module = module}};

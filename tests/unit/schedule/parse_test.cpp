@@ -32,7 +32,7 @@ constexpr std::string_view kEveryWord = R"({
     {"record": "mark", "stream": "side"},
     {"wait": "mark", "on": "host"},
     {"stage": "dense_forward", "batch": 0, "stream": "main", "module": "over", "writes": ["x"]},
-    {"stage": "all_to_all", "batch": 0, "stream": "main", "async": true, "reads": ["x"]},
+    {"stage": "all_to_all", "batch": 0, "stream": "main", "async": true, "reads": ["x"], "frees": ["x", "kjt"]},
     {"stage": "validate_output", "batch": 0, "stream": "main", "mode": "unsafe"},
     {"stage": "backward", "batch": 0, "stream": "main", "part": "dense"},
     {"stage": "backward", "batch": 0, "stream": "main", "part": "embedding"}
@@ -83,6 +83,7 @@ TEST(Parse, ReadsEveryWord) {
   EXPECT_EQ(stage_at(s, 8).writes, std::vector<std::string>{"x"});
   EXPECT_TRUE(stage_at(s, 9).async);
   EXPECT_EQ(stage_at(s, 9).reads, std::vector<std::string>{"x"});
+  EXPECT_EQ(stage_at(s, 9).frees, (std::vector<std::string>{"x", "kjt"}));
   EXPECT_EQ(stage_at(s, 10).mode, ValidateMode::kUnsafe);
   EXPECT_EQ(stage_at(s, 11).part, Part::kDense);
   EXPECT_EQ(stage_at(s, 12).part, Part::kEmbedding);

@@ -190,6 +190,27 @@ TEST(Validate, NamedDataIsMadeBeforeItIsRead) {
   EXPECT_EQ(problems_of({{use}}), (Problems{{1, "schedule.missing_stage"}}));  // by itself only
 }
 
+TEST(Validate, NamesOfResourcesMeanThese) {
+  StageStep copy = stage(Stage::kCopyBatchToGpu);
+  StageStep use = stage(Stage::kCompute);
+  use.reads = {"batch", "tables"};  // tables live from the start: nobody need make them
+  EXPECT_EQ(problems_of({{copy}, {use}}), Problems{});
+  EXPECT_EQ(problems_of({{use}, {copy}}), (Problems{{1, "schedule.batch_order"}}));
+  EXPECT_EQ(problems_of({{use}}), (Problems{{1, "schedule.missing_stage"}}));
+  copy.stage = Stage::kCompute;
+  copy.writes = {"batch"};
+  EXPECT_EQ(problems_of({{copy}, {use}}), Problems{});
+}
+
+TEST(Validate, WhatIsFreedWasMade) {
+  StageStep make = stage(Stage::kCompute);
+  make.writes = {"x"};
+  StageStep free = stage(Stage::kCompute);
+  free.frees = {"x", "tables"};
+  EXPECT_EQ(problems_of({{make}, {free}}), Problems{});
+  EXPECT_EQ(problems_of({{free}}), (Problems{{1, "schedule.missing_stage"}}));
+}
+
 StageStep recording(std::int32_t batch) {
   StageStep step = stage(Stage::kCompute, batch);
   step.record = "e";
