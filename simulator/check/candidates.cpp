@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "simulator/check/edits.hpp"
+#include "simulator/check/repairs.hpp"
+#include "simulator/check/words.hpp"
+#include "simulator/schedule/validate.hpp"
+
+namespace interlace::check {
+
+namespace {
+
+using schedule::Schedule;
+using schedule::StageStep;
+using schedule::StreamIndex;
+using schedule::ValidateMode;
+using schedule::WaitStep;
+
+class Maker {
+ public:
+  Maker(const Examined& examined, const Finding& finding)
+      : program_(examined.program()),
+        schedule_(*program_.schedule),
+        finding_(finding),
+        earlier_(program_.operation(finding.conflict.earlier)),
+        later_(program_.operation(finding.conflict.later)) {}
+
+  std::vector<Candidate> run() {
+    switch (finding_.key.kind) {
+      case HazardKind::kFreeBeforeLastUse:
+        record_stream();
+        wait_for_streams();
+        break;
+      case HazardKind::kReadAfterFree: keep(); break;
+      case HazardKind::kUnfinishedHostRead: read_in_order(); break;
+      default:
+        wait_for_streams();
+        wait_for_event();
+        break;
+    }
+    return std::move(made_);
+  }
+
+ private:
+  void add(Schedule edited, std::string text, bool adds_waits = true) {
+    if (schedule::find_problems(edited).empty()) made_.push_back({std::move(edited), std::move(text), adds_waits});
+  }
+
+  [[nodiscard]] const schedule::PlacedStep& placed(StageIndex stage) const { return program_.stages[stage.index()]; }
+
+  [[nodiscard]] std::string where(StageIndex stage) const {
+    return fmt::format("{} ({})", place_of(placed(stage)), name_of(program_.stage(stage)));
+  }
+
+  /// None for the host; a collective starts behind the stream of its stage.
+  [[nodiscard]] std::optional<StreamIndex> stream_of(const Operation& op) const {
+    const Lane& lane = program_.lanes[op.lane.index()];
+    if (lane.kind == Lane::Kind::kStream) return schedule_.stream_named(lane.name);
+    if (lane.kind == Lane::Kind::kHost) return std::nullopt;
+    return schedule_.resolve(program_.stage(op.stage).stream);
+  }
+
+  void add_wait(Schedule edited, const WaitStep& wait, const std::string& besides = {}) {
+    const std::string text = fmt::format("{}{} above {}", besides, text_of(schedule_, wait), where(later_.stage));
+    insert_above(edited, placed(later_.stage).at, {wait});
+    add(std::move(edited), text);
+  }
+
+  /// The stream of the earlier side first; others may be behind it already and mend more.
+  void wait_for_streams() {
+    const auto waiter = stream_of(later_);
+    if (!waiter) return;
+    const auto first = stream_of(earlier_);
+    std::vector<StreamIndex> sources;
+    if (first) sources.push_back(*first);
+    for (std::uint32_t s = 0; s < schedule_.streams.size(); ++s) {
+      if (schedule_.resolve({s}) == StreamIndex{s} && StreamIndex{s} != first) sources.push_back({s});
+    }
+    for (const StreamIndex source : sources) {
+      if (source != *waiter) add_wait(schedule_, WaitStep{source, *waiter});
+    }
+  }
+
+  void wait_for_event() {
+    const auto waiter = stream_of(later_);
+    if (!waiter || earlier_.lane == Program::kHost) return;
+    Schedule edited = schedule_;
+    auto& step = std::get<StageStep>(step_at(edited, placed(earlier_.stage).at).action);
+    const auto event_batch = static_cast<std::int32_t>(earlier_.batch - later_.iteration);
+    std::string besides;
+    if (!step.record) {
+      step.record = new_event_name(schedule_, std::string(schedule::to_string(step.stage)) + "_done");
+      besides = fmt::format(R"("record": "{}" in {}, and )", *step.record, where(earlier_.stage));
+    }
+    const std::string event = *step.record;
+    add_wait(std::move(edited), WaitStep{event, *waiter, event_batch}, besides);
+  }
+
+  void record_stream() {
+    const Buffer& buffer = program_.buffer(*finding_.conflict.buffer);
+    const auto stream = stream_of(earlier_);
+    if (!stream || earlier_.lane == program_.collectives()) return;
+    if (!buffer.freed_by && !buffer.maker) return;
+    const StageIndex stage = buffer.freed_by ? *buffer.freed_by : program_.operation(*buffer.maker).stage;
+    Schedule edited = schedule_;
+    auto& step = std::get<StageStep>(step_at(edited, placed(stage).at).action);
+    step.record_stream.push_back(*stream);
+    add(std::move(edited),
+        fmt::format(R"("{}" in "record_stream" of {})", schedule_.stream(*stream).name, where(stage)));
+  }
+
+  void keep() {
+    const StageIndex stage = *program_.buffer(*finding_.conflict.buffer).freed_by;
+    Schedule edited = schedule_;
+    auto& step = std::get<StageStep>(step_at(edited, placed(stage).at).action);
+    std::erase(step.frees, finding_.key.datum);
+    add(std::move(edited), fmt::format(R"(without "{}" in "frees" of {})", finding_.key.datum, where(stage)), false);
+  }
+
+  void read_in_order() {
+    Schedule edited = schedule_;
+    const schedule::Position at = placed(later_.stage).at;
+    auto& step = std::get<StageStep>(step_at(edited, at).action);
+    std::string text;
+    if (step.mode == ValidateMode::kUnsafe) {
+      step.mode = ValidateMode::kEvent;
+      if (!step.record) step.record = new_event_name(schedule_, "validated");
+      text = fmt::format(R"("mode": "event", "record": "{}" in {}, and )", *step.record, where(later_.stage));
+    }
+    const WaitStep wait{*step.record, std::nullopt, step.batch};
+    text += text_of(schedule_, wait) + " where the host needs the value, at the earliest below it";
+    insert_below(edited, at, {wait});
+    add(std::move(edited), text, false);
+  }
+
+  const Program& program_;
+  const Schedule& schedule_;
+  const Finding& finding_;
+  const Operation& earlier_;
+  const Operation& later_;
+  std::vector<Candidate> made_;
+};
+
+}  // namespace
+
+std::vector<Candidate> candidates(const Examined& examined, const Finding& finding) {
+  return Maker(examined, finding).run();
+}
+
+}  // namespace interlace::check

@@ -1,0 +1,216 @@
+#include "simulator/check/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "simulator/check/words.hpp"
+
+namespace interlace::check {
+
+namespace {
+
+UnrollOptions with_batches(const schedule::Schedule& schedule, UnrollOptions options) {
+  options.batches = batches_to_steady_state(schedule, options);
+  return options;
+}
+
+}  // namespace
+
+Examined::Examined(const schedule::Schedule& schedule, UnrollOptions options)
+    : options_(with_batches(schedule, options)),
+      program_(unroll(schedule, options_)),
+      order_(program_, false),
+      conflicts_(unordered_accesses(program_, order_)) {
+  std::ranges::copy(lifetime_conflicts(program_, order_), std::back_inserter(conflicts_));
+  std::ranges::copy(pool_conflicts(program_, order_), std::back_inserter(conflicts_));
+}
+
+namespace {
+
+FindingKey key_of(const Program& program, const Conflict& conflict) {
+  const Operation& earlier = program.operation(conflict.earlier);
+  const Operation& later = program.operation(conflict.later);
+  FindingKey key{conflict.kind, program.data[conflict.datum.index()].name, earlier.stage, earlier.role, later.stage,
+                 later.role};
+  // Whoever is given the memory next: the fault is that it was given back.
+  if (conflict.kind == HazardKind::kFreeBeforeLastUse) {
+    key.later = {};
+    key.later_role = Role::kWork;
+  }
+  return key;
+}
+
+Phase phase_of(const Program& program, const Conflict& conflict) {
+  const std::int64_t earlier = program.operation(conflict.earlier).iteration;
+  const std::int64_t later = program.operation(conflict.later).iteration;
+  if (program.steady(earlier) && program.steady(later)) return Phase::kSteady;
+  return program.steady(later) || later < 0 ? Phase::kFilling : Phase::kDraining;
+}
+
+/// The better to tell of comes first.
+auto telling(const Program& program, const Conflict& conflict) {
+  return std::tuple(phase_of(program, conflict), conflict.later.value - conflict.earlier.value, conflict.later);
+}
+
+}  // namespace
+
+std::vector<Finding> findings_of(const Examined& examined) {
+  const Program& program = examined.program();
+  struct Group {
+    const Conflict* best = nullptr;
+    OperationIndex first;  ///< where the pipeline meets it
+  };
+  std::map<FindingKey, Group> groups;
+  for (const Conflict& conflict : examined.conflicts()) {
+    Group& group = groups[key_of(program, conflict)];
+    if (group.best == nullptr) group.first = conflict.later;
+    group.first = std::min(group.first, conflict.later);
+    if (group.best == nullptr || telling(program, conflict) < telling(program, *group.best)) group.best = &conflict;
+  }
+  std::vector<std::pair<OperationIndex, Finding>> ordered;
+  for (const auto& [key, group] : groups) {
+    ordered.push_back({group.first, {key, *group.best, phase_of(program, *group.best)}});
+  }
+  // What shows in every iteration first.
+  std::ranges::stable_sort(ordered, {}, [](const auto& one) { return std::pair(one.second.phase, one.first); });
+  std::vector<Finding> findings;
+  for (auto& [first, finding] : ordered) findings.push_back(std::move(finding));
+  return findings;
+}
+
+namespace {
+
+struct Verbs {
+  std::string_view earlier;
+  std::string_view later;
+};
+
+Verbs verbs_of(HazardKind kind) {
+  switch (kind) {
+    case HazardKind::kReadBeforeWrite: return {"writes", "reads"};
+    case HazardKind::kWriteWhileRead: return {"reads", "writes"};
+    case HazardKind::kUnorderedWrites: return {"writes", "writes"};
+    case HazardKind::kFreeBeforeLastUse: return {"uses", "reuses"};
+    case HazardKind::kReadAfterFree: return {"frees", "reads"};
+    case HazardKind::kMemoryStillInUse: return {"uses", "writes"};
+    case HazardKind::kUnfinishedHostRead: return {"copies", "reads"};
+    case HazardKind::kCollectiveOrder:
+    case HazardKind::kDeadlock: return {"issues", "issues"};
+  }
+  return {};
+}
+
+class Explainer {
+ public:
+  Explainer(const Examined& examined, const Finding& finding)
+      : examined_(examined),
+        program_(examined.program()),
+        conflict_(finding.conflict),
+        earlier_(program_.operation(conflict_.earlier)),
+        later_(program_.operation(conflict_.later)) {}
+
+  [[nodiscard]] Side side(const Operation& op, std::string_view verb) const {
+    return {.operation = name_of(program_, op, later_.iteration),
+            .does = std::string(verb),
+            .lane = lane_name(op.lane),
+            .iterations_before = later_.iteration - op.iteration,
+            .line = line_of(program_, op)};
+  }
+
+  [[nodiscard]] std::string datum() const {
+    return name_of(program_, program_.data[conflict_.datum.index()], later_.iteration);
+  }
+
+  [[nodiscard]] std::string why() const {
+    switch (conflict_.kind) {
+      case HazardKind::kFreeBeforeLastUse: return why_memory_is_reused();
+      case HazardKind::kReadAfterFree:
+        return fmt::format("{} gives the memory back by name, and nothing writes {} anew before.", freeing_stage(),
+                           datum());
+      case HazardKind::kMemoryStillInUse:
+        return fmt::format(
+            "The memory comes from {}'s pool, which knows the order of {} only, and {} may hold "
+            "what work there still uses. {}",
+            pool_name(), pool_name(), "a block that was just freed", what_is_awaited());
+      default: return what_is_awaited() + hidden_by_reads();
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string lane_name(LaneIndex lane) const { return program_.lanes[lane.index()].name; }
+  [[nodiscard]] std::string pool_name() const { return lane_name(*later_.pool); }
+
+  [[nodiscard]] std::string what_is_awaited() const {
+    const std::string waiter = later_.lane == Program::kHost ? "the host" : lane_name(later_.lane);
+    const std::string source = lane_name(earlier_.lane);
+    const auto newest = examined_.order().newest_before(earlier_.lane, conflict_.later);
+    if (!newest) return fmt::format("By then {} has waited for nothing on {}.", waiter, source);
+    return fmt::format("By then {} has waited for {} only as far as {}.", waiter, source,
+                       name_of(program_, program_.operation(*newest), later_.iteration));
+  }
+
+  [[nodiscard]] std::string why_memory_is_reused() const {
+    const Buffer& buffer = program_.buffer(*conflict_.buffer);
+    std::string given_back = fmt::format("The host gives the memory back to {}'s pool ", lane_name(buffer.pool));
+    if (buffer.freed_by) {
+      given_back += fmt::format("in {}", freeing_stage());
+    } else {
+      const auto last = std::ranges::max(buffer.uses);
+      given_back +=
+          fmt::format("at the end of iteration {}", relative(program_.operation(last).iteration, later_.iteration));
+    }
+    std::string recorded = buffer.recorded.empty() ? "recorded on no stream" : "recorded on";
+    for (std::size_t i = 0; i < buffer.recorded.size(); ++i) {
+      recorded += (i == 0 ? " " : ", ") + lane_name(buffer.recorded[i]);
+    }
+    return fmt::format("{}, {}. {}{}", given_back, recorded, what_is_awaited(), hidden_by_reads());
+  }
+
+  [[nodiscard]] std::string freeing_stage() const {
+    const StageIndex stage = *program_.buffer(*conflict_.buffer).freed_by;
+    return fmt::format("{} ({})", name_of(program_.stage(stage)), place_of(program_.stages[stage.index()]));
+  }
+
+  /// Such a hazard never shows until the host knows the result some other way.
+  [[nodiscard]] std::string hidden_by_reads() const {
+    if (!HappensBefore(program_, true).before(conflict_.earlier, conflict_.later)) return {};
+    return " A read of the host inside a stage hides that, as long as the stage has to read.";
+  }
+
+  const Examined& examined_;
+  const Program& program_;
+  const Conflict& conflict_;
+  const Operation& earlier_;
+  const Operation& later_;
+};
+
+}  // namespace
+
+Hazard explain(const Examined& examined, const Finding& finding) {
+  const Program& program = examined.program();
+  const Explainer words(examined, finding);
+  const Verbs verbs = verbs_of(finding.key.kind);
+  Hazard hazard{.kind = finding.key.kind,
+                .phase = finding.phase,
+                .datum = words.datum(),
+                .earlier = words.side(program.operation(finding.conflict.earlier), verbs.earlier),
+                .later = words.side(program.operation(finding.conflict.later), verbs.later),
+                .why = words.why(),
+                .also = {},
+                .fix = {}};
+  if (finding.key.kind == HazardKind::kReadAfterFree) {
+    const StageIndex stage = *program.buffer(*finding.conflict.buffer).freed_by;
+    const Operation& last = program.operation(finding.conflict.earlier);
+    Operation freeing = last;
+    freeing.stage = stage;
+    freeing.role = Role::kWork;
+    hazard.earlier = words.side(freeing, verbs.earlier);
+  }
+  return hazard;
+}
+
+}  // namespace interlace::check

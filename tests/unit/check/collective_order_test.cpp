@@ -1,0 +1,68 @@
+#include "simulator/check/collective_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "simulator/schedule/library.hpp"
+#include "tests/unit/check/schedules.hpp"
+
+namespace interlace::check {
+namespace {
+
+using schedule::find;
+using schedule::Schedule;
+
+TEST(CollectiveOrder, OfOneScheduleIsOne) {
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    const Schedule schedule = find(entry.name);
+    EXPECT_TRUE(compare_collectives({{&schedule, {}}, {&schedule, {}}, {&schedule, {}}}, {}).empty()) << entry.name;
+  }
+}
+
+// The variants of the fused pipeline issue alike; sparse_dist sends the splits of i+1 before the lookup of i.
+TEST(CollectiveOrder, OfDifferentSchedulesMayDiffer) {
+  const Schedule sparse = find("torchrec/sparse_dist");
+  const Schedule fused = find("torchrec/fused_sparse_dist");
+  const Schedule fresh = find("torchrec/fused_sparse_dist_new_stream");
+  EXPECT_TRUE(compare_collectives({{&fused, {}}, {&fresh, {}}}, {}).empty());
+  const auto hazards = compare_collectives({{&sparse, {}}, {&sparse, {}}, {&fused, {}}}, {});
+  ASSERT_EQ(hazards.size(), 1U);
+  EXPECT_EQ(hazards.front().kind, HazardKind::kCollectiveOrder);
+  EXPECT_EQ(hazards.front().earlier.does, "rank 0");
+  EXPECT_EQ(hazards.front().earlier.operation, "a collective of input_dist_start(i+1)");
+  EXPECT_EQ(hazards.front().later.does, "rank 2");
+  EXPECT_EQ(hazards.front().later.operation, "output_dist_start(i)");
+}
+
+// A rank whose data ends a batch before the others' (torchrec #4158).
+TEST(CollectiveOrder, EndsWhereABatchIsMissing) {
+  const Schedule base = find("torchrec/base");
+  const auto hazards = compare_collectives({{&base, 3}, {&base, 2}}, {});
+  ASSERT_EQ(hazards.size(), 1U);
+  EXPECT_EQ(hazards.front().kind, HazardKind::kDeadlock);
+  EXPECT_EQ(hazards.front().later.operation, "no collective any more");
+  EXPECT_EQ(hazards.front().phase, Phase::kDraining);
+  EXPECT_TRUE(compare_collectives({{&base, 3}, {&base, 3}}, {}).empty());
+  // Pipelined, the ranks part before the last batch: its splits are sent an iteration ahead.
+  const Schedule sparse = find("torchrec/sparse_dist");
+  const auto pipelined = compare_collectives({{&sparse, 3}, {&sparse, 2}}, {});
+  ASSERT_EQ(pipelined.size(), 1U);
+  EXPECT_EQ(pipelined.front().kind, HazardKind::kCollectiveOrder);
+}
+
+TEST(CollectiveOrder, LooksAtTheDataThatIsExchanged) {
+  const auto exchange = [](const std::string& first, const std::string& second) {
+    const auto one = [](const std::string& name) {
+      return work("main", "", name) + R"(, {"stage": "all_to_all", "batch": 0, "stream": "main", "reads": [")" + name +
+             R"("], "writes": ["got_)" + name + R"("]})";
+    };
+    return steps(one(first) + "," + one(second));
+  };
+  const Schedule ab = exchange("a", "b");
+  const Schedule ba = exchange("b", "a");
+  EXPECT_EQ(compare_collectives({{&ab, {}}, {&ba, {}}}, {}).size(), 1U);
+}
+
+}  // namespace
+}  // namespace interlace::check

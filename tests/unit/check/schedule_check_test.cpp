@@ -1,0 +1,192 @@
+#include "simulator/check/schedule_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "simulator/schedule/library.hpp"
+#include "tests/unit/check/schedules.hpp"
+
+namespace interlace::check {
+namespace {
+
+std::set<std::string> kinds(const ScheduleCheck& result) {
+  std::set<std::string> kinds;
+  for (const Hazard& hazard : result.hazards) kinds.insert(std::string(to_string(hazard.kind)));
+  return kinds;
+}
+
+std::int64_t late(const ScheduleCheck& result, const std::string& stage, const std::string& resource) {
+  for (const Staleness& read : result.staleness) {
+    if (read.stage == stage && read.resource == resource) return read.updates;
+  }
+  ADD_FAILURE() << stage << " does not read " << resource;
+  return -1;
+}
+
+TEST(Check, AcquitsEveryShippedScheduleButTheSpecimens) {
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    const schedule::Schedule schedule = schedule::find(entry.name);
+    const ScheduleCheck result = check(schedule);
+    EXPECT_EQ(!result.hazards.empty(), schedule.hazardous) << entry.name;
+    EXPECT_TRUE(result.lost_overlaps.empty()) << entry.name;
+    EXPECT_TRUE(result.pointless_streams.empty()) << entry.name;
+    for (const Hazard& hazard : result.hazards) EXPECT_TRUE(hazard.fix) << entry.name;
+  }
+}
+
+TEST(Check, ConvictsTheSpecimensOfWhatTheyAreSpecimensOf) {
+  EXPECT_EQ(kinds(check(schedule::find("recsys/dp_mp_racy"))), std::set<std::string>{"read_before_write"});
+  EXPECT_EQ(kinds(check(schedule::find("comms/validate_unsafe"))),
+            std::set<std::string>{"host_read_of_unfinished_copy"});
+}
+
+TEST(Check, SaysHowLateTablesAndParametersAreRead) {
+  const std::map<std::string, std::int64_t> tables{{"torchrec/base", 0},
+                                                   {"torchrec/sparse_dist", 0},
+                                                   {"torchrec/fused_sparse_dist", 0},
+                                                   {"torchrec/semi_sync", 1},
+                                                   {"torchrec/prefetch_sparse_dist", 0},
+                                                   {"torchrec/staged", 0},
+                                                   {"recsys/dp_mp_overlap", 0},
+                                                   {"torchrec/sparse_dist_lite", 0},
+                                                   {"torchrec/fused_sparse_dist_before_optimizer", 0}};
+  for (const auto& [name, updates] : tables) {
+    const ScheduleCheck result = check(schedule::find(name));
+    EXPECT_EQ(late(result, "embedding_lookup", "tables"), updates) << name;
+    EXPECT_EQ(late(result, "dense_forward", "dense_parameters"), 0) << name;
+    EXPECT_EQ(result.numerics.as_base, std::optional(updates == 0)) << name;
+  }
+}
+
+TEST(Check, FeatureProcessorsNeedALookupBehindTheOptimizer) {
+  const CheckOptions options{.feature_processors = true};
+  for (const char* name : {"torchrec/base", "torchrec/sparse_dist", "torchrec/sparse_dist_inplace", "torchrec/staged",
+                           "torchrec/prefetch_sparse_dist", "torchrec/fused_sparse_dist_current_stream"}) {
+    EXPECT_TRUE(check(schedule::find(name), options).hazards.empty()) << name;
+  }
+  for (const char* name : {"torchrec/fused_sparse_dist", "torchrec/fused_sparse_dist_new_stream",
+                           "torchrec/fused_sparse_dist_before_optimizer"}) {
+    const ScheduleCheck result = check(schedule::find(name), options);
+    ASSERT_EQ(result.hazards.size(), 1U) << name;
+    EXPECT_EQ(result.hazards.front().datum, "dense_parameters");
+    EXPECT_EQ(result.numerics.as_base, std::nullopt);
+    EXPECT_TRUE(check(schedule::find(name)).hazards.empty()) << name;
+  }
+  // Ordered, but before the update.
+  const ScheduleCheck semi = check(schedule::find("torchrec/semi_sync"), options);
+  EXPECT_TRUE(semi.hazards.empty());
+  EXPECT_EQ(late(semi, "embedding_lookup", "dense_parameters"), 1);
+}
+
+// A lookup on its own stream reaches main through the exchange of its result, which one rank does not have.
+TEST(Check, OneRankHasNoCollectivesToRelyOn) {
+  const CheckOptions alone{.one_rank = true};
+  EXPECT_TRUE(check(schedule::find("torchrec/fused_sparse_dist"), alone).hazards.empty());
+  const ScheduleCheck fresh = check(schedule::find("torchrec/fused_sparse_dist_new_stream"), alone);
+  ASSERT_FALSE(fresh.hazards.empty());
+  EXPECT_EQ(fresh.hazards.front().datum, "output_exchange(i)");
+  EXPECT_EQ(fresh.hazards.front().later.operation, "output_dist_wait(i)");
+}
+
+TEST(Check, GradientsMustBeThoseOfTheBatch) {
+  const std::string forward = R"({"stage": "copy_batch_to_gpu", "batch": 0, "stream": "main"},
+    {"stage": "dense_forward", "batch": 0, "stream": "main"})";
+  const std::string zero = R"({"stage": "zero_grad", "batch": 0, "stream": "main"})";
+  const std::string backward = R"({"stage": "backward", "batch": 0, "stream": "main"})";
+  const std::string optimizer = R"({"stage": "optimizer_step", "batch": 0, "stream": "main"})";
+  const auto reasons = [](const std::string& lines) { return check(steps(lines)).numerics; };
+  EXPECT_EQ(reasons(zero + "," + forward + "," + backward + "," + optimizer).as_base, true);
+  EXPECT_EQ(reasons(forward + "," + backward + "," + optimizer + "," + zero).as_base, true);
+  const Numerics summed = reasons(forward + "," + backward + "," + optimizer);
+  EXPECT_EQ(summed.as_base, false);
+  EXPECT_NE(summed.reasons.at(0).find("gradients of batches"), std::string::npos);
+  const Numerics none = reasons(forward + "," + backward + "," + zero + "," + optimizer);
+  EXPECT_NE(none.reasons.at(0).find("finds no gradients"), std::string::npos);
+}
+
+TEST(Check, TellsTheHazardInShort) {
+  const ScheduleCheck result = check(schedule::find("recsys/dp_mp_racy"));
+  ASSERT_EQ(result.hazards.size(), 1U);
+  const Hazard& hazard = result.hazards.front();
+  EXPECT_EQ(hazard.datum, "dense_parameters");
+  EXPECT_EQ(hazard.phase, Phase::kSteady);
+  EXPECT_EQ(hazard.earlier.operation, "optimizer_step(i-1)");
+  EXPECT_EQ(hazard.earlier.does, "writes");
+  EXPECT_EQ(hazard.earlier.lane, "main");
+  EXPECT_EQ(hazard.earlier.iterations_before, 1);
+  EXPECT_EQ(hazard.later.operation, "data_parallel_lookup(i)");
+  EXPECT_EQ(hazard.later.does, "reads");
+  EXPECT_EQ(hazard.later.lane, "side");
+  EXPECT_EQ(hazard.why, "By then side has waited for main only as far as backward(i-1).");
+  ASSERT_TRUE(hazard.fix);
+  EXPECT_EQ(hazard.fix->text.find(R"({"wait": "main", "stream": "side"} above line )"), 0U) << hazard.fix->text;
+  EXPECT_EQ(hazard.also.size(), 1U);
+}
+
+TEST(Check, PrefersTheFixThatOrdersLeast) {
+  // side needs the first work of main only: the event is narrower than a wait for all of main.
+  const std::string many = work("main", "", "x", R"(, "record_stream": ["side"])") + "," + work("main", "", "y") + "," +
+                           work("main", "", "z") + "," + work("side", "x", "");
+  const ScheduleCheck result = check(steps(many));
+  ASSERT_EQ(result.hazards.size(), 1U);
+  ASSERT_TRUE(result.hazards.front().fix);
+  EXPECT_NE(result.hazards.front().fix->text.find("\"record\": \"compute_done\""), std::string::npos);
+  EXPECT_TRUE(result.hazards.front().fix->also_orders.empty());
+}
+
+std::multiset<std::string> redundant(const ScheduleCheck& result) {
+  std::multiset<std::string> texts;
+  for (const WaitUse& wait : result.waits) {
+    if (wait.use == WaitUse::Use::kRedundant) texts.insert(wait.text);
+  }
+  return texts;
+}
+
+TEST(Waits, ThatOrderNothingThatClashesAreRedundant) {
+  const std::string wait = R"(, {"wait": "main", "stream": "side"}, )";
+  const std::string make = work("main", "", "x", R"(, "record_stream": ["side"])");
+  const ScheduleCheck once = check(steps(make + wait + work("side", "x", "")));
+  EXPECT_EQ(redundant(once).size(), 0U);
+  const ScheduleCheck twice =
+      check(steps(make + wait + R"({"wait": "main", "stream": "side"}, )" + work("side", "x", "")));
+  EXPECT_EQ(redundant(twice).size(), 2U);
+  EXPECT_FALSE(twice.redundant_together);
+  const ScheduleCheck nothing =
+      check(steps(make + R"(, {"wait": "main", "stream": "other"}, )" + work("other", "", "y")));
+  EXPECT_EQ(redundant(nothing).size(), 1U);
+}
+
+TEST(Waits, NeededUnderStricterRulesOnlyAreAPrecaution) {
+  const ScheduleCheck result = check(schedule::find("torchrec/semi_sync"));
+  for (const WaitUse& wait : result.waits) {
+    EXPECT_EQ(wait.use == WaitUse::Use::kPrecaution, !wait.reason.empty()) << wait.text;
+  }
+}
+
+TEST(PointlessStreams, AreThoseThatCouldBeAnother) {
+  const std::string fork = R"(, {"wait": "main", "stream": "side"}, )";
+  const std::string join = R"(, {"wait": "side", "stream": "main"}, )";
+  const std::string make = work("main", "", "x", R"(, "record_stream": ["side"])");
+  const std::string use = work("side", "x", "y", R"(, "record_stream": ["main"])");
+  const ScheduleCheck serial = check(steps(make + fork + use + join + work("main", "y", "")));
+  ASSERT_EQ(serial.pointless_streams.size(), 1U);
+  EXPECT_EQ(serial.pointless_streams.front().stream, "side");
+  EXPECT_EQ(serial.pointless_streams.front().same_as, "main");
+  // With work on main between fork and join the two can overlap.
+  EXPECT_TRUE(check(steps(make + fork + use + "," + work("main", "", "z") + join + work("main", "y", "")))
+                  .pointless_streams.empty());
+}
+
+TEST(HazardsOnly, FindsTheSameHazards) {
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    const schedule::Schedule schedule = schedule::find(entry.name);
+    EXPECT_EQ(kinds(check(schedule, {.hazards_only = true})), kinds(check(schedule))) << entry.name;
+  }
+}
+
+}  // namespace
+}  // namespace interlace::check

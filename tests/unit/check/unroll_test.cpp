@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "simulator/check/happens_before.hpp"
+#include "simulator/check/words.hpp"
+#include "simulator/schedule/library.hpp"
+#include "tests/unit/check/schedules.hpp"
+
+namespace interlace::check {
+namespace {
+
+UnrollOptions batches(std::int64_t number) {
+  UnrollOptions options;
+  options.batches = number;
+  return options;
+}
+
+// "lane: operation" of the operations of one batch, in host order, as seen from iteration 0.
+std::vector<std::string> lines(const Program& program, std::int64_t batch) {
+  std::vector<std::string> lines;
+  for (const Operation& op : program.operations) {
+    if (op.batch != batch) continue;
+    lines.push_back(program.lanes[op.lane.index()].name + ": " + name_of(program, op, 0));
+  }
+  return lines;
+}
+
+TEST(Unroll, MakesEachStageTheOperationsThatItIs) {
+  const schedule::Schedule base = schedule::find("torchrec/base");
+  UnrollOptions options = batches(1);
+  options.unnamed_modules = 1;
+  const Program program = unroll(base, options);
+  EXPECT_EQ(lines(program, 0),
+            (std::vector<std::string>{"host: next_batch(i)", "memcpy: copy_batch_to_gpu(i)", "main: zero_grad(i)",
+                                      "main: input_dist_start(i)", "collectives: a collective of input_dist_start(i)",
+                                      "collectives: a collective of input_dist_wait(i)", "main: input_dist_finish(i)",
+                                      "main: embedding_lookup(i)", "collectives: output_dist_start(i)",
+                                      "main: output_dist_wait(i)", "main: dense_forward(i)", "main: backward(i)",
+                                      "collectives: a collective of backward(i)",  // all-reduce of dense gradients
+                                      "collectives: a collective of backward(i)",  // gradients of the embeddings
+                                      "main: the table update of backward(i)", "main: optimizer_step(i)"}));
+}
+
+TEST(Unroll, LeavesOutBatchesThatAreNotThere) {
+  const schedule::Schedule schedule = schedule::find("torchrec/sparse_dist");
+  const Program program = unroll(schedule, batches(3));
+  for (std::int64_t batch = 0; batch < 3; ++batch) EXPECT_EQ(lines(program, batch).size(), 24U) << batch;
+  EXPECT_EQ(program.operations.size(), 3 * 24U);
+  EXPECT_EQ(program.operations.front().iteration, -2);
+  EXPECT_EQ(program.operations.back().iteration, 2);
+}
+
+// Autograd runs the update where the lookup ran, between two joins with the stream of backward.
+TEST(Unroll, UpdatesTablesOnTheStreamOfTheLookup) {
+  const schedule::Schedule schedule = schedule::find("torchrec/fused_sparse_dist_new_stream");
+  const Program program = unroll(schedule, batches(2));
+  const HappensBefore order(program, false);
+  const auto find = [&](Role role, schedule::Stage stage, std::int64_t batch) {
+    for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
+      const Operation& op = program.operations[o];
+      if (op.role == role && program.stage(op.stage).stage == stage && op.batch == batch) return OperationIndex{o};
+    }
+    ADD_FAILURE();
+    return OperationIndex{};
+  };
+  const OperationIndex update = find(Role::kTableUpdate, schedule::Stage::kBackward, 0);
+  EXPECT_EQ(program.lanes[program.operation(update).lane.index()].name, "lookup");
+  EXPECT_TRUE(order.before(find(Role::kWork, schedule::Stage::kBackward, 0), update));
+  EXPECT_TRUE(order.before(update, find(Role::kWork, schedule::Stage::kOptimizerStep, 0)));
+  EXPECT_FALSE(order.before(find(Role::kWork, schedule::Stage::kOptimizerStep, 0),
+                            find(Role::kWork, schedule::Stage::kEmbeddingLookup, 1)));
+}
+
+TEST(Unroll, OneRankHasNoCollectives) {
+  const schedule::Schedule schedule = schedule::find("torchrec/sparse_dist");
+  UnrollOptions options = batches(2);
+  options.collectives = false;
+  const Program program = unroll(schedule, options);
+  EXPECT_TRUE(
+      std::ranges::none_of(program.operations, [&](const Operation& op) { return op.lane == program.collectives(); }));
+  EXPECT_EQ(program.operations.size(), unroll(schedule, batches(2)).operations.size());
+}
+
+TEST(Unroll, FeatureProcessorsReadWhatTheOptimizerWrites) {
+  const schedule::Schedule schedule = schedule::find("torchrec/base");
+  UnrollOptions options = batches(1);
+  const auto lookup_reads = [&](schedule::Resource resource) {
+    const Program program = unroll(schedule, options);
+    for (const Operation& op : program.operations) {
+      if (program.stage(op.stage).stage != schedule::Stage::kEmbeddingLookup) continue;
+      return std::ranges::any_of(op.accesses, [&](const Access& access) {
+        return program.data[access.datum.index()].resource == resource && !access.writes;
+      });
+    }
+    return false;
+  };
+  EXPECT_TRUE(lookup_reads(schedule::Resource::kTables));
+  EXPECT_FALSE(lookup_reads(schedule::Resource::kDenseParameters));
+  options.feature_processors = true;
+  EXPECT_TRUE(lookup_reads(schedule::Resource::kDenseParameters));
+}
+
+// Position of the free of the one buffer of a datum; 0 where it is never freed.
+std::size_t free_of(const Program& program, const std::string& datum) {
+  for (const Buffer& buffer : program.buffers) {
+    if (program.data[buffer.datum.index()].name == datum) return buffer.freed_at.value_or(0);
+  }
+  return 0;
+}
+
+std::size_t run_of(const Program& program, std::size_t stage) {
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+    const Instruction& instruction = program.instructions[i];
+    if (instruction.kind == Instruction::Kind::kRun &&
+        program.operation(instruction.operation).stage.index() == stage) {
+      return i;
+    }
+  }
+  return 0;
+}
+
+TEST(Unroll, GivesMemoryBackAtTheEndOfTheIterationOrEarlier) {
+  const schedule::Schedule schedule =
+      steps(work("main", "", "x") + "," + work("main", "x", "") + "," + work("main", "", ""));
+  const Program late = unroll(schedule, batches(1));
+  EXPECT_GT(free_of(late, "x"), run_of(late, 2));
+  UnrollOptions options = batches(1);
+  options.early_release = true;
+  const Program early = unroll(schedule, options);
+  EXPECT_GT(free_of(early, "x"), run_of(early, 1));
+  EXPECT_LT(free_of(early, "x"), run_of(early, 2));
+}
+
+TEST(Unroll, FreesByNameRightBehindTheStage) {
+  const schedule::Schedule schedule =
+      steps(work("main", "", "x") + "," + work("main", "x", "", R"(, "frees": ["x"])") + "," + work("main", "", ""));
+  const Program program = unroll(schedule, batches(1));
+  EXPECT_GT(free_of(program, "x"), run_of(program, 1));
+  EXPECT_LT(free_of(program, "x"), run_of(program, 2));
+}
+
+// An event inside for_each is that of the same module; behind it, that of the last.
+TEST(Unroll, EventsOfModulesAreApart) {
+  const schedule::Schedule schedule = schedule::find("torchrec/semi_sync");
+  const Program program = unroll(schedule, batches(4));
+  EXPECT_EQ(program.modules.size(), 2U);
+  EXPECT_EQ(std::ranges::count_if(program.instructions,
+                                  [](const Instruction& i) {
+                                    return i.kind == Instruction::Kind::kWait && i.lane == Program::kHost &&
+                                           i.cause == Instruction::Cause::kWritten;
+                                  }),
+            0);
+}
+
+}  // namespace
+}  // namespace interlace::check
