@@ -28,6 +28,8 @@ int run(int argc, char** argv) {
   interlace::cli::add_schedules(app, chosen);
   interlace::cli::add_convert(app, chosen);
   interlace::cli::add_record(app, chosen);
+  int status = kSuccess;
+  interlace::cli::add_check(app, chosen, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -47,7 +49,7 @@ int run(int argc, char** argv) {
     std::cerr << "error: standard output cannot be written\n";
     return kFailure;
   }
-  return kSuccess;
+  return status;
 }
 
 }  // namespace

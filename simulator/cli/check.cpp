@@ -1,0 +1,143 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <ostream>
+
+#include "simulator/check/collective_order.hpp"
+#include "simulator/cli/check_output.hpp"
+#include "simulator/cli/errors.hpp"
+#include "simulator/cli/subcommands.hpp"
+#include "simulator/report/file_output.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/print.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+// As grep and diff have it: what was looked for, and trouble.
+constexpr int kHazard = 1;
+constexpr int kTrouble = 2;
+
+struct CheckRequest {
+  std::vector<std::string> inputs;
+  std::string format = "table";
+  bool feature_processors = false;
+  std::int64_t ranks = 2;
+  bool per_rank = false;
+  std::vector<std::int64_t> batches;  ///< of each rank
+  std::optional<std::string> repair;  ///< file for the repaired schedule
+};
+
+std::vector<schedule::Schedule> read_schedules(const std::vector<std::string>& inputs) {
+  std::vector<schedule::Schedule> schedules;
+  for (const std::string& input : inputs) {
+    if (input == "all") {
+      for (const schedule::LibraryEntry& entry : schedule::library()) schedules.push_back(schedule::find(entry.name));
+    } else {
+      schedules.push_back(schedule::load(input));
+    }
+  }
+  return schedules;
+}
+
+/// The ranks of one job: their schedules, or one for all, and how many batches each has.
+std::vector<check::Hazard> check_ranks(const CheckRequest& request, const std::vector<schedule::Schedule>& schedules) {
+  if (!request.per_rank && request.batches.empty()) return {};
+  if (!request.per_rank && schedules.size() != 1) {
+    throw Error(kUnclearRanks, "--batches", "several schedules are named", "name one, or add --per-rank");
+  }
+  const std::size_t ranks = request.per_rank ? schedules.size() : request.batches.size();
+  if (ranks < 2 || (!request.batches.empty() && request.batches.size() != ranks)) {
+    throw Error(kUnclearRanks, request.per_rank ? "--per-rank" : "--batches",
+                "it takes two ranks to compare, each with its schedule and number of batches",
+                "name a schedule a rank for --per-rank, and a number a rank for --batches");
+  }
+  std::vector<check::RankPlan> plans;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    check::RankPlan plan{&schedules[request.per_rank ? rank : 0], std::nullopt};
+    if (!request.batches.empty()) plan.batches = request.batches[rank];
+    plans.push_back(plan);
+  }
+  return check::compare_collectives(plans, {.feature_processors = request.feature_processors});
+}
+
+void write_repaired(const CheckRequest& request, const CheckAnswer& answer, Console& console) {
+  if (answer.schedules.size() != 1) {
+    throw Error(kNotRepaired, *request.repair, "several schedules are named", "name the one to repair");
+  }
+  const check::ScheduleCheck& only = answer.schedules.front();
+  if (only.hazards.empty()) {
+    console.note("nothing to repair: " + *request.repair + " is not written");
+    return;
+  }
+  if (!only.repaired) {
+    throw Error(kNotRepaired, *request.repair, "not every hazard has a fix", "mend by hand what has none");
+  }
+  report::write_file(*request.repair, [&](std::ostream& out) { out << schedule::print(*only.repaired); });
+}
+
+int run_check(const CheckRequest& request, Console& console) {
+  const std::vector<schedule::Schedule> schedules = read_schedules(request.inputs);
+  CheckAnswer answer;
+  const check::CheckOptions options{
+      .feature_processors = request.feature_processors, .one_rank = request.ranks == 1, .hazards_only = false};
+  for (const schedule::Schedule& schedule : schedules) {
+    console.progress("checking " + schedule.name);
+    answer.schedules.push_back(check::check(schedule, options));
+  }
+  answer.between_ranks = check_ranks(request, schedules);
+  console.done();
+  if (request.format == "json") {
+    write_check_json(console.out(), answer);
+  } else {
+    write_check_table(console.out(), answer, console.style());
+  }
+  if (request.repair) write_repaired(request, answer, console);
+  return has_hazards(answer) ? kHazard : 0;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Action& chosen, int& status) {
+  const auto request = std::make_shared<CheckRequest>();
+  CLI::App* check = app.add_subcommand("check", "Prove schedules free of races, or show where they race");
+  check->footer("Exit status: 0 without hazards, 1 with, 2 where something could not be checked.");
+  check
+      ->add_option("input", request->inputs,
+                   "Schedules: built-in names (interlace schedules), files, or \"all\" built-in ones")
+      ->required()
+      ->type_name("NAME|FILE|all");
+  check->add_option("--format", request->format, "How to write the answer")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  check->add_flag("--feature-processors", request->feature_processors,
+                  "The lookup weighs features by weights that the optimizer updates");
+  check->add_option("--ranks", request->ranks, "Ranks of the job; with 1, exchanges order nothing")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  check->add_flag("--per-rank", request->per_rank,
+                  "The schedules are those of ranks 0, 1, ... of one job: compare their collectives");
+  check->add_option("--batches", request->batches, "Batches of ranks 0, 1, ...: compare their collectives to the end")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1'000))
+      ->type_name("N,N,...");
+  check->add_option("--repair", request->repair, "File for the one schedule with all fixes")->type_name("FILE");
+  check->callback([request, &chosen, &status] {
+    chosen = [request, &status](Console& console) {
+      try {
+        status = run_check(*request, console);
+      } catch (const Error& error) {
+        console.done();
+        std::cerr << error.what() << '\n';
+        status = kTrouble;
+      }
+    };
+  });
+}
+
+}  // namespace interlace::cli

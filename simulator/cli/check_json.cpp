@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <ostream>
+#include <string_view>
+
+#include "simulator/cli/check_output.hpp"
+#include "simulator/report/json_text.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+using report::Json;
+
+std::string_view word_of(check::WaitUse::Use use) {
+  switch (use) {
+    case check::WaitUse::Use::kNeeded: return "needed";
+    case check::WaitUse::Use::kPrecaution: return "precaution";
+    case check::WaitUse::Use::kRedundant: return "redundant";
+  }
+  return {};
+}
+
+/// null for a line that is not known.
+Json line_of(int line) { return line > 0 ? Json(line) : Json(nullptr); }
+
+Json json_of(const check::Side& side) {
+  return Json{{"operation", side.operation},
+              {"does", side.does},
+              {"lane", side.lane},
+              {"line", line_of(side.line)},
+              {"iterations_before", side.iterations_before}};
+}
+
+Json json_of(const check::Hazard& hazard) {
+  Json fix(nullptr);
+  if (hazard.fix) fix = Json{{"text", hazard.fix->text}, {"also_orders", hazard.fix->also_orders}};
+  return Json{{"kind", to_string(hazard.kind)}, {"phase", to_string(hazard.phase)},
+              {"datum", hazard.datum},          {"earlier", json_of(hazard.earlier)},
+              {"later", json_of(hazard.later)}, {"why", hazard.why},
+              {"fix", std::move(fix)},          {"also", hazard.also}};
+}
+
+Json json_of(const check::LostOverlap& lost) {
+  return Json{{"kind", "lost_overlap"},
+              {"waiter", lost.waiter},
+              {"needless", lost.needless},
+              {"line", line_of(lost.line)},
+              {"wait_line", line_of(lost.wait_line)},
+              {"needless_line", line_of(lost.needless_line)},
+              {"why", lost.text},
+              {"fix", lost.fix}};
+}
+
+Json json_of(const check::WaitUse& wait) {
+  return Json{{"use", word_of(wait.use)},
+              {"line", line_of(wait.line)},
+              {"text", wait.text},
+              {"reason", wait.reason.empty() ? Json(nullptr) : Json(wait.reason)}};
+}
+
+Json json_of(const check::PointlessStream& stream) {
+  return Json{{"kind", "pointless_stream"}, {"stream", stream.stream}, {"same_as", stream.same_as}};
+}
+
+Json json_of(const check::Staleness& read) {
+  return Json{{"stage", read.stage}, {"resource", read.resource}, {"updates", read.updates}};
+}
+
+Json json_of(const check::ScheduleCheck& result);
+
+template <class T>
+Json array_of(const std::vector<T>& values) {
+  Json array = Json::array();
+  for (const T& value : values) array.push_back(json_of(value));
+  return array;
+}
+
+Json json_of(const check::ScheduleCheck& result) {
+  return Json{
+      {"schedule", result.schedule},
+      {"source", result.source},
+      {"verdict", result.hazards.empty() ? "sound" : "hazardous"},
+      {"hazards", array_of(result.hazards)},
+      {"lost_overlaps", array_of(result.lost_overlaps)},
+      {"pointless_streams", array_of(result.pointless_streams)},
+      {"waits", array_of(result.waits)},
+      {"redundant_together", result.redundant_together},
+      {"staleness", array_of(result.staleness)},
+      {"numerics", Json{{"as_base", report::or_null(result.numerics.as_base)}, {"reasons", result.numerics.reasons}}},
+      {"notes", result.notes},
+      {"batches", result.batches},
+      {"operations", result.operations}};
+}
+
+}  // namespace
+
+void write_check_json(std::ostream& out, const CheckAnswer& answer) {
+  out << report::text_of(
+      Json{{"schedules", array_of(answer.schedules)}, {"between_ranks", array_of(answer.between_ranks)}});
+}
+
+}  // namespace interlace::cli

@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "simulator/report/text.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
+#include "tests/unit/cli/run_interlace.hpp"
+
+namespace interlace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string bug(const std::string& name) { return INTERLACE_SOURCE_DIR "/samples/schedules/bugs/" + name + ".json"; }
+
+TEST(CheckCommand, EndsWithTheStatusOfTheVerdict) {
+  EXPECT_EQ(interlace("check torchrec/sparse_dist").status, 0);
+  EXPECT_EQ(interlace("check torchrec/sparse_dist recsys/dp_mp_racy").status, 1);
+  EXPECT_EQ(interlace("check " + bug("host_stalls_on_next_copy")).status, 0);  // lost time is no hazard
+  EXPECT_EQ(interlace("check torchrec/fused_sparse_dist").status, 0);
+  EXPECT_EQ(interlace("check --feature-processors torchrec/fused_sparse_dist").status, 1);
+  EXPECT_EQ(interlace("check --ranks 1 torchrec/fused_sparse_dist_new_stream").status, 1);
+  for (const char* arguments :
+       {"check", "check --format csv torchrec/base", "check --ranks 0 torchrec/base", "check x", "check /no/such.json",
+        "check --batches 3 torchrec/base", "check --per-rank torchrec/base",
+        "check --batches 3,2 torchrec/base torchrec/staged", "check --repair x.json torchrec/base torchrec/staged"}) {
+    EXPECT_EQ(interlace(arguments).status, 2) << arguments;
+  }
+}
+
+TEST(CheckCommand, SaysWhatIsWrongInALineWithACode) {
+  EXPECT_TRUE(interlace("check x").err.starts_with("error[schedule.no_such_schedule]"));
+  EXPECT_TRUE(interlace("check --batches 3 torchrec/base").err.starts_with("error[cli.unclear_ranks]: --batches"));
+  EXPECT_TRUE(interlace("check --repair x.json torchrec/base torchrec/staged")
+                  .err.starts_with("error[cli.not_repaired]: x.json"));
+}
+
+TEST(CheckCommand, FitsATerminal) {
+  std::string all = "check all";
+  for (const char* folder : {"bugs", "repaired"}) {
+    for (const auto& file :
+         std::filesystem::directory_iterator(INTERLACE_SOURCE_DIR "/samples/schedules/" + std::string(folder))) {
+      std::istringstream alone(interlace("check " + file.path().string()).out);
+      for (std::string line; std::getline(alone, line);) EXPECT_LE(report::columns_of(line), 100U) << line;
+      all += " " + file.path().string();
+    }
+  }
+  std::istringstream lines(interlace(all).out);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(report::columns_of(line), 100U) << line;
+  EXPECT_GT(count, schedule::library().size() + 14);
+}
+
+TEST(CheckCommand, TellsWhatClashesWhereAndHowToMendIt) {
+  const std::string out = interlace("check " + bug("lookup_without_data_dist_edge")).out;
+  for (const char* part :
+       {"2 hazards", "read_before_write: kjt(i)", "input_dist_finish(i) (line 18, on data_dist)",
+        "embedding_lookup(i) (line 19, on lookup)", "free_before_last_use: kjt(i-1)",
+        R"({"wait": "data_dist", "stream": "lookup"} above line 19)", R"("lookup" in "record_stream" of line 18)"}) {
+    EXPECT_NE(out.find(part), std::string::npos) << part << "\n" << out;
+  }
+}
+
+TEST(CheckCommand, WritesJson) {
+  const Finished run = interlace("check --format json torchrec/semi_sync " + bug("stash_reuses_freed_memory"));
+  EXPECT_EQ(run.status, 1);
+  const Json json = Json::parse(run.out);
+  ASSERT_EQ(json["schedules"].size(), 2U);
+  const Json& semi = json["schedules"][0];
+  EXPECT_EQ(semi["verdict"], "sound");
+  EXPECT_EQ(semi["numerics"]["as_base"], false);
+  const auto late =
+      std::ranges::find_if(semi["staleness"], [](const Json& read) { return read["resource"] == "tables"; });
+  ASSERT_NE(late, semi["staleness"].end());
+  EXPECT_EQ((*late)["updates"], 1);
+  const Json& hazard = json["schedules"][1]["hazards"].at(0);
+  EXPECT_EQ(hazard["kind"], "free_before_last_use");
+  EXPECT_EQ(hazard["earlier"]["lane"], "d2h");
+  EXPECT_TRUE(hazard["fix"]["text"].get<std::string>().starts_with("\"d2h\" in \"record_stream\""));
+  EXPECT_TRUE(json["schedules"][1]["numerics"]["as_base"].is_null());
+  EXPECT_TRUE(json["between_ranks"].empty());
+}
+
+TEST(CheckCommand, ComparesRanks) {
+  const Finished order = interlace("check --per-rank torchrec/sparse_dist torchrec/fused_sparse_dist");
+  EXPECT_EQ(order.status, 1);
+  EXPECT_NE(order.out.find("collective_order: collective"), std::string::npos);
+  EXPECT_EQ(interlace("check --per-rank torchrec/sparse_dist torchrec/sparse_dist").status, 0);
+  const Finished uneven = interlace("check --batches 3,3,2 torchrec/base");
+  EXPECT_EQ(uneven.status, 1);
+  EXPECT_NE(uneven.out.find("deadlock"), std::string::npos);
+  EXPECT_NE(uneven.out.find("rank 2"), std::string::npos);
+  EXPECT_EQ(interlace("check --batches 3,3,3 torchrec/base").status, 0);
+}
+
+TEST(CheckCommand, WritesTheRepairedSchedule) {
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("interlace_repaired." + std::to_string(static_cast<long>(getpid())) + ".json");
+  EXPECT_EQ(interlace("check " + bug("side_stream_without_wait") + " --repair " + file.string()).status, 1);
+  EXPECT_EQ(interlace("check " + file.string()).status, 0);
+  EXPECT_NO_THROW((void)schedule::parse_file(file));
+  std::filesystem::remove(file);
+  EXPECT_EQ(interlace("check torchrec/base --repair " + file.string()).status, 0);
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+}  // namespace
+}  // namespace interlace::cli
