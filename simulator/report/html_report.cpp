@@ -48,21 +48,25 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded) {
   out << "</dl>\n";
 }
 
+std::string late(const std::optional<std::int64_t>& updates) { return updates ? std::to_string(*updates) : "-"; }
+
 void write_table(std::ostream& out, const PredictReport& report) {
   out << "<table>\n<thead><tr><th>schedule</th><th>step, ms</th><th>p10 to p90, ms</th><th>speed-up</th>"
          "<th>exposed communication, ms</th><th>communication hidden</th><th>device busy</th><th>host blocked, ms</th>"
-         "</tr></thead>\n<tbody>\n";
+         "<th>sound</th><th>late tables, dense</th></tr></thead>\n<tbody>\n";
   const auto order = by_step_time(report);
   for (const std::size_t i : order) {
     const Prediction& row = report.predictions[i];
     out << fmt::format(
         "<tr{}><th scope=\"row\">{}</th><td>{}</td><td>{} to {}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-        "<td>{}</td></tr>\n",
-        i == order.front() && order.size() > 1 ? " class=\"best\"" : "", escaped_markup(row.schedule),
+        "<td>{}</td><td>{}</td><td>{}, {}</td></tr>\n",
+        fastest(report) == i && order.size() > 1 ? " class=\"best\"" : "", escaped_markup(row.schedule),
         milliseconds(row.step_time_ns), milliseconds(row.step_time_low_ns), milliseconds(row.step_time_high_ns),
         row.speedup ? fmt::format("{:.3f}", *row.speedup) : "-", milliseconds(row.overlap.exposed_communication_ns),
         or_dash(row.overlap.communication_hidden_ratio()), or_dash(row.overlap.busy_ratio()),
-        row.host_blocked_ns ? milliseconds(*row.host_blocked_ns) : "-");
+        row.host_blocked_ns ? milliseconds(*row.host_blocked_ns) : "-",
+        row.hazards.empty() ? "yes" : "<span class=\"hazard\">hazardous</span>", late(row.tables_late),
+        late(row.parameters_late));
   }
   out << "</tbody>\n</table>\n";
   for (const SkippedGroup& group : skipped_by_reason(report)) {
@@ -100,11 +104,14 @@ void write_reasons(std::ostream& out, const PredictReport& report) {
   for (const std::size_t i : by_step_time(report)) {
     const Prediction& row = report.predictions[i];
     out << fmt::format("<h3>{}</h3>\n", escaped_markup(row.schedule));
-    if (row.reasons.empty() && row.races.empty()) {
+    if (row.reasons.empty() && row.races.empty() && row.hazards.empty()) {
       out << "<p class=\"note\">No difference worth telling.</p>\n";
       continue;
     }
     out << "<ul>\n";
+    for (const std::string& hazard : row.hazards) {
+      out << fmt::format("<li class=\"hazard\">Hazard: {}</li>\n", escaped_markup(hazard));
+    }
     for (const std::string& reason : row.reasons) out << fmt::format("<li>{}</li>\n", escaped_markup(reason));
     for (const std::string& race : row.races) out << fmt::format("<li class=\"race\">{}</li>\n", escaped_markup(race));
     out << "</ul>\n";

@@ -27,7 +27,7 @@ th, td { padding: 4px 12px; border-bottom: 1px solid var(--line); text-align: ri
 thead th { color: var(--dim); vertical-align: bottom; } td { white-space: nowrap; } tbody th, th:first-child { text-align: left; white-space: nowrap; }
 .quality td { text-align: left; white-space: normal; } .quality td:nth-child(3) { text-align: right; }
 tr.best th, tr.best td { color: var(--best); font-weight: bold; }
-.note, .key { color: var(--dim); margin: 4px 0; } .race { color: var(--race); } .scroll { overflow-x: auto; }
+.note, .key { color: var(--dim); margin: 4px 0; } .race, .hazard { color: var(--race); } .hazard { font-weight: 600; } .scroll { overflow-x: auto; }
 ul { margin: 4px 0; padding-left: 22px; } summary { cursor: pointer; padding: 4px 0; } code { font-size: 0.92em; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--fg); } svg .mark { fill: var(--dim); font-size: 11px; }
 svg .title { font-weight: bold; font-size: 13px; } svg .label { font-size: 10px; }

@@ -45,16 +45,29 @@ std::string most(const Prediction& row, Bytes RankMemory::*member) {
 }  // namespace
 
 void write_predict_csv(std::ostream& out, const PredictReport& report) {
-  write_line(out, {"schedule",          "step_time_ns",
-                   "step_time_low_ns",  "step_time_high_ns",
-                   "speedup",           "exposed_communication_ns",
-                   "compute_ns",        "communication_ns",
-                   "copy_ns",           "communication_hidden_ns",
-                   "copy_hidden_ns",    "idle_ns",
-                   "lookup_ns",         "lookup_hidden_ns",
-                   "host_blocked_ns",   "allocated_peak_bytes",
-                   "active_peak_bytes", "reserved_peak_bytes",
-                   "reasons",           "diagnostics"});
+  write_line(out, {"schedule",
+                   "step_time_ns",
+                   "step_time_low_ns",
+                   "step_time_high_ns",
+                   "speedup",
+                   "exposed_communication_ns",
+                   "compute_ns",
+                   "communication_ns",
+                   "copy_ns",
+                   "communication_hidden_ns",
+                   "copy_hidden_ns",
+                   "idle_ns",
+                   "lookup_ns",
+                   "lookup_hidden_ns",
+                   "host_blocked_ns",
+                   "allocated_peak_bytes",
+                   "active_peak_bytes",
+                   "reserved_peak_bytes",
+                   "reasons",
+                   "diagnostics",
+                   "hazards",
+                   "tables_updates_late",
+                   "dense_parameters_updates_late"});
   for (const Prediction& row : report.predictions) {
     const analysis::OverlapSummary& overlap = row.overlap;
     std::vector<std::string> reasons = row.reasons;
@@ -80,7 +93,10 @@ void write_predict_csv(std::ostream& out, const PredictReport& report) {
                      most(row, &RankMemory::active_peak),
                      most(row, &RankMemory::reserved_peak),
                      joined(reasons),
-                     joined(codes)});
+                     joined(codes),
+                     joined(row.hazards),
+                     or_empty(row.tables_late),
+                     or_empty(row.parameters_late)});
   }
 }
 

@@ -7,7 +7,8 @@
 namespace interlace::report {
 
 /// {"recorded": {...}, "predictions": [{"schedule", "step_time_ns", "step_time_low_ns", "step_time_high_ns", "speedup",
-/// "overlap": {...}, "exposed_communication_ns", "reasons": [...], "diagnostics": [...]}]}, with a newline at the end.
+/// "overlap": {...}, "exposed_communication_ns", "reasons": [...], "diagnostics": [...], "hazards": [...],
+/// "tables_updates_late", "dense_parameters_updates_late"}]}, with a newline at the end.
 /// Where memory was recorded, also "allocated_peak_bytes", "active_peak_bytes", "reserved_peak_bytes",
 /// "reserved_low_bytes" and "reserved_high_bytes", each a list with a value a rank, and "memory", what is behind them.
 /// Races stand behind the reasons. Names ending in _ns are integers in nanoseconds, a step; what is not known is null.

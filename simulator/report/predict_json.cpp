@@ -65,7 +65,10 @@ Json json_of_prediction(const Prediction& row) {
             {"overlap", std::move(overlap)},
             {"exposed_communication_ns", row.overlap.exposed_communication_ns},
             {"reasons", std::move(reasons)},
-            {"diagnostics", json_of(row.diagnostics)}};
+            {"diagnostics", json_of(row.diagnostics)},
+            {"hazards", row.hazards},
+            {"tables_updates_late", or_null(row.tables_late)},
+            {"dense_parameters_updates_late", or_null(row.parameters_late)}};
   add_memory(json, row.memory);
   return json;
 }

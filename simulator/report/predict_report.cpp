@@ -26,8 +26,10 @@ std::vector<SkippedGroup> skipped_by_reason(const PredictReport& report) {
 }
 
 std::optional<std::size_t> fastest(const PredictReport& report) {
-  const auto order = by_step_time(report);
-  return order.empty() ? std::nullopt : std::optional(order.front());
+  for (const std::size_t i : by_step_time(report)) {
+    if (report.predictions[i].hazards.empty()) return i;
+  }
+  return std::nullopt;
 }
 
 }  // namespace interlace::report

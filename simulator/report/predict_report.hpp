@@ -62,11 +62,14 @@ struct Prediction {
   Nanoseconds step_time_high_ns = 0;  ///< 90th percentile
   std::optional<double> speedup;      ///< predicted time of the recorded schedule / step_time_ns; > 1 is faster
   analysis::OverlapSummary overlap;   ///< mean over ranks, a step
-  std::optional<Nanoseconds> host_blocked_ns;  ///< a step, mean over ranks
-  std::vector<RankMemory> memory;              ///< by rank; empty where no memory was recorded
-  std::vector<std::string> reasons;            ///< largest first
-  std::vector<std::string> races;              ///< kernels that race, with what that does to the step
-  std::vector<Diagnostic> diagnostics;         ///< assumptions and flaws that concern this schedule only
+  std::optional<Nanoseconds> host_blocked_ns;   ///< a step, mean over ranks
+  std::vector<RankMemory> memory;               ///< by rank; empty where no memory was recorded
+  std::vector<std::string> reasons;             ///< largest first
+  std::vector<std::string> races;               ///< kernels that race, with what that does to the step
+  std::vector<Diagnostic> diagnostics;          ///< assumptions and flaws that concern this schedule only
+  std::vector<std::string> hazards;             ///< ways in which the schedule can go wrong, whatever its time
+  std::optional<std::int64_t> tables_late;      ///< updates that lookups miss against a synchronous loop
+  std::optional<std::int64_t> parameters_late;  ///< the same of dense parameters
 };
 
 /// A schedule that was asked for in a list ("all") but does not apply.
@@ -91,7 +94,7 @@ struct PredictReport {
 /// In the order of the first of each group.
 [[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(const PredictReport& report);
 
-/// Position of the smallest step time; the first of equals. None without predictions.
+/// Position of the smallest step time of schedules without hazards; the first of equals. None where there is none.
 [[nodiscard]] std::optional<std::size_t> fastest(const PredictReport& report);
 /// Positions of the predictions, fastest first; equals in the order asked for.
 [[nodiscard]] std::vector<std::size_t> by_step_time(const PredictReport& report);

@@ -96,6 +96,18 @@ std::string device_line(const Prediction& row) {
   return text;
 }
 
+/// How late what it reads is; nothing where nothing is.
+std::string staleness_line(const Prediction& row) {
+  std::string text;
+  const auto add = [&](std::string_view what, std::optional<std::int64_t> late) {
+    if (late.value_or(0) == 0) return;
+    text += fmt::format("{}reads {} {} update{} late", text.empty() ? "" : ", ", what, *late, *late == 1 ? "" : "s");
+  };
+  add("tables", row.tables_late);
+  add("dense parameters", row.parameters_late);
+  return text.empty() ? text : text + ": not the numbers of a synchronous loop";
+}
+
 void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::size_t name_columns, const Axis& axis,
                std::optional<Bytes> capacity, const TextStyle& style) {
   std::string name = shortened_middle(row.schedule, name_columns);
@@ -103,10 +115,14 @@ void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::s
   std::string speedup = row.speedup ? fmt::format("{:.3f}x", *row.speedup) : "-";
   speedup.insert(0, kSpeedupColumns - std::min(kSpeedupColumns, speedup.size()), ' ');
   if (row.speedup) speedup = coloured(style, *row.speedup < 1 ? Colour::kBad : Colour::kBold, speedup);
-  const std::string_view mark = !is_fastest ? " " : style.unicode ? "★" : "*";
-  out << (is_fastest ? coloured(style, Colour::kGood, name) : name) << ' '
-      << (is_fastest ? coloured(style, Colour::kGood, mark) : std::string(mark))
-      << fmt::format("{:>{}}", milliseconds(row.step_time_ns), kStepColumns)
+  const bool hazardous = !row.hazards.empty();
+  const std::string_view bad = style.unicode ? "✗" : "x";
+  const std::string_view mark = hazardous ? bad : !is_fastest ? " " : style.unicode ? "★" : "*";
+  const auto marked = [&](std::string_view text) {
+    if (hazardous) return coloured(style, Colour::kBad, text);
+    return is_fastest ? coloured(style, Colour::kGood, text) : std::string(text);
+  };
+  out << marked(name) << ' ' << marked(mark) << fmt::format("{:>{}}", milliseconds(row.step_time_ns), kStepColumns)
       << fmt::format("{:>{}}", milliseconds(row.step_time_low_ns) + " - " + milliseconds(row.step_time_high_ns),
                      kRangeColumns)
       << speedup << "  " << whisker(row, axis, style) << '\n';
@@ -115,6 +131,10 @@ void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::s
     for (const std::string& part : wrapped(line, style.width - kIndent)) {
       out << std::string(kIndent, ' ') << coloured(style, Colour::kDim, part) << '\n';
     }
+  }
+  for (const std::string& hazard : row.hazards) write_item(out, coloured(style, Colour::kBad, bad), hazard, style);
+  if (const std::string late = staleness_line(row); !late.empty()) {
+    write_item(out, coloured(style, Colour::kWarning, "!"), late, style);
   }
   for (const std::string& reason : row.reasons) write_item(out, "-", reason, style);
   for (const std::string& race : row.races) write_item(out, coloured(style, Colour::kWarning, "!"), race, style);
@@ -144,7 +164,7 @@ void write_predict_table(std::ostream& out, const PredictReport& report, const T
     out << '\n' << coloured(style, Colour::kDim, head) << '\n';
     const auto order = by_step_time(report);
     for (const std::size_t i : order) {
-      write_row(out, report.predictions[i], i == order.front() && order.size() > 1, name_columns, axis,
+      write_row(out, report.predictions[i], fastest(report) == i && order.size() > 1, name_columns, axis,
                 report.recorded.capacity, style);
     }
   }

@@ -27,9 +27,12 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheFastest) {
       "          replayed\n"
       "\n"
       "schedule         step ms        p10 - p90  speed-up  32.00                                     37.00\n"
-      "mine, \"v2\"    *    32.00    32.00 - 32.00         -  o\n"
+      "mine, \"v2\"    x    32.00    32.00 - 32.00         -  o\n"
       "    exposed communication 0.00 ms, device idle 1.00 ms\n"
-      "torchrec/base      36.00    35.50 - 37.00    0.944x                                  |----o--------|\n"
+      "    x read_before_write of kjt(i)\n"
+      "    x another\n"
+      "    ! reads tables 1 update late: not the numbers of a synchronous loop\n"
+      "torchrec/base *    36.00    35.50 - 37.00    0.944x                                  |----o--------|\n"
       "    exposed communication 6.00 ms (25 % hidden), device idle 0.90 ms, host blocked 5.25 ms\n"
       "    - exposes 4.0 ms more communication\n"
       "    - host now blocks \"long\", 3.2 ms\n"
@@ -37,6 +40,12 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheFastest) {
       "\n"
       "left out, the recording has no stage prefetch: torchrec/prefetch_sparse_dist, torchrec/other\n";
   EXPECT_EQ(text_of(write_predict_table, sample_report(), TextStyle{.unicode = false}), expected);
+}
+
+TEST(PredictTable, GivesTheStarToSoundSchedulesOnly) {
+  PredictReport report = sample_report();
+  report.predictions[1].hazards.clear();
+  EXPECT_NE(text_of(write_predict_table, report, TextStyle{.unicode = false}).find("\"v2\"    *"), std::string::npos);
 }
 
 TEST(PredictTable, NoLineIsWiderThanAsked) {
@@ -51,8 +60,9 @@ TEST(PredictTable, NoLineIsWiderThanAsked) {
 
 TEST(PredictTable, HasNoColoursUnlessAskedFor) {
   EXPECT_EQ(text_of(write_predict_table, sample_report(), TextStyle{}).find('\x1b'), std::string::npos);
-  EXPECT_NE(text_of(write_predict_table, sample_report(), TextStyle{.colour = true}).find("\x1b[1;32m"),
-            std::string::npos);
+  const std::string coloured = text_of(write_predict_table, sample_report(), TextStyle{.colour = true});
+  EXPECT_NE(coloured.find("\x1b[1;32m"), std::string::npos);
+  EXPECT_NE(coloured.find("\x1b[31m"), std::string::npos);
 }
 
 TEST(PredictJson, HasTheAgreedKeys) {
@@ -67,7 +77,8 @@ TEST(PredictJson, HasTheAgreedKeys) {
   const auto& base = json["predictions"][0];
   EXPECT_EQ(keys(base),
             (std::vector<std::string>{"schedule", "step_time_ns", "step_time_low_ns", "step_time_high_ns", "speedup",
-                                      "overlap", "exposed_communication_ns", "reasons", "diagnostics"}));
+                                      "overlap", "exposed_communication_ns", "reasons", "diagnostics", "hazards",
+                                      "tables_updates_late", "dense_parameters_updates_late"}));
   EXPECT_EQ(base["step_time_ns"], 36'000'000);
   EXPECT_DOUBLE_EQ(base["speedup"].get<double>(), 34.0 / 36.0);
   EXPECT_EQ(base["exposed_communication_ns"], 6'000'000);
@@ -75,6 +86,9 @@ TEST(PredictJson, HasTheAgreedKeys) {
   EXPECT_EQ(base["overlap"]["host_blocked_ns"], 5'250'000);
   EXPECT_EQ(base["reasons"][2], "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms");  // races come last
   EXPECT_EQ(base["diagnostics"][0]["severity"], "warning");
+  EXPECT_EQ(json["predictions"][1]["hazards"][1], "another");
+  EXPECT_EQ(json["predictions"][1]["tables_updates_late"], 1);
+  EXPECT_TRUE(json["predictions"][1]["dense_parameters_updates_late"].is_null());
   EXPECT_TRUE(json["predictions"][1]["speedup"].is_null());
   EXPECT_TRUE(json["predictions"][1]["overlap"]["communication_hidden_ratio"].is_null());
   EXPECT_EQ(json["recorded"]["schedule"], "torchrec/sparse_dist");
@@ -133,11 +147,14 @@ TEST(PredictCsv, QuotesAsRfc4180Asks) {
   const std::string expected =
       "schedule,step_time_ns,step_time_low_ns,step_time_high_ns,speedup,exposed_communication_ns,compute_ns,"
       "communication_ns,copy_ns,communication_hidden_ns,copy_hidden_ns,idle_ns,lookup_ns,lookup_hidden_ns,"
-      "host_blocked_ns,allocated_peak_bytes,active_peak_bytes,reserved_peak_bytes,reasons,diagnostics\r\n"
+      "host_blocked_ns,allocated_peak_bytes,active_peak_bytes,reserved_peak_bytes,reasons,diagnostics,hazards,tables_"
+      "updates_late,"
+      "dense_parameters_updates_late\r\n"
       "torchrec/base,36000000,35500000,37000000,0.944444,6000000,30000000,8000000,2000000,2000000,1000000,900000,,,"
       "5250000,,,,\"exposes 4.0 ms more communication; host now blocks \"\"long\"\", 3.2 ms; "
-      "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\",replay.assumed\r\n"
-      "\"mine, \"\"v2\"\"\",32000000,32000000,32000000,,0,31000000,0,0,0,0,1000000,,,,,,,,\r\n";
+      "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\",replay.assumed,,0,0\r\n"
+      "\"mine, \"\"v2\"\"\",32000000,32000000,32000000,,0,31000000,0,0,0,0,1000000,,,,,,,,,read_before_write of "
+      "kjt(i); another,1,\r\n";
   EXPECT_EQ(text_of(write_predict_csv, sample_report()), expected);
 }
 
@@ -159,6 +176,8 @@ TEST(DiagnosticsTable, TellsTheGravestFirst) {
 
 TEST(PredictReport, OrdersByStepTime) {
   PredictReport report = sample_report();
+  EXPECT_EQ(fastest(report), 0U);  // the faster one is hazardous
+  report.predictions[1].hazards.clear();
   EXPECT_EQ(fastest(report), 1U);
   report.predictions.push_back(report.predictions[1]);
   EXPECT_EQ(by_step_time(report), (std::vector<std::size_t>{1, 2, 0}));

@@ -4,8 +4,8 @@
 
 namespace interlace::report {
 
-/// A small answer with everything in it: two schedules, the second faster; a race; a flaw of either kind; a skipped
-/// one.
+/// A small answer with everything in it: two schedules, the second faster, hazardous and stale; a race; a flaw of
+/// either kind; a skipped one.
 inline PredictReport sample_report() {
   PredictReport report;
   report.recorded = {.files = {"sparse.r0.json.gz", "sparse.r1.json.gz"},
@@ -37,7 +37,10 @@ inline PredictReport sample_report() {
                                 .host_blocked_ns = 5'250'000,
                                 .reasons = {"exposes 4.0 ms more communication", "host now blocks \"long\", 3.2 ms"},
                                 .races = {"gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms"},
-                                .diagnostics = {{"replay.assumed", Severity::kWarning, "assumed", "look", 1, ""}}});
+                                .diagnostics = {{"replay.assumed", Severity::kWarning, "assumed", "look", 1, ""}},
+                                .hazards = {},
+                                .tables_late = 0,
+                                .parameters_late = 0});
   report.predictions.push_back({.schedule = "mine, \"v2\"",
                                 .step_time_ns = 32'000'000,
                                 .step_time_low_ns = 32'000'000,
@@ -47,7 +50,10 @@ inline PredictReport sample_report() {
                                 .host_blocked_ns = std::nullopt,
                                 .reasons = {},
                                 .races = {},
-                                .diagnostics = {}});
+                                .diagnostics = {},
+                                .hazards = {"read_before_write of kjt(i)", "another"},
+                                .tables_late = 1,
+                                .parameters_late = std::nullopt});
   report.skipped.push_back({"torchrec/prefetch_sparse_dist", "the recording has no stage prefetch"});
   report.skipped.push_back({"torchrec/other", "the recording has no stage prefetch"});
   return report;
