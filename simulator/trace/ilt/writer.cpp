@@ -114,9 +114,9 @@ struct IltWriter::State {
 
   /// Writes the rows of the table, and before them those of all tables that it may refer to.
   void flush_until(ChunkType last) {
-    for (const auto type : {ChunkType::kStrings, ChunkType::kRanks, ChunkType::kAllocatorStates, ChunkType::kLanes,
-                            ChunkType::kDiagnostics, ChunkType::kOperations, ChunkType::kSyncs, ChunkType::kClocks,
-                            ChunkType::kLedger}) {
+    for (const auto type :
+         {ChunkType::kStrings, ChunkType::kRanks, ChunkType::kAllocatorStates, ChunkType::kLanes,
+          ChunkType::kDiagnostics, ChunkType::kOperations, ChunkType::kSyncs, ChunkType::kClocks, ChunkType::kLedger}) {
       flush_table(type);
       if (type == last) return;
     }
