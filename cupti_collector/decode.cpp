@@ -22,8 +22,7 @@ struct RawRecord {
   template <class Struct>
   [[nodiscard]] Struct as() const {
     static_assert(std::is_trivially_copyable_v<Struct>);
-    Struct copy;
-    std::memset(&copy, 0, sizeof(copy));
+    Struct copy{};
     std::memcpy(&copy, at, std::min(bytes, sizeof(copy)));
     return copy;
   }

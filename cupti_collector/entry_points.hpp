@@ -5,6 +5,7 @@ extern "C" {
 
 /// The CUDA driver calls it in cuInit where CUDA_INJECTION64_PATH names the library. Begins to record where the
 /// environment says so. Always 1: the program runs on.
+// NOLINTNEXTLINE(readability-identifier-naming): the driver's name for it
 [[gnu::visibility("default")]] int InitializeInjection();
 
 /// Begins or resumes recording; folder: where files go, null for the environment's. 0 where that is impossible.

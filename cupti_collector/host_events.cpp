@@ -32,14 +32,20 @@ std::size_t bytes_of(std::size_t name_bytes) {
 
 }  // namespace
 
-/// Bytes [tail, head) are filled, counted without wrapping around.
-struct HostEvents::Ring {
+/// Bytes [tail, head) are filled, counted without wrapping around. The rest is never read, and not cleared: a thread's
+/// first mark would pay for it.
+struct HostEvents::Ring {  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::atomic<std::uint64_t> head{0};
   std::atomic<std::uint64_t> tail{0};
   std::atomic<std::int64_t> thread{0};  ///< 0: free for another thread
   std::atomic<bool> is_retired{false};  ///< its thread has ended
+  std::atomic<int> owners{1};           ///< the list, and the thread while it lives
   Ring* next = nullptr;
   std::array<unsigned char, kRingBytes> bytes;
+
+  static void release(Ring* ring) {
+    if (ring->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete ring;
+  }
 
   void copy_in(std::uint64_t at, const void* from, std::size_t count) {
     const std::size_t place = at % kRingBytes;
@@ -57,31 +63,47 @@ struct HostEvents::Ring {
 
 /// Gives the ring back when its thread ends.
 struct HostEvents::ThreadRing {
-  const HostEvents* owner = nullptr;
+  std::uint64_t owner = 0;  ///< HostEvents::number_
   Ring* ring = nullptr;
 
-  ~ThreadRing() {
-    if (ring != nullptr) ring->is_retired.store(true, std::memory_order_release);
+  ThreadRing() = default;
+  ThreadRing(const ThreadRing&) = delete;
+  ThreadRing& operator=(const ThreadRing&) = delete;
+  ~ThreadRing() { hold(0, nullptr); }
+
+  void hold(std::uint64_t new_owner, Ring* new_ring) {
+    if (ring != nullptr) {
+      ring->is_retired.store(true, std::memory_order_release);
+      Ring::release(ring);
+    }
+    if (new_ring != nullptr) new_ring->owners.fetch_add(1, std::memory_order_relaxed);
+    owner = new_owner;
+    ring = new_ring;
   }
 };
+
+HostEvents::HostEvents()
+    : number_([] {
+        static std::atomic<std::uint64_t> next{1};
+        return next.fetch_add(1, std::memory_order_relaxed);
+      }()) {}
 
 HostEvents::~HostEvents() {
   for (Ring* ring = rings_.load(); ring != nullptr;) {
     Ring* next = ring->next;
-    delete ring;
+    Ring::release(ring);
     ring = next;
   }
 }
 
 HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
   thread_local ThreadRing mine;
-  if (mine.owner == this) return mine.ring;
+  if (mine.owner == number_) return mine.ring;
   const auto thread = static_cast<std::int64_t>(syscall(SYS_gettid));
   for (Ring* ring = rings_.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
     std::int64_t nobody = 0;
     if (!ring->thread.compare_exchange_strong(nobody, thread, std::memory_order_acq_rel)) continue;
-    mine.owner = this;
-    mine.ring = ring;
+    mine.hold(number_, ring);
     return ring;
   }
   Ring* ring = new (std::nothrow) Ring;
@@ -90,8 +112,7 @@ HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
   ring->next = rings_.load(std::memory_order_relaxed);
   while (!rings_.compare_exchange_weak(ring->next, ring, std::memory_order_release, std::memory_order_relaxed)) {
   }
-  mine.owner = this;
-  mine.ring = ring;
+  mine.hold(number_, ring);
   return ring;
 }
 

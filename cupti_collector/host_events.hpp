@@ -21,7 +21,7 @@ class HostEvents {
     std::string_view name;  ///< empty for a pop; lives until the callback returns
   };
 
-  HostEvents() = default;
+  HostEvents();
   HostEvents(const HostEvents&) = delete;
   HostEvents& operator=(const HostEvents&) = delete;
   /// REQUIRES: no thread adds any more.
@@ -38,6 +38,7 @@ class HostEvents {
   struct ThreadRing;
   [[nodiscard]] Ring* ring_of_thread() noexcept;
 
+  std::uint64_t number_;  ///< of this object in the process: an address may come again
   std::atomic<Ring*> rings_{nullptr};
   std::atomic<std::int64_t> lost_{0};
 };

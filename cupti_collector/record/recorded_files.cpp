@@ -77,7 +77,7 @@ bool RecordedFile::is_whole() const {
 fs::path prepare_folder(const fs::path& folder, bool overwrite) {
   std::error_code failure;
   fs::create_directories(folder, failure);
-  const fs::path absolute = fs::absolute(folder, failure);
+  fs::path absolute = fs::absolute(folder, failure);
   if (failure || access(folder.c_str(), W_OK | X_OK) != 0) {
     throw Error(kCannotMakeFolder, folder.string(), "no recording can be written there",
                 "name a folder that may be made and written to with --out");
