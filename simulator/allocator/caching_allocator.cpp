@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <limits>
+#include <ranges>
 
 #include "simulator/allocator/size_class.hpp"
 
@@ -69,8 +70,8 @@ std::optional<BlockId> CachingAllocator::obtain(Request& request, Stream stream,
 }
 
 PoolIndex CachingAllocator::pool_for(bool small, Stream stream) const {
-  for (auto route = routes_.rbegin(); route != routes_.rend(); ++route) {
-    if (route->takes(stream)) return small ? pools_[route->pool].small : pools_[route->pool].large;
+  for (const Route& route : std::ranges::reverse_view(routes_)) {
+    if (route.takes(stream)) return small ? pools_[route.pool].small : pools_[route.pool].large;
   }
   return small ? PoolTable::kDefaultSmall : PoolTable::kDefaultLarge;
 }

@@ -57,7 +57,7 @@ std::vector<PointlessStream> find_pointless_streams(const Examined& examined, co
     if (!schedule.streams[s].same_as && has_work(program, schedule.streams[s].name)) working.push_back({s});
   }
   // main first: to be as good as main is what counts.
-  std::ranges::stable_partition(working, [&](StreamIndex stream) { return stream == main; });
+  std::stable_partition(working.begin(), working.end(), [&](StreamIndex stream) { return stream == main; });
   std::vector<PointlessStream> pointless;
   std::set<StreamIndex> gone;
   for (const StreamIndex stream : working) {

@@ -13,12 +13,12 @@
 
 namespace interlace::check {
 
-using LaneIndex = Id<struct LaneTag>;            ///< position in Program::lanes
-using OperationIndex = Id<struct OperationTag>;  ///< position in Program::operations
-using DatumIndex = Id<struct DatumTag>;          ///< position in Program::data
-using BufferIndex = Id<struct BufferTag>;        ///< position in Program::buffers
-using StageIndex = Id<struct StageTag>;          ///< position in Program::stages
-using MarkIndex = Id<struct MarkTag>;            ///< a point in a lane, as a CUDA event marks it
+using LaneIndex = Id<struct ProgramLaneTag>;            ///< position in Program::lanes
+using OperationIndex = Id<struct ProgramOperationTag>;  ///< position in Program::operations
+using DatumIndex = Id<struct DatumTag>;                 ///< position in Program::data
+using BufferIndex = Id<struct BufferTag>;               ///< position in Program::buffers
+using StageIndex = Id<struct StageTag>;                 ///< position in Program::stages
+using MarkIndex = Id<struct MarkTag>;                   ///< a point in a lane, as a CUDA event marks it
 
 /// Something that runs what it is given one by one, in order.
 struct Lane {

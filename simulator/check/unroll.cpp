@@ -451,7 +451,7 @@ class Unroller {
       join(waiter, lane(*stream), Instruction::Cause::kWritten);
       return;
     }
-    const std::string& event = std::get<std::string>(step.source);
+    const auto& event = std::get<std::string>(step.source);
     const std::int64_t batch = iteration_ + step.event_batch;
     auto found = events_.find({event, batch, module});
     if (found == events_.end()) found = events_.find({event, batch, std::nullopt});

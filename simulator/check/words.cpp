@@ -17,7 +17,7 @@ std::string name_of(const schedule::StageStep& step) {
 
 std::string name_of(const Program& program, const Operation& operation, std::int64_t iteration) {
   const schedule::StageStep& step = program.stage(operation.stage);
-  const std::string stage = fmt::format("{}({})", name_of(step), relative(operation.batch, iteration));
+  std::string stage = fmt::format("{}({})", name_of(step), relative(operation.batch, iteration));
   switch (operation.role) {
     case Role::kWork: return stage;
     case Role::kCollective:
