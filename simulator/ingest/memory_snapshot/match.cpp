@@ -54,9 +54,9 @@ class Matcher {
       const Nanoseconds late = reports_[reports[r]].time - events_[events[e]].time;
       const std::size_t events_left = events.size() - e;
       const std::size_t reports_left = reports.size() - r;
-      if (late > kWidestGap) {
+      if (late > kWidestGap) {  // NOLINT(bugprone-branch-clone): the same step for another reason
         ++e;
-      } else if (late < -kWidestGap) {
+      } else if (late < -kWidestGap) {  // NOLINT(bugprone-branch-clone)
         ++r;
       } else if (events_left > reports_left && gap(reports[r], events[e + 1]) < std::abs(late)) {
         ++e;
