@@ -146,6 +146,7 @@ TEST_F(Decode, ReadsOlderLayoutsByWhatTheyHave) {
   buffer_.add(event);
   CUpti_ActivityKernel9 kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.end = 77;  // lies where the event's number would be in newer layouts
   kernel.correlationId = 6;
   kernel.graphNodeId = 7;
   buffer_.add(kernel);
