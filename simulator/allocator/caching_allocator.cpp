@@ -4,7 +4,6 @@
 #include <array>
 #include <cassert>
 #include <limits>
-#include <ranges>
 
 #include "simulator/allocator/size_class.hpp"
 
@@ -70,9 +69,8 @@ std::optional<BlockId> CachingAllocator::obtain(Request& request, Stream stream,
 }
 
 PoolIndex CachingAllocator::pool_for(bool small, Stream stream) const {
-  for (const Route& route : std::ranges::reverse_view(routes_)) {
-    if (route.takes(stream)) return small ? pools_[route.pool].small : pools_[route.pool].large;
-  }
+  const auto route = std::find_if(routes_.rbegin(), routes_.rend(), [&](const Route& r) { return r.takes(stream); });
+  if (route != routes_.rend()) return small ? pools_[route->pool].small : pools_[route->pool].large;
   return small ? PoolTable::kDefaultSmall : PoolTable::kDefaultLarge;
 }
 

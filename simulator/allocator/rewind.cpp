@@ -6,7 +6,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 
@@ -230,7 +229,7 @@ AllocatorState rewind(const AllocatorState& after, std::span<const TraceEntry> h
                       const Configuration& configuration, std::string_view source, Diagnostics& diagnostics) {
   check_state(after, source);
   Rewinder rewinder(after, configuration, source, diagnostics);
-  for (const TraceEntry& entry : std::ranges::reverse_view(history)) rewinder.undo(entry);
+  for (auto entry = history.rbegin(); entry != history.rend(); ++entry) rewinder.undo(*entry);
   return rewinder.state();
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 
 #include "simulator/check/edits.hpp"
 
@@ -47,7 +46,7 @@ WaitReview review_waits(const schedule::Schedule& schedule, const UnrollOptions&
   const std::vector<WrittenWait> waits = written_waits(schedule);
   schedule::Schedule without_any = schedule;
   // From the last, so that the places of the others stay as they are.
-  for (const WrittenWait& wait : std::ranges::reverse_view(waits)) without_any = without(without_any, wait);
+  for (auto wait = waits.rbegin(); wait != waits.rend(); ++wait) without_any = without(without_any, *wait);
   // Without waits the steady state may come later.
   unrolled.batches = std::max(unrolled.batches, batches_to_steady_state(without_any, options));
   for (const WrittenWait& wait : waits) {
@@ -69,7 +68,7 @@ WaitReview review_waits(const schedule::Schedule& schedule, const UnrollOptions&
     review.waits.push_back(std::move(use));
   }
   if (redundant.size() > 1) {
-    for (const auto* wait : std::ranges::reverse_view(redundant)) lean = without(lean, *wait);
+    for (auto wait = redundant.rbegin(); wait != redundant.rend(); ++wait) lean = without(lean, **wait);
     review.redundant_together = clashes(lean, all_rules) == before;
   }
   return review;

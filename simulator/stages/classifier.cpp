@@ -1,7 +1,6 @@
 #include "simulator/stages/classifier.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace interlace::stages {
 
