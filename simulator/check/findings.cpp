@@ -145,7 +145,9 @@ class Explainer {
   [[nodiscard]] std::string pool_name() const { return lane_name(*later_.pool); }
 
   [[nodiscard]] std::string what_is_awaited() const {
-    const std::string waiter = later_.lane == Program::kHost ? "the host" : lane_name(later_.lane);
+    const std::string waiter = later_.lane == Program::kHost           ? "the host"
+                               : later_.lane == program_.collectives() ? "that collective"
+                                                                       : lane_name(later_.lane);
     const std::string source = lane_name(earlier_.lane);
     const auto newest = examined_.order().newest_before(earlier_.lane, conflict_.later);
     if (!newest) return fmt::format("By then {} has waited for nothing on {}.", waiter, source);
@@ -160,8 +162,10 @@ class Explainer {
       given_back += fmt::format("in {}", freeing_stage());
     } else {
       const auto last = std::ranges::max(buffer.uses);
-      given_back +=
-          fmt::format("at the end of iteration {}", relative(program_.operation(last).iteration, later_.iteration));
+      given_back += fmt::format("behind {}", name_of(program_, program_.operation(last), later_.iteration));
+      const auto kept =
+          buffer.maker ? program_.stage(program_.operation(*buffer.maker).stage).kept_until : std::nullopt;
+      if (kept) given_back += fmt::format(", not before {}", to_string(*kept));
     }
     std::string recorded = buffer.recorded.empty() ? "recorded on no stream" : "recorded on";
     for (std::size_t i = 0; i < buffer.recorded.size(); ++i) {

@@ -138,8 +138,6 @@ struct UnrollOptions {
   std::int64_t batches = 8;
   /// The model weighs features by learnt weights inside the lookup, so that it reads dense parameters.
   bool feature_processors = false;
-  /// Memory is given back right behind the last stage that uses it instead of at the end of that iteration.
-  bool early_release = false;
   /// False: one rank, whose exchanges are copies on the stream that asks for them and order nothing else.
   bool collectives = true;
   /// Sharded modules of a schedule that names none: two, so that what goes wrong between modules is seen.

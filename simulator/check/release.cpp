@@ -4,25 +4,43 @@
 
 namespace interlace::check {
 
-std::vector<ReleasePlan::Release> ReleasePlan::all_releases(const Program& program, bool early) const {
+ReleasePlan::Release ReleasePlan::release_of(const Program& program, BufferIndex index) const {
+  const Buffer& buffer = program.buffer(index);
+  const OperationIndex last = std::ranges::max(buffer.uses);
+  const auto last_run = std::ranges::upper_bound(runs_, last.index(), {}, &StageRun::operations);
+  Release release{last_run->position, index, last_run->iteration};
+  if (!buffer.maker) return release;
+  const Operation& maker = program.operation(*buffer.maker);
+  const auto& kept_until = program.stage(maker.stage).kept_until;
+  if (!kept_until) return release;
+  const auto keep_to = [&](std::size_t position, std::int64_t iteration) {
+    if (position > release.position) release = {position, index, iteration};
+  };
+  if (!kept_until->stage) {
+    // The iteration that trains a batch has its number.
+    keep_to(iteration_ends_[static_cast<std::size_t>(maker.batch + program.depth)], maker.batch);
+    return release;
+  }
+  for (const StageRun& run : runs_) {
+    if (run.batch != maker.batch || program.stage(run.stage).stage != *kept_until->stage) continue;
+    if (run.module && maker.module && run.module != maker.module) continue;
+    keep_to(run.position, run.iteration);
+  }
+  return release;
+}
+
+std::vector<ReleasePlan::Release> ReleasePlan::all_releases(const Program& program) const {
   std::vector<Release> releases = named_;
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
-    if (buffer.freed_by || !program.data[buffer.datum.index()].batch) continue;
-    const OperationIndex last = std::ranges::max(buffer.uses);
-    const std::int64_t iteration = program.operation(last).iteration;
-    std::size_t position = iteration_ends_[static_cast<std::size_t>(iteration + program.depth)];
-    if (early) {
-      position = std::ranges::upper_bound(stage_ends_, last.index(), {}, &End::operations)->position;
-    }
-    releases.push_back({position, {b}, iteration});
+    if (!buffer.freed_by && program.data[buffer.datum.index()].batch) releases.push_back(release_of(program, {b}));
   }
   std::ranges::stable_sort(releases, {}, &Release::position);
   return releases;
 }
 
-void ReleasePlan::insert(Program& program, bool early) const {
-  const std::vector<Release> releases = all_releases(program, early);
+void ReleasePlan::insert(Program& program) const {
+  const std::vector<Release> releases = all_releases(program);
   std::vector<Instruction> merged;
   merged.reserve(program.instructions.size() + 2 * releases.size());
   auto next = releases.begin();

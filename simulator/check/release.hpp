@@ -10,8 +10,16 @@ namespace interlace::check {
 /// Where the host gives memory back: known only once all is unrolled, since it hangs on the last use.
 class ReleasePlan {
  public:
-  /// All operations below `operations` came from stages that ended before instruction `position`.
-  void end_stage(std::size_t operations, std::size_t position) { stage_ends_.push_back({operations, position}); }
+  /// A stage that has run, with all that it launched.
+  struct StageRun {
+    StageIndex stage;
+    std::int64_t iteration = 0;
+    std::int64_t batch = 0;
+    std::optional<std::uint32_t> module;
+    std::size_t operations = 0;  ///< of the program behind it
+    std::size_t position = 0;    ///< of the next instruction
+  };
+  void end_stage(const StageRun& run) { runs_.push_back(run); }
   void end_iteration(std::size_t position) { iteration_ends_.push_back(position); }
   /// A storage that a step frees by name.
   void at_once(BufferIndex buffer, std::size_t position, std::int64_t iteration) {
@@ -19,22 +27,19 @@ class ReleasePlan {
   }
 
   /// Puts kFree, and the marks of record_stream before it, into the instructions: of what was freed by name there; of
-  /// all other data of batches at the end of the last iteration that uses them, or `early` behind the last stage.
-  void insert(Program& program, bool early) const;
+  /// all other data of batches behind the last stage that uses them and what "kept_until" says, whichever is later.
+  void insert(Program& program) const;
 
  private:
-  struct End {
-    std::size_t operations = 0;
-    std::size_t position = 0;
-  };
   struct Release {
     std::size_t position = 0;
     BufferIndex buffer;
     std::int64_t iteration = 0;
   };
-  [[nodiscard]] std::vector<Release> all_releases(const Program& program, bool early) const;
+  [[nodiscard]] std::vector<Release> all_releases(const Program& program) const;
+  [[nodiscard]] Release release_of(const Program& program, BufferIndex index) const;
 
-  std::vector<End> stage_ends_;
+  std::vector<StageRun> runs_;
   std::vector<std::size_t> iteration_ends_;
   std::vector<Release> named_;
 };

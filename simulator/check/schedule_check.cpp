@@ -31,14 +31,6 @@ void note_stricter(const Examined& examined, const UnrollOptions& stricter, cons
 }
 
 void note_assumptions(const Examined& examined, std::vector<std::string>& notes) {
-  UnrollOptions early = examined.options();
-  early.early_release = true;
-  note_stricter(examined, early, [&](const Hazard& hazard) {
-    notes.push_back(
-        fmt::format("{} has to be held to the end of the iteration: given back right behind its last use, "
-                    "{} could take its memory while {} still uses it on {}",
-                    hazard.datum, hazard.later.operation, hazard.earlier.operation, hazard.earlier.lane));
-  });
   if (!examined.options().collectives) return;
   UnrollOptions alone = examined.options();
   alone.collectives = false;

@@ -70,7 +70,7 @@ class Unroller {
       run_steps(program_.schedule->iteration, {});
       release_.end_iteration(program_.instructions.size());
     }
-    release_.insert(program_, options_.early_release);
+    release_.insert(program_);
     return std::move(program_);
   }
 
@@ -414,7 +414,8 @@ class Unroller {
     }
     if (step.record) record_event(*step.record, mark(behind), run.batch, module);
     free_named(run);
-    release_.end_stage(program_.operations.size(), program_.instructions.size());
+    release_.end_stage(
+        {stage, iteration_, run.batch, module, program_.operations.size(), program_.instructions.size()});
   }
 
   /// Stages that are work on one stream; the first waits for the collectives that bring what it assembles.

@@ -9,10 +9,9 @@ namespace interlace::check {
 
 namespace {
 
-/// The rules under which a schedule may have to hold: as it is, then stricter ones.
+/// The rules under which a schedule may have to hold: as it is asked for, then stricter ones.
 std::vector<UnrollOptions> rules(const UnrollOptions& options) {
-  std::vector<UnrollOptions> rules(2, options);
-  rules[1].early_release = true;
+  std::vector<UnrollOptions> rules{options};
   if (options.collectives) {
     rules.push_back(options);
     rules.back().collectives = false;
@@ -20,8 +19,7 @@ std::vector<UnrollOptions> rules(const UnrollOptions& options) {
   return rules;
 }
 
-constexpr std::array<std::string_view, 3> kReasons = {"", "needed where memory is given back right behind its last use",
-                                                      "needed with one rank, without collectives"};
+constexpr std::array<std::string_view, 2> kReasons = {"", "needed with one rank, without collectives"};
 
 std::size_t clashes(const schedule::Schedule& schedule, const UnrollOptions& options) {
   const Program program = unroll(schedule, options);

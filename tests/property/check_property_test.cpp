@@ -194,7 +194,6 @@ RC_GTEST_PROP(AnySchedule, GoesWrongInSomeOrderIfAndOnlyIfSomethingClashes, ()) 
   const Schedule schedule = any_schedule();
   RC_PRE(schedule::find_problems(schedule).empty());
   UnrollOptions options = small(schedule);
-  options.early_release = *rc::gen::arbitrary<bool>();
   options.collectives = *rc::gen::arbitrary<bool>();
   options.feature_processors = *rc::gen::arbitrary<bool>();
   const Program program = unroll(schedule, options);

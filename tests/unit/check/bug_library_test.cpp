@@ -32,6 +32,7 @@ const std::map<std::string, Charges> kBugs{
     {"lookup_without_data_dist_edge", {{"read_before_write", "kjt(i)"}, {"free_before_last_use", "kjt(i-1)"}}},
     {"semi_sync_inplace_without_event", {{"read_before_write", "batch(i+2)"}}},
     {"stash_reuses_freed_memory", {{"free_before_last_use", "tables"}}},
+    {"output_exchange_not_recorded", {{"free_before_last_use", "output_exchange(i)"}}},
     {"validation_read_before_event", {{"host_read_of_unfinished_copy", "the copy(i)"}}},
     {"host_stalls_on_next_copy", {{"lost_overlap", "copy_batch_to_gpu(i+2)"}}},
     {"side_stream_for_nothing", {{"pointless_stream", "side"}}},

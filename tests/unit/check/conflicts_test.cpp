@@ -70,8 +70,8 @@ TEST(Lifetimes, AnotherStreamsReadsKeepNothing) {
 
 // Recorded on other, which waited for main before the memory was given back: that is as good as main itself.
 TEST(Lifetimes, RecordedStreamsKeepWhatTheyWaitedFor) {
-  EXPECT_EQ(kinds(steps(work("side", "", "x", R"(, "record_stream": ["other"])") + kMainWaits + work("main", "x", "") +
-                        R"(, {"wait": "main", "stream": "other"})")),
+  EXPECT_EQ(kinds(steps(work("side", "", "x", R"(, "record_stream": ["other"], "kept_until": "iteration_end")") +
+                        kMainWaits + work("main", "x", "") + R"(, {"wait": "main", "stream": "other"})")),
             Kinds{});
 }
 
@@ -97,7 +97,8 @@ TEST(Lifetimes, WhatIsFreedByNameIsFreedAtOnce) {
 
 // What side writes lies in main's pool, where a block may just have been freed that main's queued work still uses.
 TEST(Pools, OfAnotherStreamNeedItsWorkToBeDone) {
-  const std::string before = work("main", "", "y") + ",";
+  // y is kept, so that its own memory is not what x gets.
+  const std::string before = work("main", "", "y", R"(, "kept_until": "iteration_end")") + kThen;
   const std::string inplace = work("side", "", "x", R"(, "alloc": "main")");
   EXPECT_EQ(kinds(steps(before + inplace), 1), (Kinds{{HazardKind::kMemoryStillInUse, 1}}));
   EXPECT_EQ(kinds(steps(before + work("side", "", "x", R"(, "alloc": "main", "after": ["main"])")), 1), Kinds{});

@@ -12,6 +12,8 @@
 namespace interlace::check {
 namespace {
 
+const std::string kThen = ",";
+
 UnrollOptions batches(std::int64_t number) {
   UnrollOptions options;
   options.batches = number;
@@ -122,21 +124,27 @@ std::size_t run_of(const Program& program, std::size_t stage) {
   return 0;
 }
 
-TEST(Unroll, GivesMemoryBackAtTheEndOfTheIterationOrEarlier) {
-  const schedule::Schedule schedule =
-      steps(work("main", "", "x") + "," + work("main", "x", "") + "," + work("main", "", ""));
-  const Program late = unroll(schedule, batches(1));
-  EXPECT_GT(free_of(late, "x"), run_of(late, 2));
-  UnrollOptions options = batches(1);
-  options.early_release = true;
-  const Program early = unroll(schedule, options);
-  EXPECT_GT(free_of(early, "x"), run_of(early, 1));
-  EXPECT_LT(free_of(early, "x"), run_of(early, 2));
+// Batch 0 of three stages: x is made, read, and then something else runs, and so on an iteration later.
+std::string three(const std::string& kept) {
+  return work("main", "", "x", kept) + kThen + work("main", "x", "") + kThen + work("main", "", "y");
+}
+
+TEST(Unroll, GivesMemoryBackBehindTheLastUseOrLater) {
+  const schedule::Schedule schedule = steps(three(""));
+  const Program program = unroll(schedule, batches(1));
+  EXPECT_GT(free_of(program, "x"), run_of(program, 1));
+  EXPECT_LT(free_of(program, "x"), run_of(program, 2));
+  for (const std::string kept : {"iteration_end", "compute"}) {
+    const schedule::Schedule longer = steps(three(R"(, "kept_until": ")" + kept + "\""));
+    const Program held = unroll(longer, batches(2));
+    EXPECT_GT(free_of(held, "x"), run_of(held, 2)) << kept;
+    EXPECT_LT(free_of(held, "x"), held.instructions.size() / 2) << kept;
+  }
 }
 
 TEST(Unroll, FreesByNameRightBehindTheStage) {
-  const schedule::Schedule schedule =
-      steps(work("main", "", "x") + "," + work("main", "x", "", R"(, "frees": ["x"])") + "," + work("main", "", ""));
+  const schedule::Schedule schedule = steps(
+      work("main", "", "x") + kThen + work("main", "x", "", R"(, "frees": ["x"])") + kThen + work("main", "", ""));
   const Program program = unroll(schedule, batches(1));
   EXPECT_GT(free_of(program, "x"), run_of(program, 1));
   EXPECT_LT(free_of(program, "x"), run_of(program, 2));
