@@ -50,6 +50,12 @@ struct Finding {
 /// The findings of a program, those of the steady state first, in the order in which the pipeline would meet them.
 [[nodiscard]] std::vector<Finding> findings_of(const Examined& examined);
 
+/// The hazard as the schedule says itself that it has it; null where it does not.
+[[nodiscard]] const schedule::KnownHazard* known_as(const schedule::Schedule& schedule, const FindingKey& key);
+/// Those of the schedule's known hazards that are not among the findings: it no longer has them.
+[[nodiscard]] std::vector<schedule::KnownHazard> known_in_vain(const schedule::Schedule& schedule,
+                                                               const std::vector<Finding>& findings);
+
 /// A finding in words, without fix.
 [[nodiscard]] Hazard explain(const Examined& examined, const Finding& finding);
 

@@ -83,7 +83,9 @@ Repairs find_repairs(const Examined& examined) {
   while (true) {
     const Examined current(*schedule, examined.options());
     const std::vector<Finding> findings = findings_of(current);
-    const auto open = [&](const Finding& finding) { return !hopeless.contains(finding.key); };
+    const auto open = [&](const Finding& finding) {
+      return !hopeless.contains(finding.key) && known_as(*schedule, finding.key) == nullptr;
+    };
     const auto next = std::ranges::find_if(findings, open);
     if (next == findings.end()) break;
     const std::set<FindingKey> now = keys_of(findings);
@@ -97,7 +99,8 @@ Repairs find_repairs(const Examined& examined) {
       continue;
     }
     for (const Finding& finding : findings) {
-      if (finding.key != next->key && !tried->left.contains(finding.key)) {
+      if (finding.key != next->key && !tried->left.contains(finding.key) &&
+          known_as(*schedule, finding.key) == nullptr) {
         hazard.also.push_back(in_short(explained.at(finding.key)));
       }
     }

@@ -20,7 +20,7 @@ struct Candidate {
 [[nodiscard]] std::vector<Candidate> candidates(const Examined& examined, const Finding& finding);
 
 struct Repairs {
-  std::vector<Hazard> hazards;
+  std::vector<Hazard> hazards;                 ///< those that the schedule says it has are left out, and as they are
   std::optional<schedule::Schedule> repaired;  ///< free of hazards; none where some hazard has no fix
 };
 

@@ -65,11 +65,19 @@ ScheduleCheck check(const schedule::Schedule& schedule, const CheckOptions& opti
   result.batches = program.batches;
   result.operations = static_cast<std::int64_t>(program.operations.size());
   result.staleness = staleness_of(program);
-  result.numerics = numerics_of(program, result.staleness, !examined.conflicts().empty());
-  if (options.hazards_only) {
-    for (const Finding& finding : findings_of(examined)) result.hazards.push_back(explain(examined, finding));
-    return result;
+  bool sound = true;
+  const std::vector<Finding> findings = findings_of(examined);
+  for (const Finding& finding : findings) {
+    if (const schedule::KnownHazard* known = known_as(schedule, finding.key)) {
+      result.known_hazards.push_back(explain(examined, finding));
+      result.known_hazards.back().stays = known->why;
+      continue;
+    }
+    sound = false;
+    if (options.hazards_only) result.hazards.push_back(explain(examined, finding));
   }
+  result.numerics = numerics_of(program, result.staleness, !sound);
+  if (options.hazards_only) return result;
   Repairs repairs = find_repairs(examined);
   result.hazards = std::move(repairs.hazards);
   result.repaired = std::move(repairs.repaired);
@@ -78,6 +86,10 @@ ScheduleCheck check(const schedule::Schedule& schedule, const CheckOptions& opti
   result.redundant_together = review.redundant_together;
   result.lost_overlaps = find_lost_overlaps(examined);
   result.pointless_streams = find_pointless_streams(examined, result.lost_overlaps);
+  for (const schedule::KnownHazard& known : known_in_vain(schedule, findings)) {
+    result.notes.push_back(
+        fmt::format(R"("known_hazards" names {} of {}, which is not there (any more))", known.kind, known.of));
+  }
   note_locks(program, result.notes);
   note_assumptions(examined, result.notes);
   return result;

@@ -38,6 +38,7 @@ struct Hazard {
   Side earlier;
   Side later;
   std::string why;                ///< why nothing orders them, one sentence
+  std::string stays;              ///< of a known hazard: why the schedule leaves it
   std::vector<std::string> also;  ///< what goes wrong with it and is mended with it, in short
   std::optional<Fix> fix;         ///< the smallest that was found; none: none helps
 };
@@ -102,6 +103,7 @@ struct ScheduleCheck {
   std::string schedule;
   std::string source;
   std::vector<Hazard> hazards;
+  std::vector<Hazard> known_hazards;  ///< those that the schedule says it has: true, but not held against it
   std::vector<LostOverlap> lost_overlaps;
   std::vector<WaitUse> waits;      ///< all, in the order of the schedule
   bool redundant_together = true;  ///< the redundant waits may be left out all at once

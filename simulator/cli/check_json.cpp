@@ -34,10 +34,15 @@ Json json_of(const check::Side& side) {
 Json json_of(const check::Hazard& hazard) {
   Json fix(nullptr);
   if (hazard.fix) fix = Json{{"text", hazard.fix->text}, {"also_orders", hazard.fix->also_orders}};
-  return Json{{"kind", to_string(hazard.kind)}, {"phase", to_string(hazard.phase)},
-              {"datum", hazard.datum},          {"earlier", json_of(hazard.earlier)},
-              {"later", json_of(hazard.later)}, {"why", hazard.why},
-              {"fix", std::move(fix)},          {"also", hazard.also}};
+  return Json{{"kind", to_string(hazard.kind)},
+              {"phase", to_string(hazard.phase)},
+              {"datum", hazard.datum},
+              {"earlier", json_of(hazard.earlier)},
+              {"later", json_of(hazard.later)},
+              {"why", hazard.why},
+              {"fix", std::move(fix)},
+              {"also", hazard.also},
+              {"stays", hazard.stays.empty() ? Json(nullptr) : Json(hazard.stays)}};
 }
 
 Json json_of(const check::LostOverlap& lost) {
@@ -81,6 +86,7 @@ Json json_of(const check::ScheduleCheck& result) {
       {"source", result.source},
       {"verdict", result.hazards.empty() ? "sound" : "hazardous"},
       {"hazards", array_of(result.hazards)},
+      {"known_hazards", array_of(result.known_hazards)},
       {"lost_overlaps", array_of(result.lost_overlaps)},
       {"pointless_streams", array_of(result.pointless_streams)},
       {"waits", array_of(result.waits)},

@@ -19,9 +19,9 @@ struct CheckAnswer {
 /// One schedule in full; of several a line each, and in full what is wrong with them.
 void write_check_table(std::ostream& out, const CheckAnswer& answer, const report::TextStyle& style);
 
-/// {"schedules": [{"schedule", "source", "verdict", "hazards": [...], "lost_overlaps": [...], "waits": [...],
-/// "pointless_streams": [...], "staleness": [...], "numerics": {...}, "notes": [...]}], "between_ranks": [...]}, with a
-/// newline at the end. docs/check.md describes the fields.
+/// {"schedules": [{"schedule", "source", "verdict", "hazards": [...], "known_hazards": [...], "lost_overlaps": [...],
+/// "waits": [...], "pointless_streams": [...], "staleness": [...], "numerics": {...}, "notes": [...]}],
+/// "between_ranks": [...]}, with a newline at the end. docs/check.md describes the fields.
 void write_check_json(std::ostream& out, const CheckAnswer& answer);
 
 }  // namespace interlace::cli

@@ -53,6 +53,7 @@ bool reads(const ScheduleCheck& result, std::string_view resource) {
 
 std::string verdict_of(const ScheduleCheck& result) {
   if (!result.hazards.empty()) return count(result.hazards.size(), "hazard", "hazards");
+  if (!result.known_hazards.empty()) return fmt::format("sound, {} known", result.known_hazards.size());
   if (!result.lost_overlaps.empty()) return "overlap lost";
   if (!result.pointless_streams.empty()) return "idle stream";
   return "sound";
@@ -78,18 +79,21 @@ std::string side_place(const check::Side& side) {
 
 void write_hazard(std::ostream& out, const Hazard& hazard, const TextStyle& style) {
   constexpr std::size_t kDeep = 4;
-  std::string head = fmt::format("{}: {}", to_string(hazard.kind), hazard.datum);
+  const bool known = !hazard.stays.empty();
+  std::string head = fmt::format("{}{}: {}", known ? "known " : "", to_string(hazard.kind), hazard.datum);
   if (hazard.phase != check::Phase::kSteady) {
     head += hazard.phase == check::Phase::kFilling ? ", while the pipeline fills" : ", while the pipeline drains";
   }
-  out << std::string(kIndent, ' ') << report::coloured(style, Colour::kBad, style.unicode ? "✗" : "x") << ' '
-      << report::coloured(style, Colour::kBold, head) << '\n';
+  const std::string mark = known ? report::coloured(style, Colour::kWarning, "!")
+                                 : report::coloured(style, Colour::kBad, style.unicode ? "✗" : "x");
+  out << std::string(kIndent, ' ') << mark << ' ' << report::coloured(style, Colour::kBold, head) << '\n';
   for (const check::Side* side : {&hazard.earlier, &hazard.later}) {
     const std::string place = side_place(*side);
     write_paragraph(out, side->does, place.empty() ? side->operation : fmt::format("{} ({})", side->operation, place),
                     style, kDeep);
   }
   write_paragraph(out, "why", hazard.why, style, kDeep);
+  if (known) write_paragraph(out, "stays", hazard.stays, style, kDeep);
   if (hazard.fix) {
     std::string fix = hazard.fix->text;
     if (!hazard.fix->also_orders.empty()) {
@@ -200,6 +204,7 @@ void write_check_table(std::ostream& out, const CheckAnswer& answer, const TextS
     if (!alone) out << '\n';
     write_title(out, result, style);
     for (const Hazard& hazard : result.hazards) write_hazard(out, hazard, style);
+    for (const Hazard& hazard : result.known_hazards) write_hazard(out, hazard, style);
     write_waste(out, result, style);
     if (alone) write_in_full(out, result, style);
   }

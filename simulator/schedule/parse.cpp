@@ -19,8 +19,9 @@ namespace {
 constexpr std::size_t kLargest = std::size_t{1} << 20;  // bytes; the largest of the library has 5000
 constexpr std::size_t kLongestName = 128;
 
-constexpr std::array<std::string_view, 6> kTopFields = {"interlace_schedule", "name",    "description",
-                                                        "hazardous",          "streams", "iteration"};
+constexpr std::array<std::string_view, 7> kTopFields = {"interlace_schedule", "name",    "description", "hazardous",
+                                                        "known_hazards",      "streams", "iteration"};
+constexpr std::array<std::string_view, 3> kKnownHazardFields = {"kind", "of", "why"};
 constexpr std::array<std::string_view, 2> kStreamFields = {"priority", "same_as"};
 
 // Names become names of files: no empty segment, none that leaves the folder.
@@ -85,6 +86,30 @@ class Reader {
     const std::vector<std::string> lines = fields.take_strings("description");
     for (std::size_t i = 0; i < lines.size(); ++i) schedule_.description += (i == 0 ? "" : " ") + lines[i];
     schedule_.hazardous = fields.take_bool("hazardous").value_or(false);
+    if (const LocatedJson* known = fields.take("known_hazards")) read_known_hazards(*known);
+  }
+
+  void read_known_hazards(const LocatedJson& json) {
+    const auto* array = json.get_if<LocatedJson::Array>();
+    if (array == nullptr) {
+      problems_.push_back({kBadValue, json.line, fmt::format("\"known_hazards\" is {}, not an array", kind_of(json))});
+      return;
+    }
+    for (const LocatedJson& entry : *array) {
+      const auto* object = entry.get_if<LocatedJson::Object>();
+      if (object == nullptr) {
+        problems_.push_back({kBadValue, entry.line, fmt::format("known hazard: is {}, not an object", kind_of(entry))});
+        continue;
+      }
+      JsonFields fields(*object, entry.line, "known hazard", problems_);
+      const auto take = [&](std::string_view key) {
+        if (!fields.has(key)) fields.report(kMissingField, key, fmt::format("has no \"{}\"", key));
+        return fields.take_string(key).value_or("");
+      };
+      KnownHazard known{take("kind"), take("of"), take("why")};
+      fields.finish(kKnownHazardFields);
+      schedule_.known_hazards.push_back(std::move(known));
+    }
   }
 
   void read_streams(const LocatedJson* json) {

@@ -163,6 +163,16 @@ std::string iteration_text(const Schedule& schedule) {
   return text;
 }
 
+std::string known_hazards_text(const Schedule& schedule) {
+  if (schedule.known_hazards.empty()) return "";
+  std::vector<std::string> entries;
+  for (const KnownHazard& known : schedule.known_hazards) {
+    entries.push_back(fmt::format(R"({{"kind": {}, "of": {}, "why": {}}})", json_string(known.kind),
+                                  json_string(known.of), json_string(known.why)));
+  }
+  return fmt::format("  \"known_hazards\": [\n    {}\n  ],\n", fmt::join(entries, ",\n    "));
+}
+
 }  // namespace
 
 std::string print(const Schedule& schedule) {
@@ -175,6 +185,7 @@ std::string print(const Schedule& schedule) {
                               : fmt::format("  \"description\": [\n    {}\n  ],\n", fmt::join(lines, ",\n    "));
   }
   if (schedule.hazardous) text += "  \"hazardous\": true,\n";
+  text += known_hazards_text(schedule);
   text += fmt::format("  \"streams\": {{\n{}  }},\n", streams_text(schedule));
   return text + fmt::format("  \"iteration\": [\n{}  ]\n}}\n", iteration_text(schedule));
 }

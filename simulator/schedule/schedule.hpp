@@ -132,6 +132,15 @@ struct Step {
   friend bool operator==(const Step& a, const Step& b) { return a.action == b.action; }
 };
 
+/// A hazard that is known and left as it is: the pipeline that the schedule copies has it.
+struct KnownHazard {
+  std::string kind;  ///< as interlace check names it, e.g. "free_before_last_use"
+  std::string of;    ///< what is clashed over: a resource, or a name of the schedule's own
+  std::string why;   ///< why it stays
+
+  bool operator==(const KnownHazard&) const = default;
+};
+
 /// A training pipeline as data: what the host enqueues in one steady-state iteration i. Prologue and drain follow from
 /// the batch offsets. Streams hold "main" always; see docs/schedule_language.md.
 struct Schedule {
@@ -139,6 +148,7 @@ struct Schedule {
   std::string description;
   std::string source;      ///< file or "built-in"
   bool hazardous = false;  ///< a known race, kept as a specimen; left out of "all"
+  std::vector<KnownHazard> known_hazards;
   std::vector<Stream> streams;
   std::vector<Step> iteration;
 

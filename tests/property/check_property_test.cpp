@@ -52,7 +52,10 @@ std::vector<Schedule> samples(const std::string& folder) {
 
 std::vector<Schedule> everything() {
   std::vector<Schedule> all;
-  for (const schedule::LibraryEntry& entry : schedule::library()) all.push_back(schedule::find(entry.name));
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    all.push_back(schedule::find(entry.name));
+    all.back().known_hazards.clear();  // what a schedule says of itself changes no order
+  }
   for (const char* folder : {"bugs", "repaired"}) {
     for (Schedule& schedule : samples(folder)) all.push_back(std::move(schedule));
   }

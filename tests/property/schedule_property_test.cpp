@@ -52,6 +52,7 @@ class AnySchedule {
     schedule_.name = "own/any";
     schedule_.source = "any.json";
     schedule_.hazardous = chance();
+    while (*in_range(0, 3) == 0) schedule_.known_hazards.push_back({word(), word(), word()});
     const auto words = *in_range(0, 40);
     for (int i = 0; i < words; ++i) schedule_.description += (i == 0 ? "" : *rc::gen::element(" ", "  ")) + word();
     schedule_.streams = any_streams();

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "simulator/schedule/library.hpp"
 #include "tests/unit/check/schedules.hpp"
@@ -35,6 +36,32 @@ TEST(Check, AcquitsEveryShippedScheduleButTheSpecimens) {
     EXPECT_TRUE(result.lost_overlaps.empty()) << entry.name;
     EXPECT_TRUE(result.pointless_streams.empty()) << entry.name;
     for (const Hazard& hazard : result.hazards) EXPECT_TRUE(hazard.fix) << entry.name;
+  }
+}
+
+// main reads the output exchange's buffer out of data_dist's pool, unrecorded.
+TEST(Check, KnowsTheHazardThatTheFusedPipelineCopies) {
+  for (const char* name : {"torchrec/fused_sparse_dist", "torchrec/fused_sparse_dist_before_optimizer"}) {
+    schedule::Schedule fused = schedule::find(name);
+    const ScheduleCheck result = check(fused);
+    ASSERT_EQ(result.known_hazards.size(), 1U) << name;
+    EXPECT_EQ(result.known_hazards.front().kind, HazardKind::kFreeBeforeLastUse);
+    EXPECT_EQ(result.known_hazards.front().stays, fused.known_hazards.front().why);
+    EXPECT_EQ(result.numerics.as_base, std::optional(true));
+    // Unless it says so itself, it is held against it, and can be mended.
+    const auto known = std::exchange(fused.known_hazards, {});
+    const ScheduleCheck unsaid = check(fused);
+    EXPECT_EQ(kinds(unsaid), std::set<std::string>{"free_before_last_use"}) << name;
+    EXPECT_EQ(unsaid.numerics.as_base, std::nullopt);
+    ASSERT_TRUE(unsaid.repaired) << name;
+    // What it says in vain is noted.
+    schedule::Schedule repaired = *unsaid.repaired;
+    repaired.known_hazards = known;
+    const ScheduleCheck vain = check(repaired);
+    EXPECT_TRUE(vain.known_hazards.empty());
+    EXPECT_TRUE(std::ranges::any_of(vain.notes, [](const std::string& note) {
+      return note.find("output_exchange, which is not there") != std::string::npos;
+    })) << name;
   }
 }
 

@@ -157,6 +157,19 @@ TEST(ParseErrors, OfNames) {
   }
 }
 
+TEST(Parse, KnownHazards) {
+  const Schedule s = parse(with(kZero, "", R"("known_hazards": [{"kind": "a", "of": "b", "why": "c"}],)"), "x");
+  EXPECT_EQ(s.known_hazards, (std::vector<KnownHazard>{{"a", "b", "c"}}));
+}
+
+TEST(ParseErrors, OfKnownHazards) {
+  expect_one({with(kZero, "", R"("known_hazards": {},)"), 3, "bad_value", "is an object, not an array"});
+  expect_one({with(kZero, "", R"("known_hazards": ["a"],)"), 3, "bad_value", "not an object"});
+  expect_one({with(kZero, "", R"("known_hazards": [{"kind": "a", "of": "b"}],)"), 3, "missing_field", "\"why\""});
+  expect_one({with(kZero, "", R"("known_hazards": [{"kind": "a", "of": "b", "why": "c", "wy": "d"}],)"), 3,
+              "unknown_field", "\"wy\""});
+}
+
 TEST(ParseErrors, OfStreamDeclarations) {
   expect_one({with(kZero, ",\n\"memcpy\": {}"), 5, "duplicate_stream", "declared twice"});
   expect_one({with(kZero, ",\n\"host\": {}"), 5, "bad_value", "the host's own waits"});
