@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "simulator/trace/trace_builder.hpp"
@@ -77,9 +79,30 @@ class TraceWriter {
     if (call.recorded && recorded_->kind(*call.recorded) == OperationKind::kHostSync) {
       trace::SyncDetail detail;
       if (const trace::SyncDetail* known = recorded_->sync(*call.recorded)) detail.kind = known->kind;
+      detail.stream = streams_[call.rank][call.stream.index()];
       builder_.add_sync(OperationKind::kHostSync, common, detail);
     } else {
       builder_.add_host_call(common);
+    }
+  }
+
+  void add(const EventWait& wait) {
+    const LaneId source = streams_[wait.rank][wait.source.index()];
+    const auto call = [&](std::string_view name, double from, double to) {
+      return TraceBuilder::Common{
+          threads_[wait.rank], builder_.intern(name), rounded(from), rounded(to) - rounded(from), {}};
+    };
+    const trace::OperationId record = record_of(source, call("cudaEventRecord", wait.recorded_ns, wait.recorded_ns));
+    trace::SyncDetail detail{.record = record, .record_stream = source};
+    if (wait.waiter) {
+      detail.kind = trace::SyncKind::kStreamWaitEvent;
+      detail.stream = streams_[wait.rank][wait.waiter->index()];
+      builder_.add_sync(OperationKind::kStreamWait, call("cudaStreamWaitEvent", wait.waited_ns, wait.waited_ns),
+                        detail);
+    } else {
+      detail.kind = trace::SyncKind::kEventSync;
+      builder_.add_sync(OperationKind::kHostSync, call("cudaEventSynchronize", wait.waited_ns, wait.resumed_ns),
+                        detail);
     }
   }
 
@@ -113,6 +136,16 @@ class TraceWriter {
   }
 
  private:
+  /// One record for all that wait for the same event.
+  trace::OperationId record_of(LaneId source, const TraceBuilder::Common& call) {
+    const auto [known, is_new] = records_.try_emplace({source, call.start});
+    if (is_new) {
+      known->second = builder_.add_sync(OperationKind::kEventRecord, call,
+                                        {.kind = trace::SyncKind::kEventRecord, .stream = source});
+    }
+    return known->second;
+  }
+
   void add_recorded(const TraceBuilder::Common& common, trace::OperationId from) {
     switch (recorded_->kind(from)) {
       case OperationKind::kCollective: {
@@ -158,6 +191,7 @@ class TraceWriter {
   TraceBuilder builder_;
   std::vector<LaneId> threads_;
   std::vector<std::vector<LaneId>> streams_;
+  std::map<std::pair<LaneId, Nanoseconds>, trace::OperationId> records_;
 };
 
 /// When the host of a rank was in these iterations.
@@ -180,6 +214,11 @@ Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& 
   const auto wanted = [&](std::int32_t iteration) { return iteration >= first && iteration < first + count; };
   for (const HostRange& range : result.ranges) {
     if (wanted(range.iteration)) writer.add(range);
+  }
+  // Before the calls: at one instant an event is recorded and waited for before work is queued behind it. What was
+  // recorded before the window is over for all that is shown.
+  for (const EventWait& wait : result.waits) {
+    if (wanted(wait.recorded_in) && wanted(wait.waited_in)) writer.add(wait);
   }
   for (std::size_t i = 0; i < result.calls.size(); ++i) {
     if (wanted(result.calls[i].iteration)) writer.add(result.calls[i], static_cast<std::int64_t>(i));

@@ -77,18 +77,26 @@ class Simulation {
   }
 
  private:
+  struct Event {
+    TokenId token;
+    StreamIndex source;
+    std::int32_t iteration = 0;       ///< that recorded it
+    double recorded_ns = 0;           ///< unless behind a call:
+    std::optional<std::size_t> call;  ///< recorded when this one returned
+  };
+
   struct Host {
     std::int32_t iteration = 0;
     std::size_t next = 0;
     double pace = 1.0;     ///< of this iteration, relative to the usual
     bool thought = false;  ///< the gap before the next call has passed
     std::optional<TokenId> waits_for;
-    double blocked_since_ns = 0;
     std::optional<std::size_t> open_range;
     std::uint32_t label = 0;
     std::size_t last_call = 0;
-    std::map<std::tuple<stages::SegmentKey, std::int32_t>, std::vector<TokenId>> collectives;  ///< by segment and batch
-    std::map<std::tuple<std::uint32_t, std::int32_t>, TokenId> events;
+    std::optional<std::size_t> last_wait;  ///< of the result, where the host waits in none of its calls
+    std::map<std::tuple<stages::SegmentKey, std::int32_t>, std::vector<Event>> collectives;  ///< by segment and batch
+    std::map<std::tuple<std::uint32_t, std::int32_t>, Event> events;
   };
 
   static std::int32_t sm_count(const SiteTable& table) {
@@ -156,12 +164,11 @@ class Simulation {
                              .iteration = host.iteration,
                              .start_ns = now,
                              .end_ns = now + duration,
-                             .blocked_ns = 0,
                              .segment = instruction.segment,
                              .batch = host.iteration + instruction.batch,
                              .stream = instruction.stream});
     if (blocks) {
-      sleep(rank, *blocks, now);
+      sleep(rank, *blocks);
     } else {
       schedule(rank, now + duration);
     }
@@ -189,34 +196,55 @@ class Simulation {
     if (recorded.on_collective_stream) {
       work.stream = {plan_->first_collective_stream + recorded.collective_stream};
       // The collective's stream waits for all that the issuing stream holds so far.
-      machine_.wait(rank, work.stream, machine_.record(rank, instruction.stream));
+      make_wait(rank, work.stream, record(rank, instruction.stream, now), now);
     }
+    const StreamIndex stream = work.stream;
     const WorkId id = machine_.launch(std::move(work));
     if (site.kind == WorkKind::kCollective) {
       host.collectives[{instruction.segment, host.iteration + instruction.batch}].push_back(
-          machine_.works()[id.index()].done);
+          {machine_.works()[id.index()].done, stream, host.iteration, now, result_.calls.size()});
     }
     return id;
+  }
+
+  Event record(std::uint32_t rank, StreamIndex stream, double now) {
+    return {machine_.record(rank, stream), stream, hosts_[rank].iteration, now, std::nullopt};
+  }
+
+  void note_wait(std::uint32_t rank, std::optional<StreamIndex> waiter, const Event& event, double now) {
+    const double recorded = event.call ? result_.calls[*event.call].end_ns : event.recorded_ns;
+    result_.waits.push_back({rank, event.iteration, hosts_[rank].iteration, event.source, recorded, waiter, now, now});
+  }
+
+  void make_wait(std::uint32_t rank, StreamIndex waiter, const Event& event, double now) {
+    machine_.wait(rank, waiter, event.token);
+    note_wait(rank, waiter, event, now);
+  }
+
+  void make_host_wait(std::uint32_t rank, const Event& event, double now) {
+    hosts_[rank].last_wait = result_.waits.size();
+    note_wait(rank, std::nullopt, event, now);
+    sleep(rank, event.token);
   }
 
   bool carry_out(std::uint32_t rank, const Instruction& i, double now) {
     Host& host = hosts_[rank];
     const std::int32_t batch = host.iteration + i.batch;
     switch (i.kind) {
-      case Kind::kStreamWait: machine_.wait(rank, i.stream, machine_.record(rank, i.other)); return false;
-      case Kind::kCollectiveWait: wait_for_collectives(rank, i, batch); return false;
-      case Kind::kHostWait: sleep(rank, machine_.record(rank, i.stream), now); return true;
+      case Kind::kStreamWait: make_wait(rank, i.stream, record(rank, i.other, now), now); return false;
+      case Kind::kCollectiveWait: wait_for_collectives(rank, i, batch, now); return false;
+      case Kind::kHostWait: make_host_wait(rank, record(rank, i.stream, now), now); return true;
       case Kind::kRecordEvent:
-        host.events.insert_or_assign({i.event, batch}, machine_.record(rank, i.stream));
+        host.events.insert_or_assign({i.event, batch}, record(rank, i.stream, now));
         return false;
       case Kind::kEventWait:
         if (const auto e = host.events.find({i.event, batch}); e != host.events.end()) {
-          machine_.wait(rank, i.stream, e->second);
+          make_wait(rank, i.stream, e->second, now);
         }
         return false;
       case Kind::kHostEventWait:
         if (const auto e = host.events.find({i.event, batch}); e != host.events.end()) {
-          sleep(rank, e->second, now);
+          make_host_wait(rank, e->second, now);
           return true;
         }
         return false;
@@ -233,22 +261,19 @@ class Simulation {
 
   /// Waits for the collectives that the segment issued for this batch; where it was issued for all modules at once, or
   /// for each one, whichever there is. Batches that were issued before the simulation began are taken to be there.
-  void wait_for_collectives(std::uint32_t rank, const Instruction& i, std::int32_t batch) {
+  void wait_for_collectives(std::uint32_t rank, const Instruction& i, std::int32_t batch, double now) {
     Host& host = hosts_[rank];
-    for (const auto& [key, tokens] : host.collectives) {
+    for (const auto& [key, events] : host.collectives) {
       const auto& [segment, of_batch] = key;
       const bool same_module = !i.segment.module || !segment.module || segment.module == i.segment.module;
       if (of_batch != batch || segment.stage != i.segment.stage || segment.piece != i.segment.piece || !same_module)
         continue;
-      for (const TokenId token : tokens) machine_.wait(rank, i.stream, token);
+      for (const Event& event : events) make_wait(rank, i.stream, event, now);
     }
     std::erase_if(host.collectives, [&](const auto& entry) { return std::get<1>(entry.first) < host.iteration - 2; });
   }
 
-  void sleep(std::uint32_t rank, TokenId token, double now) {
-    hosts_[rank].waits_for = token;
-    hosts_[rank].blocked_since_ns = now;
-  }
+  void sleep(std::uint32_t rank, TokenId token) { hosts_[rank].waits_for = token; }
 
   void wake_hosts() {
     for (std::uint32_t r = 0; r < hosts_.size(); ++r) {
@@ -258,9 +283,12 @@ class Simulation {
       if (!done) continue;
       host.waits_for.reset();
       const double resume = std::max(now_ns_, *done) + kSyncReturnNs;
-      HostCall& call = result_.calls[host.last_call];
-      call.blocked_ns = std::max(0.0, *done - host.blocked_since_ns);
-      call.end_ns = resume;
+      if (host.last_wait) {
+        result_.waits[*host.last_wait].resumed_ns = resume;
+        host.last_wait.reset();
+      } else {
+        result_.calls[host.last_call].end_ns = resume;
+      }
       schedule(r, resume);
     }
   }

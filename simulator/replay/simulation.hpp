@@ -28,10 +28,21 @@ struct HostCall {
   std::int32_t iteration = 0;
   double start_ns = 0;
   double end_ns = 0;
-  double blocked_ns = 0;  ///< the part of it spent waiting for device work
   stages::SegmentKey segment;
   std::int32_t batch = 0;  ///< absolute
   StreamIndex stream;      ///< that its segment runs on
+};
+
+/// An event that the host recorded, and what it made wait for it.
+struct EventWait {
+  std::uint32_t rank = 0;
+  std::int32_t recorded_in = 0;  ///< iteration
+  std::int32_t waited_in = 0;
+  StreamIndex source;  ///< the event stands behind all that was queued on it by then
+  double recorded_ns = 0;
+  std::optional<StreamIndex> waiter;  ///< none: the host itself
+  double waited_ns = 0;
+  double resumed_ns = 0;  ///< when the call returned: later than it began where the host waits
 };
 
 struct HostRange {
@@ -47,6 +58,7 @@ struct SimulationResult {
   std::deque<Work> works;
   std::vector<HostCall> calls;
   std::vector<HostRange> ranges;
+  std::vector<EventWait> waits;  ///< all but those inside recorded calls, in the order in which they were made
   std::vector<std::vector<double>> iteration_ends;  ///< by rank: when the last work of each iteration's optimizer ended
   std::vector<double> steps_ns;                     ///< single steady steps of all ranks
 };

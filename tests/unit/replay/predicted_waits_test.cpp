@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "simulator/graph/graph.hpp"
+#include "simulator/graph/rules/rules.hpp"
+#include "simulator/graph/verify.hpp"
+#include "simulator/graph/wait_diagnostics.hpp"
+#include "simulator/ingest/read.hpp"
+#include "simulator/replay/predict.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
+
+namespace interlace::replay {
+namespace {
+
+const std::filesystem::path kRoot = INTERLACE_SOURCE_DIR;
+
+/// The sample run under sparse_dist, from which the tests predict.
+struct Recorded {
+  Recorded()
+      : recording(ingest::read(std::array{kRoot / "samples/traces/torchrec_c6/sparse.r0.json.gz",
+                                          kRoot / "samples/traces/torchrec_c6/sparse.r1.json.gz"})),
+        cut(stages::cut(recording.trace, stages::torchrec_profile(), recording.diagnostics)),
+        predictor(recording.trace, cut, recording.diagnostics) {}
+
+  [[nodiscard]] trace::Trace predict(const schedule::Schedule& schedule) const {
+    PredictOptions options;
+    options.runs = 1;
+    return predictor.predict(schedule, options).trace;
+  }
+
+  ingest::Recording recording;
+  stages::Cut cut;
+  Predictor predictor;
+};
+
+/// Streams of the first rank that wait for others, as "waiter < producer".
+std::set<std::string> waits_of(const trace::Trace& trace, const graph::Graph& graph) {
+  std::set<std::string> waits;
+  for (const graph::ResolvedWait& wait : graph.waits()) {
+    if (!wait.stream || !wait.producer_stream || trace.lane(*wait.stream).rank.value != 0) continue;
+    waits.insert(trace.lane(*wait.stream).name + " < " + trace.lane(*wait.producer_stream).name);
+  }
+  return waits;
+}
+
+// A predicted trace tells every wait and the record that it waits for, and its own times keep them.
+TEST(PredictedTrace, TellsItsWaits) {
+  const Recorded recorded;
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    if (!entry.name.starts_with("torchrec/") || entry.name.ends_with("prefetch_sparse_dist")) continue;
+    const trace::Trace trace = recorded.predict(schedule::find(entry.name));
+    Diagnostics diagnostics;
+    const graph::Graph graph(trace, diagnostics);
+    const graph::Verification found = graph::verify(graph);
+    EXPECT_TRUE(found.sound()) << entry.name;
+    EXPECT_EQ(found.edges_back_in_time, 0U) << entry.name;
+    EXPECT_GT(diagnostics.count_of(graph::kWaitRecorded.code), 20) << entry.name;
+    EXPECT_EQ(diagnostics.count_of(graph::kWaitRecorded.code), std::ssize(graph.waits())) << entry.name;
+    EXPECT_EQ(diagnostics.count_of(graph::kInferredWaitViolated.code), 0) << entry.name;
+    EXPECT_EQ(diagnostics.count_of(graph::kEdgeAgainstTime.code), 0) << entry.name;
+    EXPECT_EQ(diagnostics.count_of(graph::kSyncTargetUnknown.code), 0) << entry.name;
+  }
+}
+
+// The bug is a wait of lookup for data_dist that is not there.
+TEST(PredictedTrace, LacksTheWaitsThatTheScheduleLacks) {
+  const Recorded recorded;
+  const std::filesystem::path samples = kRoot / "samples/schedules";
+  for (const char* folder : {"bugs", "repaired"}) {
+    const trace::Trace trace =
+        recorded.predict(schedule::parse_file(samples / folder / "lookup_without_data_dist_edge.json"));
+    Diagnostics diagnostics;
+    const graph::Graph graph(trace, diagnostics);
+    EXPECT_EQ(waits_of(trace, graph).contains("lookup < data_dist"), folder == std::string_view("repaired"));
+  }
+}
+
+}  // namespace
+}  // namespace interlace::replay
