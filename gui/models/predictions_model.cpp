@@ -25,6 +25,15 @@ QVariant of_overlap(const analysis::OverlapSummary& overlap, int column) {
   }
 }
 
+/// GB on the rank with most; none where no memory was recorded.
+QVariant most(const std::vector<report::RankMemory>& ranks, Bytes report::RankMemory::*peak) {
+  constexpr double kGigabyte = 1e9;
+  if (ranks.empty()) return {};
+  Bytes largest = 0;
+  for (const report::RankMemory& rank : ranks) largest = std::max(largest, rank.*peak);
+  return static_cast<double>(largest) / kGigabyte;
+}
+
 QString lines(const std::vector<std::string>& texts) {
   QString all;
   for (const std::string& text : texts) all += QStringLiteral("• ") + QString::fromStdString(text) + QLatin1Char('\n');
@@ -100,6 +109,8 @@ QVariant PredictionsModel::number(int row, int column) const {
     case kStep: return ms(of.step_time_ns);
     case kSpeedup: return of.speedup ? QVariant(*of.speedup) : QVariant();
     case kHostBlocked: return of.host_blocked_ns ? ms(*of.host_blocked_ns) : QVariant();
+    case kAllocated: return most(of.memory, &report::RankMemory::allocated_peak);
+    case kReserved: return most(of.memory, &report::RankMemory::reserved_peak);
     case kRaces: return static_cast<int>(of.races.size());
     default: return of_overlap(of.overlap, column);
   }
@@ -145,6 +156,8 @@ QVariant PredictionsModel::headerData(int section, Qt::Orientation orientation, 
     case kExposedCopy: return tr("exposed copy ms");
     case kIdle: return tr("idle ms");
     case kHostBlocked: return tr("host blocked ms");
+    case kAllocated: return tr("peak allocated GB");
+    case kReserved: return tr("peak reserved GB");
     case kRaces: return tr("races");
     default: return {};
   }

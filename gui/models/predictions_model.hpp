@@ -22,6 +22,8 @@ class PredictionsModel : public QAbstractTableModel {
     kExposedCopy,
     kIdle,
     kHostBlocked,
+    kAllocated,
+    kReserved,
     kRaces,
     kColumns
   };

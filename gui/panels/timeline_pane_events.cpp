@@ -147,7 +147,7 @@ Nanoseconds TimelinePane::snapped(double x, const std::vector<RowIndex>& rows) c
   const Viewport view = content().trace_view();
   const Nanoseconds at = view.time_at(x);
   const auto within = static_cast<Nanoseconds>(std::ceil(kSnapPixels * view.ns_per_px));
-  return nearest_edge(run_->trace(), run_->scene().lanes(), rows, at, within).value_or(at);
+  return nearest_edge(run_->scene().lanes(), rows, at, within).value_or(at);
 }
 
 void TimelinePane::measure_to(QPointF at) {

@@ -5,6 +5,7 @@
 #include "gui/session/tagging.hpp"
 #include "simulator/analysis/compare.hpp"
 #include "simulator/analysis/host_blocking.hpp"
+#include "simulator/cli/memory_rows.hpp"
 
 namespace interlace::gui {
 
@@ -16,7 +17,8 @@ std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Inter
   return windows;
 }
 
-report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps) {
+report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps,
+                          const std::vector<std::string>& modules) {
   return {.schedule = prediction.schedule,
           .step_time_ns = prediction.step_time,
           .step_time_low_ns = prediction.step_time_low,
@@ -24,6 +26,7 @@ report::Prediction row_of(const replay::Prediction& prediction, const analysis::
           .speedup = std::nullopt,
           .overlap = steps.overlap.mean,
           .host_blocked_ns = analysis::total_blocked(steps.host_blocks),
+          .memory = cli::memory_rows(prediction, modules),
           .reasons = {},
           .races = prediction.races,
           .diagnostics = {}};
@@ -32,7 +35,7 @@ report::Prediction row_of(const replay::Prediction& prediction, const analysis::
 }  // namespace
 
 Forecaster::Replayed Forecaster::replay(const schedule::Schedule& schedule) const {
-  replay::Prediction prediction = predictor_->predict(schedule, {});
+  replay::Prediction prediction = recorded_->predictor->predict(schedule, {});
   analysis::StepAnalysis steps = analysis::analyse_steps(prediction.trace, windows_of(prediction.steps));
   return {std::move(prediction), std::move(steps)};
 }
@@ -43,22 +46,20 @@ std::optional<Nanoseconds> Forecaster::replayed_step() const {
 }
 
 ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progress& progress) {
-  if (!recorded_->sites) {
+  if (!recorded_->predictor) {
     throw Error(kCannotPredict, recorded_->files.front().string(),
                 "the recording cannot be cut into stages: " + recorded_->no_predictions,
                 "record with TorchRec's annotations; the timeline can be looked at all the same");
   }
-  const Recorded::Sites& sites = *recorded_->sites;
-  if (!predictor_) predictor_.emplace(recorded_->run->trace(), sites.cut, sites.table);
-  if (sites.schedule && !itself_) {
-    progress.begin("replaying " + sites.schedule->name);
-    itself_ = replay(*sites.schedule);
+  if (recorded_->schedule && !itself_) {
+    progress.begin("replaying " + recorded_->schedule->name);
+    itself_ = replay(*recorded_->schedule);
   }
   progress.begin("predicting " + schedule.name);
   Replayed replayed = replay(schedule);
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
-  forecast->row = row_of(replayed.prediction, replayed.steps);
+  forecast->row = row_of(replayed.prediction, replayed.steps, recorded_->cut->modules);
   if (itself_) {
     forecast->row.speedup =
         static_cast<double>(itself_->prediction.step_time) / static_cast<double>(replayed.prediction.step_time);

@@ -42,7 +42,6 @@ class Forecaster {
   [[nodiscard]] Replayed replay(const schedule::Schedule& schedule) const;
 
   RecordedPtr recorded_;
-  std::optional<replay::Predictor> predictor_;
   std::optional<Replayed> itself_;
 };
 

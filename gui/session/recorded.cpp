@@ -18,16 +18,18 @@ namespace interlace::gui {
 namespace {
 
 /// Cuts by TorchRec's annotations. A recording without them can be looked at all the same.
-void find_sites(const trace::Trace& trace, Recorded& recorded) {
+std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, Recorded& recorded) {
   try {
     stages::Cut cut = stages::cut(trace, stages::torchrec_profile(), recorded.diagnostics);
     replay::SiteTable table = replay::find_sites(trace, cut, recorded.diagnostics);
     const std::vector<schedule::Schedule> library = schedule::all_sound();
     const schedule::Schedule* known = replay::recognise(library, trace, cut, table);
-    recorded.sites.emplace(Recorded::Sites{std::move(cut), std::move(table), {}});
-    if (known != nullptr) recorded.sites->schedule = *known;
+    recorded.cut = std::move(cut);
+    if (known != nullptr) recorded.schedule = *known;
+    return table;
   } catch (const Error& error) {
     recorded.no_predictions = error.what();
+    return std::nullopt;
   }
 }
 
@@ -38,7 +40,7 @@ void describe(const trace::Trace& trace, const std::vector<std::vector<Interval>
     facts.ranks.push_back(rank.number);
     if (rank.world_size) facts.world_size = rank.world_size;
   }
-  if (recorded.sites && recorded.sites->schedule) facts.schedule = recorded.sites->schedule->name;
+  if (recorded.schedule) facts.schedule = recorded.schedule->name;
   if (std::ranges::any_of(steps, [](const auto& of_rank) { return of_rank.empty(); }) || steps.empty()) return;
   std::vector<analysis::StepWindow> windows;
   for (const std::vector<Interval>& of_rank : steps) windows.push_back(analysis::window_of(of_rank));
@@ -57,16 +59,19 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   ingest::Recording recording = ingest::read(recorded->files);
   recorded->diagnostics = std::move(recording.diagnostics);
   progress.begin("cutting the recording into stages");
-  find_sites(recording.trace, *recorded);
-  const stages::Cut* cut = recorded->sites ? &recorded->sites->cut : nullptr;
-  const schedule::Schedule* known =
-      recorded->sites && recorded->sites->schedule ? &*recorded->sites->schedule : nullptr;
+  std::optional<replay::SiteTable> sites = find_sites(recording.trace, *recorded);
+  const stages::Cut* cut = recorded->cut ? &*recorded->cut : nullptr;
+  const schedule::Schedule* known = recorded->schedule ? &*recorded->schedule : nullptr;
   std::vector<std::vector<Interval>> steps = steps_of_recording(recording.trace, cut);
   describe(recording.trace, steps, *recorded);
-  recorded->facts.diagnostics = recorded->diagnostics.entries();
   progress.begin("laying out the timeline");
   Tags tags = tags_of_recording(recording.trace, cut, known);
   recorded->run = std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps));
+  if (sites) {
+    recorded->predictor.emplace(recorded->run->trace(), *recorded->cut, std::move(*sites));
+    if (known != nullptr) recorded->predictor->learn_memory(*known, recorded->diagnostics);
+  }
+  recorded->facts.diagnostics = recorded->diagnostics.entries();
   progress.begin("drawing");
   return recorded;
 }

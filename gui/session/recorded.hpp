@@ -9,7 +9,7 @@
 #include "gui/session/progress.hpp"
 #include "gui/session/run.hpp"
 #include "simulator/base/diagnostics.hpp"
-#include "simulator/replay/sites.hpp"
+#include "simulator/replay/predict.hpp"
 #include "simulator/report/predict_report.hpp"
 #include "simulator/schedule/schedule.hpp"
 #include "simulator/stages/cut.hpp"
@@ -23,13 +23,11 @@ struct Recorded {
   Diagnostics diagnostics;
   report::RecordedRun facts;
 
-  /// What predictions need. None where the recording cannot be cut into stages; `no_predictions` says why.
-  struct Sites {
-    stages::Cut cut;
-    replay::SiteTable table;
-    std::optional<schedule::Schedule> schedule;  ///< the recorded one, where it is a built-in one
-  };
-  std::optional<Sites> sites;
+  /// The stages. None where the recording cannot be cut into them; `no_predictions` says why, and there is no
+  /// predictor.
+  std::optional<stages::Cut> cut;
+  std::optional<schedule::Schedule> schedule;  ///< the recorded one, where it is a built-in one
+  std::optional<replay::Predictor> predictor;  ///< of `run` and `cut`
   std::string no_predictions;
 };
 

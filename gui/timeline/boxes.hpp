@@ -16,17 +16,18 @@ using ColourClass = std::uint8_t;
 struct Box {
   double left = 0;  ///< pixels; of a folded box whole ones
   double right = 0;
-  trace::OperationId operation;  ///< the one it shows; of a folded box the longest
-  ColourClass colour = 0;        ///< of that
+  std::uint32_t position = 0;  ///< in the row, of the operation it shows; of a folded box the longest
+  ColourClass colour = 0;      ///< of that
+  Look look = Look::kWork;     ///< of that
   bool folded = false;
   float coverage = 1;  ///< part of a folded box in which something runs, in (0, 1]
 
   bool operator==(const Box&) const = default;
 };
 
-/// Appends what of a row is in view, from left to right. `view` is in the trace's own time; `colour_of` has a class for
-/// each operation of the trace. Visits O(pixels) nodes of the pyramid however many operations the row holds.
-void append_boxes(const trace::Trace& trace, const Row& row, const Pyramid& pyramid, const Viewport& view,
-                  std::span<const ColourClass> colour_of, std::vector<Box>& boxes);
+/// Appends what of a row is in view, from left to right. `view` is in the trace's own time; `colours` has a class for
+/// each operation of the row. Visits O(pixels) nodes of the pyramid however many operations the row holds.
+void append_boxes(const Row& row, const Pyramid& pyramid, const Viewport& view, std::span<const ColourClass> colours,
+                  std::vector<Box>& boxes);
 
 }  // namespace interlace::gui

@@ -139,6 +139,12 @@ Colouring colour(const trace::Trace& trace, const Lanes& lanes, const Tags& tags
   }
   result.by = by;
   for (const ColourClass colour_class : result.class_of) ++result.classes[colour_class].operations;
+  result.by_row.reserve(lanes.rows.size());
+  for (const Row& row : lanes.rows) {
+    std::vector<ColourClass>& of_row = result.by_row.emplace_back();
+    of_row.reserve(row.operations.size());
+    for (const OperationId op : row.operations) of_row.push_back(result.class_of[op.index()]);
+  }
   return result;
 }
 

@@ -28,7 +28,8 @@ struct ColourEntry {
 /// a measured and a predicted one can be compared.
 struct Colouring {
   ColourBy by = ColourBy::kStage;
-  std::vector<ColourClass> class_of;  ///< by operation
+  std::vector<ColourClass> class_of;             ///< by operation
+  std::vector<std::vector<ColourClass>> by_row;  ///< the same again, by row and position in it
   std::vector<ColourEntry> classes;
 
   [[nodiscard]] const ColourEntry& entry_of(trace::OperationId op) const { return classes[class_of[op.index()]]; }

@@ -64,6 +64,8 @@ void draw_lane_name(QPainter& painter, const PaneContent& content, const PlacedL
   constexpr double kFold = 13;
   constexpr double kLine = 14;
   constexpr double kIndent = 22;
+  constexpr double kLeastForText = 8;
+  if (placed.height < kLeastForText) return;
   const LaneRows& lane = content.scene->lanes().lanes[placed.lane];
   const double top = labels.top() + placed.top - content.scroll;
   const double line = std::min(kLine, placed.height);

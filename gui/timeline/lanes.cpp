@@ -33,8 +33,8 @@ class RowPacker {
   void add(OperationId op) {
     while (open_ > 0 && is_free(open_ - 1, op)) --open_;
     const std::size_t level = first_free(nested_ ? below_what_holds(op) : 0, op);
-    if (level == rows_.size()) rows_.push_back({lane_, band_, static_cast<std::uint32_t>(level), {}});
-    rows_[level].operations.push_back(op);
+    if (level == rows_.size()) rows_.push_back({lane_, band_, static_cast<std::uint32_t>(level), {}, {}, {}});
+    rows_[level].add(*trace_, op);
     open_ = std::max(open_, level + 1);
   }
 
@@ -42,7 +42,7 @@ class RowPacker {
 
  private:
   [[nodiscard]] bool is_free(std::size_t level, OperationId op) const {
-    return trace_->end(rows_[level].operations.back()) <= trace_->start(op);
+    return rows_[level].spans.back().end <= trace_->start(op);
   }
   [[nodiscard]] std::size_t first_free(std::size_t from, OperationId op) const {
     std::size_t level = from;
@@ -53,7 +53,7 @@ class RowPacker {
   [[nodiscard]] std::size_t below_what_holds(OperationId op) const {
     std::size_t level = open_;
     const auto holds = [&](std::size_t at) {
-      return !is_free(at, op) && trace_->end(rows_[at].operations.back()) >= trace_->end(op);
+      return !is_free(at, op) && rows_[at].spans.back().end >= trace_->end(op);
     };
     while (level > 0 && !holds(level - 1)) --level;
     return level;
@@ -133,6 +133,17 @@ std::string remark_of(const trace::Lane& lane, const OrderedLane& of) {
 
 }  // namespace
 
+Look look_of(OperationKind kind) {
+  if (kind == OperationKind::kRange || kind == OperationKind::kDeviceRange) return Look::kSpan;
+  return kind == OperationKind::kHostSync ? Look::kBlocked : Look::kWork;
+}
+
+void Row::add(const trace::Trace& trace, OperationId op) {
+  operations.push_back(op);
+  spans.push_back({trace.start(op), trace.end(op)});
+  looks.push_back(look_of(trace.kind(op)));
+}
+
 Lanes lay_out(const trace::Trace& trace) {
   Lanes all;
   for (const OrderedLane& of : ordered_lanes(trace)) {
@@ -163,19 +174,20 @@ std::optional<RowIndex> row_of(const Lanes& lanes, const trace::Trace& trace, Op
   return std::nullopt;
 }
 
-std::optional<OperationId> operation_at(const trace::Trace& trace, const Row& row, Nanoseconds t, Nanoseconds within) {
-  const auto after = std::ranges::upper_bound(row.operations, t, {}, [&](OperationId op) { return trace.start(op); });
+std::optional<OperationId> operation_at(const Row& row, Nanoseconds t, Nanoseconds within) {
+  const auto after = std::ranges::upper_bound(row.spans, t, {}, &Interval::begin);
+  const auto operation = [&](auto span) { return row.operations[static_cast<std::size_t>(span - row.spans.begin())]; };
   std::optional<OperationId> nearest;
   Nanoseconds distance = within;
-  if (after != row.operations.begin()) {
-    const OperationId before = *(after - 1);
-    if (t < trace.end(before)) return before;
-    if (t - trace.end(before) <= distance) {
-      nearest = before;
-      distance = t - trace.end(before);
+  if (after != row.spans.begin()) {
+    const auto before = after - 1;
+    if (t < before->end) return operation(before);
+    if (t - before->end <= distance) {
+      nearest = operation(before);
+      distance = t - before->end;
     }
   }
-  if (after != row.operations.end() && trace.start(*after) - t <= distance) nearest = *after;
+  if (after != row.spans.end() && after->begin - t <= distance) nearest = operation(after);
   return nearest;
 }
 

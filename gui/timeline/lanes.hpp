@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simulator/analysis/streams.hpp"
+#include "simulator/base/interval.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::gui {
@@ -19,12 +20,25 @@ enum class Band : std::uint8_t {
 
 using RowIndex = std::uint32_t;
 
-/// Operations of one lane of which none overlaps another, by start: so their ends are sorted, too.
+/// How an operation is drawn.
+enum class Look : std::uint8_t {
+  kWork,     ///< device work, host calls
+  kSpan,     ///< a range, in which these lie
+  kBlocked,  ///< a host call that waits
+};
+[[nodiscard]] Look look_of(trace::OperationKind kind);
+
+/// Operations of one lane of which none overlaps another, by start: so their ends are sorted, too. What drawing needs
+/// of each is kept side by side here: in the trace it lies far apart, among the operations of other lanes.
 struct Row {
   trace::LaneId lane;
   Band band = Band::kWork;
   std::uint32_t level = 0;  ///< in its band: nesting depth on a host thread; on a stream a further row for overlaps
   std::vector<trace::OperationId> operations;
+  std::vector<Interval> spans;  ///< of each operation
+  std::vector<Look> looks;
+
+  void add(const trace::Trace& trace, trace::OperationId op);
 };
 
 /// What a lane is for, in the order in which lanes of a rank are shown.
@@ -63,7 +77,6 @@ struct Lanes {
 [[nodiscard]] std::optional<RowIndex> row_of(const Lanes& lanes, const trace::Trace& trace, trace::OperationId op);
 
 /// The operation of a row that is running at t, or else the nearest that is no further than `within` from it.
-[[nodiscard]] std::optional<trace::OperationId> operation_at(const trace::Trace& trace, const Row& row, Nanoseconds t,
-                                                             Nanoseconds within);
+[[nodiscard]] std::optional<trace::OperationId> operation_at(const Row& row, Nanoseconds t, Nanoseconds within);
 
 }  // namespace interlace::gui

@@ -21,17 +21,16 @@ RangeTotals measure(const trace::Trace& trace, const Lanes& lanes, std::span<con
   std::unordered_map<trace::StringId, std::size_t> position;
   std::vector<Interval> busy;
   for (const RowIndex row : rows) {
-    const std::vector<trace::OperationId>& operations = lanes.rows[row].operations;
-    auto next =
-        std::ranges::lower_bound(operations, range.begin, {}, [&](trace::OperationId op) { return trace.end(op); });
-    for (; next != operations.end() && trace.start(*next) < range.end; ++next) {
-      const Interval span{trace.start(*next), trace.end(*next)};
+    const Row& of = lanes.rows[row];
+    const auto first = std::ranges::lower_bound(of.spans, range.begin, {}, &Interval::end) - of.spans.begin();
+    for (auto at = static_cast<std::size_t>(first); at < of.spans.size() && of.spans[at].begin < range.end; ++at) {
+      const Interval& span = of.spans[at];
       const bool instant = span.begin == span.end;
       if (!instant && span.end <= range.begin) continue;
       add(span.length(), totals.count, totals.sum, totals.shortest, totals.longest);
       if (span.begin < range.begin || span.end > range.end) ++totals.cut;
       busy.push_back(intersection(span, range));
-      const trace::StringId name = trace.names()[next->index()];
+      const trace::StringId name = trace.names()[of.operations[at].index()];
       const auto [found, is_new] = position.try_emplace(name, totals.names.size());
       if (is_new) totals.names.push_back({.name = name});
       NameTotals& of_name = totals.names[found->second];

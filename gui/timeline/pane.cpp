@@ -25,7 +25,7 @@ Hit hit_test(const PaneContent& content, double x, double y) {
   if (row == nullptr) return hit;
   hit.row = row->row;
   const auto within = static_cast<Nanoseconds>(std::ceil(kReach * view.ns_per_px));
-  hit.operation = operation_at(content.scene->trace(), content.scene->row(row->row), hit.at, within);
+  hit.operation = operation_at(content.scene->row(row->row), hit.at, within);
   return hit;
 }
 

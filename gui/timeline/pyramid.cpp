@@ -6,19 +6,21 @@ namespace interlace::gui {
 
 namespace {
 
-Pyramid::Node leaf(const trace::Trace& trace, const Row& row, std::uint32_t position) {
-  const trace::OperationId op = row.operations[position];
-  return {trace.start(op), trace.end(op), position, static_cast<float>(trace.duration(op))};
+Pyramid::Node leaf(const Row& row, std::uint32_t position) {
+  const Interval& span = row.spans[position];
+  const auto length = static_cast<float>(span.length());
+  return {span.begin, span.end, position, length, length};
 }
 
 }  // namespace
 
-Pyramid::Pyramid(const trace::Trace& trace, const Row& row) {
-  const auto duration_at = [&](std::uint32_t position) { return trace.duration(row.operations[position]); };
+Pyramid::Pyramid(const Row& row) {
   const auto absorb = [&](Node& node, const Node& next) {
     node.end = std::max(node.end, next.end);
     node.busy_ns += next.busy_ns;
-    if (duration_at(next.longest) > duration_at(node.longest)) node.longest = next.longest;
+    if (next.longest_ns <= node.longest_ns) return;
+    node.longest = next.longest;
+    node.longest_ns = next.longest_ns;
   };
   const auto fold = [&](std::size_t count, const auto& node_at) {
     std::vector<Node> nodes;
@@ -34,7 +36,7 @@ Pyramid::Pyramid(const trace::Trace& trace, const Row& row) {
   };
   std::size_t count = row.operations.size();
   if (count < 2) return;
-  levels_.push_back(fold(count, [&](std::size_t i) { return leaf(trace, row, static_cast<std::uint32_t>(i)); }));
+  levels_.push_back(fold(count, [&](std::size_t i) { return leaf(row, static_cast<std::uint32_t>(i)); }));
   while (levels_.back().size() > 1) {
     const std::vector<Node>& below = levels_.back();
     std::vector<Node> above = fold(below.size(), [&](std::size_t i) { return below[i]; });

@@ -9,7 +9,7 @@
 namespace interlace::gui {
 
 /// A row seen from afar: nodes that each stand for up to kFanOut neighbours of the level below, the lowest level for
-/// operations. Made once a row; about 4 bytes an operation.
+/// operations. Made once a row; about 5 bytes an operation.
 class Pyramid {
  public:
   static constexpr std::uint32_t kFanOut = 8;
@@ -18,10 +18,11 @@ class Pyramid {
     Nanoseconds begin = 0;      ///< start of the first
     Nanoseconds end = 0;        ///< end of the last
     std::uint32_t longest = 0;  ///< position in the row of the longest operation; the first of equals
+    float longest_ns = 0;       ///< its duration
     float busy_ns = 0;          ///< sum of the durations
   };
 
-  Pyramid(const trace::Trace& trace, const Row& row);
+  explicit Pyramid(const Row& row);
 
   /// 0: the nodes that fold operations. Empty for rows of one operation.
   [[nodiscard]] std::size_t levels() const { return levels_.size(); }

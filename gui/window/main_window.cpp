@@ -21,6 +21,7 @@
 #include "gui/models/operation_facts.hpp"
 #include "gui/panels/table_panel.hpp"
 #include "gui/timeline/measure.hpp"
+#include "simulator/report/memory_text.hpp"
 #include "simulator/schedule/library.hpp"
 
 namespace interlace::gui {
@@ -158,6 +159,9 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
   facts.emplace_back(tr("schedule"), in_qt(forecast.schedule.name));
   if (!forecast.schedule.description.empty()) facts.emplace_back(tr("is"), in_qt(forecast.schedule.description));
   for (const std::string& reason : forecast.row.reasons) facts.emplace_back(tr("why"), in_qt(reason));
+  for (const std::string& line : report::memory_lines(forecast.row, std::nullopt)) {
+    facts.emplace_back(tr("memory"), in_qt(line));
+  }
   for (const std::string& race : forecast.row.races) facts.emplace_back(tr("race"), in_qt(race));
   return facts;
 }

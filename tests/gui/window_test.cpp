@@ -49,7 +49,7 @@ class WindowTest : public ::testing::Test {
   static QPoint point_of(const TimelinePane& pane, trace::OperationId op) {
     const QRectF plot = areas_of(QRectF(pane.rect())).plot;
     for (const PlacedBox& placed : boxes_in_sight(pane.content(), plot.height())) {
-      if (placed.box.operation == op) return pixels_of(placed, plot).center();
+      if (placed.operation == op) return pixels_of(placed.box, placed.top, placed.height, plot).center();
     }
     ADD_FAILURE() << "not in sight";
     return {};
@@ -57,11 +57,11 @@ class WindowTest : public ::testing::Test {
   /// The widest kernel that lies wholly in sight.
   static trace::OperationId widest_kernel(const TimelinePane& pane) {
     const QRectF plot = areas_of(QRectF(pane.rect())).plot;
-    std::optional<Box> widest;
+    std::optional<PlacedBox> widest;
     for (const PlacedBox& placed : boxes_in_sight(pane.content(), plot.height() - 40)) {
-      const bool kernel = pane.run()->trace().kind(placed.box.operation) == trace::OperationKind::kKernel;
+      const bool kernel = pane.run()->trace().kind(placed.operation) == trace::OperationKind::kKernel;
       if (!kernel || placed.box.left < 0 || placed.box.right > plot.width() - 20 || placed.top < 0) continue;
-      if (!widest || placed.box.right - placed.box.left > widest->right - widest->left) widest = placed.box;
+      if (!widest || placed.box.right - placed.box.left > widest->box.right - widest->box.left) widest = placed;
     }
     return widest.value().operation;
   }

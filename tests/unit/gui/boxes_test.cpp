@@ -15,12 +15,13 @@ using trace::OperationId;
 struct OneRow {
   trace::Trace trace;
   Lanes lanes = lay_out(trace);
-  Pyramid pyramid{trace, lanes.rows.front()};
+  Pyramid pyramid{lanes.rows.front()};
   std::vector<ColourClass> colours = std::vector<ColourClass>(trace.size(), 1);
 
+  [[nodiscard]] OperationId operation(const Box& box) const { return lanes.rows.front().operations[box.position]; }
   [[nodiscard]] std::vector<Box> boxes(const Viewport& view) const {
     std::vector<Box> found;
-    append_boxes(trace, lanes.rows.front(), pyramid, view, colours, found);
+    append_boxes(lanes.rows.front(), pyramid, view, colours, found);
     return found;
   }
 };
@@ -46,7 +47,7 @@ TEST(Boxes, AreTheOperationsWhereThereIsRoom) {
   const std::vector<Box> boxes = row.boxes(view);
   ASSERT_EQ(boxes.size(), row.trace.size());
   for (std::uint32_t i = 0; i < row.trace.size(); ++i) {
-    EXPECT_EQ(boxes[i].operation, OperationId{i});
+    EXPECT_EQ(row.operation(boxes[i]), OperationId{i});
     EXPECT_DOUBLE_EQ(boxes[i].left * view.ns_per_px, static_cast<double>(row.trace.start({i})));
     EXPECT_DOUBLE_EQ(boxes[i].right * view.ns_per_px, static_cast<double>(row.trace.end({i})));
     EXPECT_FALSE(boxes[i].folded);
@@ -90,7 +91,7 @@ TEST(Boxes, FoldedOnesTellTheLongestAndHowMuchIsCovered) {
   const std::vector<Box> boxes = row.boxes({.begin_ns = 0, .ns_per_px = 100, .width = 50});
   ASSERT_EQ(boxes.size(), 2U);
   EXPECT_TRUE(boxes[0].folded);
-  EXPECT_EQ(boxes[0].operation, named(row.trace, "long"));
+  EXPECT_EQ(row.operation(boxes[0]), named(row.trace, "long"));
   EXPECT_FLOAT_EQ(boxes[0].coverage, 0.5F);  // in quarters, rounded up
   EXPECT_DOUBLE_EQ(boxes[0].left, 0);
   EXPECT_DOUBLE_EQ(boxes[0].right, 1);

@@ -110,10 +110,10 @@ TEST(Lanes, FindsTheOperationAtOrNearAPoint) {
   const trace::Trace trace = small.build();
   const Lanes lanes = lay_out(trace);
   const Row& row = lanes.rows.front();
-  EXPECT_EQ(operation_at(trace, row, 50 + 0, 0), std::optional<OperationId>(named(trace, "a")));  // times begin at 0
-  EXPECT_EQ(operation_at(trace, row, 105, 10), std::optional<OperationId>(named(trace, "a")));
-  EXPECT_EQ(operation_at(trace, row, 195, 10), std::optional<OperationId>(named(trace, "b")));
-  EXPECT_EQ(operation_at(trace, row, 150, 10), std::nullopt);
+  EXPECT_EQ(operation_at(row, 50, 0), std::optional<OperationId>(named(trace, "a")));  // times begin at 0
+  EXPECT_EQ(operation_at(row, 105, 10), std::optional<OperationId>(named(trace, "a")));
+  EXPECT_EQ(operation_at(row, 195, 10), std::optional<OperationId>(named(trace, "b")));
+  EXPECT_EQ(operation_at(row, 150, 10), std::nullopt);
 }
 
 TEST(Placement, CompactLeavesOutRowsAndSaysHowMany) {

@@ -53,7 +53,7 @@ TEST_F(PictureTest, DrawsIntervalsWhereThePredictedTraceHasThem) {
   const Viewport view = pane.trace_view();
   std::map<trace::OperationId, Box> drawn;
   for (const PlacedBox& placed : boxes_in_sight(pane, 2000)) {
-    if (!placed.box.folded) drawn.emplace(placed.box.operation, placed.box);
+    if (!placed.box.folded) drawn.emplace(placed.operation, placed.box);
   }
   std::size_t compared = 0;
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
@@ -78,13 +78,13 @@ TEST_F(PictureTest, PaintsTheLongestKernelInTheColourOfItsStage) {
   const QRectF plot = areas_of(picture.pane_area(1)).plot;
   std::optional<PlacedBox> longest;
   for (const PlacedBox& placed : boxes_in_sight(pane, plot.height())) {
-    if (!trace::is_device_work(pane.scene->trace().kind(placed.box.operation))) continue;
+    if (!trace::is_device_work(pane.scene->trace().kind(placed.operation))) continue;
     if (placed.box.left < 0 || placed.box.right > plot.width()) continue;
     if (!longest || placed.box.right - placed.box.left > longest->box.right - longest->box.left) longest = placed;
   }
   ASSERT_TRUE(longest);
-  const QRect pixels = pixels_of(*longest, plot);
-  const Rgb expected = pane.colouring->entry_of(longest->box.operation).colour.value();
+  const QRect pixels = pixels_of(longest->box, longest->top, longest->height, plot);
+  const Rgb expected = pane.colouring->entry_of(longest->operation).colour.value();
   // Beside the text, which stands on the left.
   EXPECT_EQ(image.pixelColor(pixels.right() - 1, pixels.top() + 1), to_qcolor(expected));
 }

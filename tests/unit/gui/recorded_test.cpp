@@ -41,7 +41,7 @@ TEST(OpenRecording, KnowsScheduleStepsAndStages) {
 
 TEST(OpenRecording, WithoutKnownAnnotationsCanBeLookedAt) {
   const RecordedPtr recorded = open_recording({kTraces / "hta/simple_add"}, {});
-  EXPECT_FALSE(recorded->sites);
+  EXPECT_FALSE(recorded->cut);
   EXPECT_FALSE(recorded->no_predictions.empty());
   EXPECT_GT(recorded->run->scene().lanes().rows.size(), 0U);
   Forecaster forecaster(recorded);
@@ -60,12 +60,27 @@ TEST(OpenRecording, CanBeGivenUp) {
   EXPECT_THROW((void)open_recording({kTraces / "hta/simple_add"}, {{}, stop.get_token()}), Cancelled);
 }
 
+TEST(Forecaster, PredictsMemoryWhereItWasRecorded) {
+  const auto folder = kTraces / "torchrec_c6";
+  const RecordedPtr recorded = open_recording({folder / "base.mem.r0.json.gz", folder / "base.mem.r1.json.gz",
+                                               folder / "base.mem.r0.snap.pickle", folder / "base.mem.r1.snap.pickle"},
+                                              {});
+  Forecaster forecaster(recorded);
+  const ForecastPtr forecast = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
+  ASSERT_EQ(forecast->row.memory.size(), 2U);
+  for (const report::RankMemory& rank : forecast->row.memory) {
+    EXPECT_GT(rank.allocated_peak, rank.persistent);
+    EXPECT_GE(rank.reserved_peak, rank.allocated_peak);
+  }
+}
+
 TEST(Forecaster, PredictsWhatReplayPredicts) {
   const RecordedPtr recorded = open_base();
   Forecaster forecaster(recorded);
   const schedule::Schedule sparse = schedule::find("torchrec/sparse_dist");
   const ForecastPtr forecast = forecaster.predict(sparse, {});
-  const replay::Predictor predictor(recorded->run->trace(), recorded->sites->cut, recorded->sites->table);
+  Diagnostics counted;
+  const replay::Predictor predictor(recorded->run->trace(), *recorded->cut, counted);
   const replay::Prediction expected = predictor.predict(sparse, {});
   EXPECT_EQ(forecast->row.step_time_ns, expected.step_time);
   EXPECT_EQ(forecast->run->steps(), expected.steps);

@@ -37,12 +37,12 @@ TEST(Snap, FindsTheNearestEdgeOfTheGivenRows) {
   const trace::Trace trace = two_streams();
   const Lanes lanes = lay_out(trace);
   const auto all = all_rows(lanes);
-  EXPECT_EQ(nearest_edge(trace, lanes, all, 93, 5), std::optional<Nanoseconds>(90));
-  EXPECT_EQ(nearest_edge(trace, lanes, all, 97, 5), std::optional<Nanoseconds>(100));
-  EXPECT_EQ(nearest_edge(trace, lanes, all, 95, 5), std::optional<Nanoseconds>(90));  // the earlier of equals
-  EXPECT_EQ(nearest_edge(trace, lanes, all, 150, 20), std::nullopt);
+  EXPECT_EQ(nearest_edge(lanes, all, 93, 5), std::optional<Nanoseconds>(90));
+  EXPECT_EQ(nearest_edge(lanes, all, 97, 5), std::optional<Nanoseconds>(100));
+  EXPECT_EQ(nearest_edge(lanes, all, 95, 5), std::optional<Nanoseconds>(90));  // the earlier of equals
+  EXPECT_EQ(nearest_edge(lanes, all, 150, 20), std::nullopt);
   const RowIndex first = row_of(lanes, trace, named(trace, "gemm")).value();
-  EXPECT_EQ(nearest_edge(trace, lanes, std::vector{first}, 93, 10), std::optional<Nanoseconds>(100));
+  EXPECT_EQ(nearest_edge(lanes, std::vector{first}, 93, 10), std::optional<Nanoseconds>(100));
 }
 
 TEST(Measure, CountsSumsAndUnites) {
