@@ -46,6 +46,8 @@ QString shown(const QVariant& number, int column) {
   switch (column) {
     case PredictionsModel::kSpeedup: return QString::number(value, 'f', 3) + QStringLiteral("x");
     case PredictionsModel::kHidden: return QString::number(value, 'f', 0) + QStringLiteral(" %");
+    case PredictionsModel::kHazards:
+    case PredictionsModel::kStaleness:
     case PredictionsModel::kRaces: return value > 0 ? QString::number(value, 'f', 0) : QString();
     default: return QString::number(value, 'f', 2);
   }
@@ -112,6 +114,9 @@ QVariant PredictionsModel::number(int row, int column) const {
     case kAllocated: return most(of.memory, &report::RankMemory::allocated_peak);
     case kReserved: return most(of.memory, &report::RankMemory::reserved_peak);
     case kRaces: return static_cast<int>(of.races.size());
+    case kHazards: return static_cast<int>(of.hazards.size());
+    case kStaleness:
+      return static_cast<qlonglong>(std::max(of.tables_late.value_or(0), of.parameters_late.value_or(0)));
     default: return of_overlap(of.overlap, column);
   }
 }
@@ -124,7 +129,11 @@ QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
     return QVariant((index.column() == kSchedule ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
   }
   if (role == Qt::ToolTipRole && of != nullptr) {
-    return lines(index.column() == kRaces ? of->races : of->reasons);
+    switch (index.column()) {
+      case kRaces: return lines(of->races);
+      case kHazards: return lines(of->hazards);
+      default: return lines(of->reasons);
+    }
   }
   if (index.column() == kSchedule && (role == Qt::DisplayRole || role == Qt::UserRole)) {
     if (of != nullptr) return QString::fromStdString(of->schedule);
@@ -159,6 +168,8 @@ QVariant PredictionsModel::headerData(int section, Qt::Orientation orientation, 
     case kAllocated: return tr("peak allocated GB");
     case kReserved: return tr("peak reserved GB");
     case kRaces: return tr("races");
+    case kHazards: return tr("hazards");
+    case kStaleness: return tr("updates late");
     default: return {};
   }
 }

@@ -9,7 +9,7 @@
 namespace interlace::gui {
 
 /// A line for the recording and one for each prediction, in the order in which they came; columns as in `interlace
-/// predict`. Qt::UserRole gives the number behind a cell, to sort by; Qt::ToolTipRole of the first column the reasons.
+/// predict`. Qt::UserRole gives the number behind a cell, to sort by; Qt::ToolTipRole what is behind it.
 class PredictionsModel : public QAbstractTableModel {
  public:
   enum Column {
@@ -25,6 +25,8 @@ class PredictionsModel : public QAbstractTableModel {
     kAllocated,
     kReserved,
     kRaces,
+    kHazards,
+    kStaleness,
     kColumns
   };
 

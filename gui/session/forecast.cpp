@@ -4,8 +4,7 @@
 
 #include "gui/session/tagging.hpp"
 #include "simulator/analysis/compare.hpp"
-#include "simulator/analysis/host_blocking.hpp"
-#include "simulator/cli/memory_rows.hpp"
+#include "simulator/cli/prediction_row.hpp"
 
 namespace interlace::gui {
 
@@ -15,21 +14,6 @@ std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Inter
   std::vector<analysis::StepWindow> windows;
   for (const std::vector<Interval>& of_rank : steps) windows.push_back(analysis::window_of(of_rank));
   return windows;
-}
-
-report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps,
-                          const std::vector<std::string>& modules) {
-  return {.schedule = prediction.schedule,
-          .step_time_ns = prediction.step_time,
-          .step_time_low_ns = prediction.step_time_low,
-          .step_time_high_ns = prediction.step_time_high,
-          .speedup = std::nullopt,
-          .overlap = steps.overlap.mean,
-          .host_blocked_ns = analysis::total_blocked(steps.host_blocks),
-          .memory = cli::memory_rows(prediction, modules),
-          .reasons = {},
-          .races = prediction.races,
-          .diagnostics = {}};
 }
 
 }  // namespace
@@ -59,7 +43,7 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   Replayed replayed = replay(schedule);
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
-  forecast->row = row_of(replayed.prediction, replayed.steps, recorded_->cut->modules);
+  forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {});
   if (itself_) {
     forecast->row.speedup =
         static_cast<double>(itself_->prediction.step_time) / static_cast<double>(replayed.prediction.step_time);

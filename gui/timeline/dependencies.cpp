@@ -87,8 +87,7 @@ std::vector<Dependency> dependencies_of(const Graph& graph, OperationId op) {
     });
   }
   std::ranges::sort(found, {}, [](const Dependency& d) { return std::tuple(d.kind, d.from, d.to); });
-  const auto repeated = std::ranges::unique(found);
-  found.erase(repeated.begin(), repeated.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

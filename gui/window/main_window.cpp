@@ -159,6 +159,7 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
   facts.emplace_back(tr("schedule"), in_qt(forecast.schedule.name));
   if (!forecast.schedule.description.empty()) facts.emplace_back(tr("is"), in_qt(forecast.schedule.description));
   for (const std::string& reason : forecast.row.reasons) facts.emplace_back(tr("why"), in_qt(reason));
+  for (const std::string& hazard : forecast.row.hazards) facts.emplace_back(tr("hazard"), in_qt(hazard));
   for (const std::string& line : report::memory_lines(forecast.row, std::nullopt)) {
     facts.emplace_back(tr("memory"), in_qt(line));
   }

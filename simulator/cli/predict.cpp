@@ -9,10 +9,9 @@
 #include "simulator/analysis/compare.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
-#include "simulator/check/schedule_check.hpp"
 #include "simulator/cli/errors.hpp"
-#include "simulator/cli/memory_rows.hpp"
 #include "simulator/cli/predict_request.hpp"
+#include "simulator/cli/prediction_row.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/replay/recognise.hpp"
 #include "simulator/schedule/library.hpp"
@@ -104,38 +103,6 @@ void describe_steps(const trace::Trace& trace, const analysis::Annotations& anno
   if (!windows.empty()) recorded.steps = windows.front().steps;
 }
 
-/// What is wrong with the schedule itself, however fast it is.
-void judge(const schedule::Schedule& schedule, report::Prediction& row) {
-  const check::ScheduleCheck verdict = check::check(schedule, {.hazards_only = true});
-  for (const check::Hazard& hazard : verdict.hazards) {
-    row.hazards.push_back(std::string(to_string(hazard.kind)) + " of " + hazard.datum + ": " +
-                          hazard.earlier.operation + " and " + hazard.later.operation +
-                          " are not ordered (interlace check tells more)");
-  }
-  for (const check::Staleness& read : verdict.staleness) {
-    auto& late = read.resource == "tables" ? row.tables_late : row.parameters_late;
-    late = std::max(late.value_or(0), read.updates);
-  }
-}
-
-report::Prediction row_of(const replay::Prediction& prediction, const analysis::StepAnalysis& steps,
-                          const std::vector<std::string>& modules, const Diagnostics& assumptions) {
-  return {.schedule = prediction.schedule,
-          .step_time_ns = prediction.step_time,
-          .step_time_low_ns = prediction.step_time_low,
-          .step_time_high_ns = prediction.step_time_high,
-          .speedup = std::nullopt,
-          .overlap = steps.overlap.mean,
-          .host_blocked_ns = analysis::total_blocked(steps.host_blocks),
-          .memory = memory_rows(prediction, modules),
-          .reasons = {},
-          .races = prediction.races,
-          .diagnostics = assumptions.entries(),
-          .hazards = {},
-          .tables_late = std::nullopt,
-          .parameters_late = std::nullopt};
-}
-
 /// One predicted schedule with all that the report needs of it.
 struct Predicted {
   replay::Prediction prediction;
@@ -217,8 +184,8 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   for (const AskedSchedule& one : asked) {
     try {
       Predicted predicted = itself && one.schedule == *known ? *itself : run(one.schedule);
-      report.predictions.push_back(row_of(predicted.prediction, predicted.steps, cut.modules, assumptions));
-      judge(one.schedule, report.predictions.back());
+      report.predictions.push_back(
+          prediction_row(one.schedule, predicted.prediction, predicted.steps, cut.modules, assumptions));
       if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());
       traces.push_back({one.schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
     } catch (const Error& error) {

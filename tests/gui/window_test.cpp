@@ -1,6 +1,7 @@
 // Drives the real window as a user does.
 #include <gtest/gtest.h>
 
+#include <QApplication>
 #include <QDragEnterEvent>
 #include <QDropEvent>
 #include <QMessageBox>
@@ -31,6 +32,8 @@ class WindowTest : public ::testing::Test {
     window_.resize(1920, 1080);
     window_.show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(&window_));
+    // Nobody hands out the keyboard on an X server without a window manager.
+    QApplication::setActiveWindow(&window_);
   }
   void settle() {
     ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.session().busy(); }, kPatienceMs));

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulator/analysis/step_analysis.hpp"
+#include "simulator/base/diagnostics.hpp"
+#include "simulator/replay/predict.hpp"
+#include "simulator/report/predict_report.hpp"
+#include "simulator/schedule/schedule.hpp"
+
+namespace interlace::cli {
+
+/// What the report tells of one predicted schedule, as far as it takes no other: times, overlap, memory, races, and
+/// what is wrong with the schedule itself, however fast it is. modules: by ModuleId.
+[[nodiscard]] report::Prediction prediction_row(const schedule::Schedule& schedule,
+                                                const replay::Prediction& prediction,
+                                                const analysis::StepAnalysis& steps,
+                                                const std::vector<std::string>& modules,
+                                                const Diagnostics& assumptions);
+
+}  // namespace interlace::cli
