@@ -32,8 +32,9 @@ class WindowTest : public ::testing::Test {
     window_.resize(1920, 1080);
     window_.show();
     ASSERT_TRUE(QTest::qWaitForWindowExposed(&window_));
-    // Nobody hands out the keyboard on an X server without a window manager.
-    QApplication::setActiveWindow(&window_);
+    // An X server without a window manager gives the keyboard to nobody who does not ask, and only after a while.
+    window_.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
   }
   void settle() {
     ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.session().busy(); }, kPatienceMs));
