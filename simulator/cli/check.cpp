@@ -9,7 +9,9 @@
 
 #include "simulator/check/collective_order.hpp"
 #include "simulator/cli/check_output.hpp"
+#include "simulator/cli/check_trace.hpp"
 #include "simulator/cli/errors.hpp"
+#include "simulator/cli/recording.hpp"
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/report/file_output.hpp"
 #include "simulator/schedule/library.hpp"
@@ -25,6 +27,7 @@ constexpr int kTrouble = 2;
 
 struct CheckRequest {
   std::vector<std::string> inputs;
+  CheckTraceRequest trace;  ///< less what `inputs` tells
   std::string format = "table";
   bool feature_processors = false;
   std::int64_t ranks = 2;
@@ -82,7 +85,13 @@ void write_repaired(const CheckRequest& request, const CheckAnswer& answer, Cons
 }
 
 int run_check(const CheckRequest& request, Console& console) {
-  const std::vector<schedule::Schedule> schedules = read_schedules(request.inputs);
+  CheckTraceRequest of_trace = request.trace;
+  of_trace.feature_processors = request.feature_processors;
+  std::vector<std::string> of_schedules;
+  for (const std::string& input : request.inputs) {
+    (is_schedule(input) ? of_schedules : of_trace.recordings).push_back(input);
+  }
+  const std::vector<schedule::Schedule> schedules = read_schedules(of_schedules);
   CheckAnswer answer;
   const check::CheckOptions options{
       .feature_processors = request.feature_processors, .one_rank = request.ranks == 1, .hazards_only = false};
@@ -90,6 +99,7 @@ int run_check(const CheckRequest& request, Console& console) {
     console.progress("checking " + schedule.name);
     answer.schedules.push_back(check::check(schedule, options));
   }
+  if (!of_trace.recordings.empty()) answer.traces.push_back(check_recording(of_trace, console));
   answer.between_ranks = check_ranks(request, schedules);
   console.done();
   if (request.format == "json") {
@@ -105,13 +115,22 @@ int run_check(const CheckRequest& request, Console& console) {
 
 void add_check(CLI::App& app, Action& chosen, int& status) {
   const auto request = std::make_shared<CheckRequest>();
-  CLI::App* check = app.add_subcommand("check", "Prove schedules free of races, or show where they race");
+  CLI::App* check =
+      app.add_subcommand("check", "Prove schedules free of races, or show where they race; the same of traces");
   check->footer("Exit status: 0 without hazards, 1 with, 2 where something could not be checked.");
   check
-      ->add_option("input", request->inputs,
-                   "Schedules: built-in names (interlace schedules), files, or \"all\" built-in ones")
+      ->add_option(
+          "input", request->inputs,
+          "Schedules: built-in names (interlace schedules), files, or \"all\" built-in ones; traces of one run")
       ->required()
       ->type_name("NAME|FILE|all");
+  check
+      ->add_option("--schedule", request->trace.schedule,
+                   "The schedule that the traces were recorded under, where it is none of the built-in ones")
+      ->type_name("NAME|FILE");
+  check->add_option("--profile", request->trace.profile, "Annotation profile (JSON) of another training loop")
+      ->type_name("FILE");
+  check->add_option(kMemorySnapshotsOption, request->trace.memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
   check->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -71,7 +71,30 @@ Json json_of(const check::Staleness& read) {
   return Json{{"stage", read.stage}, {"resource", read.resource}, {"updates", read.updates}};
 }
 
+Json json_of(const trace_check::Side& side) {
+  return Json{
+      {"stage", side.stage}, {"batch", side.batch}, {"does", side.does}, {"stream", side.stream}, {"work", side.work}};
+}
+
+Json json_of(const trace_check::TraceHazard& hazard) {
+  return Json{{"kind", to_string(hazard.kind)},
+              {"datum", hazard.datum},
+              {"ranks", hazard.ranks},
+              {"earlier", json_of(hazard.earlier)},
+              {"later", json_of(hazard.later)},
+              {"at_ns", hazard.at},
+              {"smallest_margin_ns", hazard.smallest_margin},
+              {"largest_margin_ns", hazard.largest_margin},
+              {"occurrences", hazard.occurrences},
+              {"overlapped", hazard.overlapped}};
+}
+
+Json json_of(const trace_check::TraceStaleness& read) {
+  return Json{{"stage", read.stage}, {"resource", read.resource}, {"least", read.least}, {"most", read.most}};
+}
+
 Json json_of(const check::ScheduleCheck& result);
+Json json_of(const trace_check::TraceCheck& result);
 
 template <class T>
 Json array_of(const std::vector<T>& values) {
@@ -98,11 +121,34 @@ Json json_of(const check::ScheduleCheck& result) {
       {"operations", result.operations}};
 }
 
+Json json_of(const trace_check::TraceCheck& result) {
+  return Json{
+      {"source", result.source},
+      {"schedule", result.schedule.empty() ? Json(nullptr) : Json(result.schedule)},
+      {"verdict", !result.hazards.empty()     ? "hazardous"
+                  : !result.undecided.empty() ? "undecided"
+                                              : "sound"},
+      {"hazards", array_of(result.hazards)},
+      {"known_hazards", array_of(result.known_hazards)},
+      {"undecided", array_of(result.undecided)},
+      {"held_by_host", array_of(result.held_by_host)},
+      {"staleness", array_of(result.staleness)},
+      {"stage_runs", result.stage_runs},
+      {"checked", result.checked},
+      {"unchecked", result.unchecked},
+      {"blocks_checked", result.has_memory ? Json(result.blocks_checked) : Json(nullptr)},
+      {"blocks_recorded", result.has_memory ? Json(result.blocks_recorded) : Json(nullptr)},
+      {"collectives_unmatched", result.collectives_unmatched},
+      {"waits",
+       {{"recorded", result.waits_recorded}, {"inferred", result.waits_inferred}, {"unknown", result.waits_unknown}}}};
+}
+
 }  // namespace
 
 void write_check_json(std::ostream& out, const CheckAnswer& answer) {
-  out << report::text_of(
-      Json{{"schedules", array_of(answer.schedules)}, {"between_ranks", array_of(answer.between_ranks)}});
+  out << report::text_of(Json{{"schedules", array_of(answer.schedules)},
+                              {"traces", array_of(answer.traces)},
+                              {"between_ranks", array_of(answer.between_ranks)}});
 }
 
 }  // namespace interlace::cli

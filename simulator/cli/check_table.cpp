@@ -192,15 +192,16 @@ void write_overview(std::ostream& out, std::span<const ScheduleCheck> results, c
 
 bool has_hazards(const CheckAnswer& answer) {
   return !answer.between_ranks.empty() ||
+         std::ranges::any_of(answer.traces, [](const auto& one) { return !one.hazards.empty(); }) ||
          std::ranges::any_of(answer.schedules, [](const ScheduleCheck& one) { return !one.hazards.empty(); });
 }
 
 void write_check_table(std::ostream& out, const CheckAnswer& answer, const TextStyle& style) {
-  const bool alone = answer.schedules.size() == 1;
-  if (!alone) write_overview(out, answer.schedules, style);
+  const bool alone = answer.schedules.size() == 1 && answer.traces.empty();
+  if (answer.schedules.size() > 1) write_overview(out, answer.schedules, style);
   for (const ScheduleCheck& result : answer.schedules) {
     const bool clean = result.hazards.empty() && result.lost_overlaps.empty() && result.pointless_streams.empty();
-    if (!alone && clean) continue;
+    if (answer.schedules.size() > 1 && clean) continue;
     if (!alone) out << '\n';
     write_title(out, result, style);
     for (const Hazard& hazard : result.hazards) write_hazard(out, hazard, style);
@@ -208,6 +209,7 @@ void write_check_table(std::ostream& out, const CheckAnswer& answer, const TextS
     write_waste(out, result, style);
     if (alone) write_in_full(out, result, style);
   }
+  for (const trace_check::TraceCheck& result : answer.traces) write_trace_check(out, result, style);
   if (answer.between_ranks.empty()) return;
   out << '\n' << report::coloured(style, Colour::kBold, "between the ranks") << '\n';
   for (const Hazard& hazard : answer.between_ranks) write_hazard(out, hazard, style);

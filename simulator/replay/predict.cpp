@@ -132,7 +132,8 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   if (!memory_.empty()) memory = memory_of(memory_, *recorded_, schedule, plan, sites_, results, options.memory);
 
   const std::int32_t first = options.simulation.warm_up;
-  trace::Trace predicted = predicted_trace(*trace_, plan, sites_, result, memory, first, options.shown_steps);
+  trace::Trace predicted =
+      predicted_trace(*trace_, plan, sites_, cut_->modules, result, memory, first, options.shown_steps);
   std::vector<std::vector<Interval>> windows;
   for (const std::vector<double>& ends : result.iteration_ends) {
     auto& of_rank = windows.emplace_back();

@@ -72,6 +72,16 @@ class TraceWriter {
                        {.kind = trace::RangeKind::kAnnotation});
   }
 
+  /// From the first to the last call of a part of a stage. No annotation: stages are what analyses tell of.
+  void add_part(const HostCall& from, const HostCall& to, const std::string& label) {
+    builder_.add_range({threads_[from.rank],
+                        builder_.intern(label),
+                        rounded(from.start_ns),
+                        rounded(to.end_ns) - rounded(from.start_ns),
+                        {}},
+                       {.kind = trace::RangeKind::kOther});
+  }
+
   void add(const HostCall& call, std::int64_t correlation) {
     const TraceBuilder::Common common{
         threads_[call.rank], builder_.intern(call.recorded ? recorded_->name(*call.recorded) : kInventedCall),
@@ -206,9 +216,40 @@ Interval host_window(const SimulationResult& result, std::uint32_t rank, std::in
   return {begin.value_or(end), end};
 }
 
+/// Consecutive calls of one segment are a part of its stage.
+template <class Wanted>
+void add_parts(const SimulationResult& result, std::span<const std::string> modules, const Wanted& wanted,
+               TraceWriter& writer) {
+  struct Part {
+    const HostCall* first = nullptr;
+    const HostCall* last = nullptr;
+  };
+  const auto close = [&](const Part& part) {
+    if (part.first == nullptr || !wanted(part.first->iteration)) return;
+    const stages::SegmentKey& key = part.first->segment;
+    const std::string label =
+        stages::part_label(key.module ? modules[key.module->index()] : std::string_view(), key.piece);
+    if (!label.empty()) writer.add_part(*part.first, *part.last, label);
+  };
+  std::vector<Part> open;
+  for (const HostCall& call : result.calls) {
+    if (call.rank >= open.size()) open.resize(call.rank + 1);
+    Part& part = open[call.rank];
+    const bool goes_on = part.first != nullptr && part.first->segment == call.segment &&
+                         part.first->batch == call.batch && part.first->iteration == call.iteration;
+    if (!goes_on) {
+      close(part);
+      part.first = &call;
+    }
+    part.last = &call;
+  }
+  for (const Part& part : open) close(part);
+}
+
 }  // namespace
 
-Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& table, const SimulationResult& result,
+Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& table,
+                      std::span<const std::string> modules, const SimulationResult& result,
                       std::span<const PredictedMemory> memory, std::int32_t first, std::int32_t count) {
   TraceWriter writer(recorded, plan, table);
   const auto wanted = [&](std::int32_t iteration) { return iteration >= first && iteration < first + count; };
@@ -217,6 +258,7 @@ Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& 
   }
   // Before the calls: at one instant an event is recorded and waited for before work is queued behind it. What was
   // recorded before the window is over for all that is shown.
+  add_parts(result, modules, wanted, writer);
   for (const EventWait& wait : result.waits) {
     if (wanted(wait.recorded_in) && wanted(wait.waited_in)) writer.add(wait);
   }

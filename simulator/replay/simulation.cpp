@@ -149,7 +149,7 @@ class Simulation {
   bool make_call(std::uint32_t rank, std::uint32_t recorded, const Instruction& instruction, const RecordedCall& call,
                  double now) {
     Host& host = hosts_[rank];
-    const double duration = host_time(host, call.duration);
+    const double end = std::floor(now + host_time(host, call.duration));  // hosts run by whole nanoseconds
     std::optional<TokenId> blocks;
     for (std::uint32_t w = 0; w < call.works; ++w) {
       const RecordedWork& work = table_->ranks[rank][recorded].works[call.first_work + w];
@@ -163,14 +163,14 @@ class Simulation {
                              .rank = rank,
                              .iteration = host.iteration,
                              .start_ns = now,
-                             .end_ns = now + duration,
+                             .end_ns = end,
                              .segment = instruction.segment,
                              .batch = host.iteration + instruction.batch,
                              .stream = instruction.stream});
     if (blocks) {
       sleep(rank, *blocks);
     } else {
-      schedule(rank, now + duration);
+      schedule(rank, end);
     }
     return true;
   }
@@ -282,7 +282,7 @@ class Simulation {
       const auto done = machine_.done_at(*host.waits_for);
       if (!done) continue;
       host.waits_for.reset();
-      const double resume = std::max(now_ns_, *done) + kSyncReturnNs;
+      const double resume = std::floor(std::max(now_ns_, *done) + kSyncReturnNs);
       if (host.last_wait) {
         result_.waits[*host.last_wait].resumed_ns = resume;
         host.last_wait.reset();

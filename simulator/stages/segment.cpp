@@ -1,5 +1,7 @@
 #include "simulator/stages/segment.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -16,6 +18,22 @@ std::optional<Piece> piece_named(std::string_view word) {
   const auto found = std::ranges::find(kPieces, word);
   if (found == kPieces.end()) return std::nullopt;
   return static_cast<Piece>(found - kPieces.begin());
+}
+
+std::string part_label(std::string_view module, Piece piece) {
+  if (module.empty() && piece == Piece::kWhole) return {};
+  if (piece == Piece::kWhole) return fmt::format("[{}]", module);
+  return fmt::format("[{}:{}]", module, to_string(piece));
+}
+
+std::optional<PartLabel> part_label_of(std::string_view name) {
+  if (name.size() < 2 || !name.starts_with('[') || !name.ends_with(']')) return std::nullopt;
+  name = name.substr(1, name.size() - 2);
+  const std::size_t colon = name.rfind(':');
+  if (colon != std::string_view::npos) {
+    if (const auto piece = piece_named(name.substr(colon + 1))) return PartLabel{name.substr(0, colon), *piece};
+  }
+  return PartLabel{name, Piece::kWhole};
 }
 
 }  // namespace interlace::stages

@@ -37,4 +37,16 @@ struct SegmentKey {
   auto operator<=>(const SegmentKey&) const = default;
 };
 
+/// What the name of a range inside a stage's says: which part of the stage it is.
+struct PartLabel {
+  std::string_view module;  ///< empty: all
+  Piece piece = Piece::kWhole;
+
+  bool operator==(const PartLabel&) const = default;
+};
+/// "[ebc]", "[ebc:update]", "[:exchange]"; empty for the whole of a stage. `module` is empty for all modules.
+[[nodiscard]] std::string part_label(std::string_view module, Piece piece);
+/// None for a name of another form.
+[[nodiscard]] std::optional<PartLabel> part_label_of(std::string_view name);
+
 }  // namespace interlace::stages

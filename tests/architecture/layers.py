@@ -16,11 +16,12 @@ DIRECT = {
     "contention": ("trace", "des"),
     "allocator": ("base",),
     "memory": ("stages", "allocator"),
+    "trace_check": ("check", "memory"),
     "replay": ("memory", "check", "contention"),
     "what_if": ("replay",),
     "analysis": ("graph",),
     "report": ("analysis",),
-    "cli": ("ingest", "what_if", "report"),
+    "cli": ("ingest", "what_if", "report", "trace_check"),
 }
 
 # What the other top folders may include of ours beside themselves.

@@ -9,6 +9,7 @@
 #include "simulator/report/text.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/parse.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/cli/run_interlace.hpp"
 
 namespace interlace::cli {
@@ -107,6 +108,45 @@ TEST(CheckCommand, WritesTheRepairedSchedule) {
   std::filesystem::remove(file);
   EXPECT_EQ(interlace("check torchrec/base --repair " + file.string()).status, 0);
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+const std::string kSample = INTERLACE_SOURCE_DIR "/samples/traces/torchrec_c6/";
+
+TEST(CheckCommand, ChecksTracesToo) {
+  const Finished sound = interlace("check " + kSample + "sparse.r0.json.gz " + kSample + "sparse.r1.json.gz");
+  EXPECT_EQ(sound.status, 0) << sound.err;
+  EXPECT_NE(sound.out.find(": sound"), std::string::npos) << sound.out;
+  EXPECT_NE(sound.out.find("under torchrec/sparse_dist"), std::string::npos) << sound.out;
+  const Finished held = interlace("check " + kSample + "fused_snew.r0.json.gz " + kSample + "fused_snew.r1.json.gz");
+  EXPECT_EQ(held.status, 0);
+  EXPECT_NE(held.out.find("read_before_write of kjt would be a hazard"), std::string::npos) << held.out;
+  std::istringstream lines(held.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(report::columns_of(line), 100U) << line;
+
+  const testing::TemporaryFolder folder;
+  const std::string out = (folder.path() / "out").string();
+  const std::string name = "semi_sync_inplace_without_event";
+  ASSERT_EQ(interlace("predict --from " + kSample + "sparse.r0.json.gz " + kSample + "sparse.r1.json.gz --schedule " +
+                      bug(name) + " --out " + out)
+                .status,
+            0);
+  const Finished predicted = interlace("check --format json " + out + "/bugs_" + name + ".ilt");
+  EXPECT_EQ(predicted.status, 1) << predicted.err;
+  const Json trace = Json::parse(predicted.out).at("traces").at(0);
+  EXPECT_EQ(trace.at("verdict"), "hazardous");
+  EXPECT_EQ(trace.at("hazards").at(0).at("datum"), "batch");
+  EXPECT_EQ(trace.at("hazards").at(0).at("ranks"), Json({0, 1}));
+  EXPECT_LT(trace.at("hazards").at(0).at("smallest_margin_ns").get<std::int64_t>(), 0);
+}
+
+// Without annotated stages nothing can be said, which is no acquittal.
+TEST(CheckCommand, SaysWhereThereIsNothingToCheck) {
+  const Finished missing = interlace("check no_such.ilt");
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_TRUE(missing.err.starts_with("error[ingest.cannot_open]")) << missing.err;
+  const Finished single = interlace("check " + kSample + "sparse.mem.r0.snap.pickle");
+  EXPECT_EQ(single.status, 2);
+  EXPECT_TRUE(single.err.starts_with("error[trace_check.nothing_to_check]")) << single.err;
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+#include "simulator/cli/check_trace.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "simulator/cli/recording.hpp"
+#include "simulator/replay/recognise.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/stages/cut.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+/// The schedule that a recording was made under, as the user says or as it looks.
+schedule::Schedule recorded_schedule(const CheckTraceRequest& request, const trace::Trace& trace,
+                                     const stages::Cut& cut) {
+  if (request.schedule) return schedule::load(*request.schedule);
+  Diagnostics none;
+  const replay::SiteTable sites = replay::find_sites(trace, cut, none);
+  const std::vector<schedule::Schedule> library = schedule::all_sound();
+  const schedule::Schedule* known = replay::recognise(library, trace, cut, sites);
+  if (known == nullptr) {
+    throw Error(trace_check::kNothingToCheck, request.recordings.front(),
+                "recorded under none of the built-in schedules, so that the batch of a stage is not known",
+                "name the schedule with --schedule");
+  }
+  return *known;
+}
+
+}  // namespace
+
+bool is_schedule(const std::string& input) {
+  const std::filesystem::path path(input);
+  if (!std::filesystem::exists(path)) {
+    const bool of_trace = input.ends_with(".ilt") || input.ends_with(".gz") || input.ends_with(".pickle");
+    return !of_trace;
+  }
+  if (std::filesystem::is_directory(path) || path.extension() != ".json") return false;
+  constexpr std::size_t kHead = std::size_t{1} << 20;
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (head.find("\"interlace_schedule\"") != std::string::npos) return true;
+  // A small file that is no trace was meant as a schedule: its errors are told as those of one.
+  return head.size() < kHead && head.find("\"traceEvents\"") == std::string::npos;
+}
+
+trace_check::TraceCheck check_recording(const CheckTraceRequest& request, Console& console) {
+  ingest::Recording recording = read_recording(request.recordings, request.memory_snapshots, console);
+  const trace::Trace& trace = recording.trace;
+  console.progress("checking what ran");
+  trace_check::StagedWork staged;
+  trace_check::TraceCheckOptions options{.feature_processors = request.feature_processors, .known = {}};
+  std::string name;
+  if (!request.profile && trace_check::names_its_stages(trace)) {
+    staged = trace_check::staged_by_names(trace);
+  } else {
+    const stages::Profile profile =
+        request.profile ? stages::read_profile(*request.profile) : stages::torchrec_profile();
+    const stages::Cut cut = stages::cut(trace, profile, recording.diagnostics);
+    const schedule::Schedule schedule = recorded_schedule(request, trace, cut);
+    name = schedule.name;
+    options.known = schedule.known_hazards;
+    staged = trace_check::staged_by(trace, cut, schedule);
+  }
+  trace_check::TraceCheck result = trace_check::check(trace, staged, options, recording.diagnostics);
+  result.source = request.recordings.front();
+  if (request.recordings.size() > 1) result.source += " and " + std::to_string(request.recordings.size() - 1) + " more";
+  result.schedule = name;
+  if (result.checked == 0) {
+    throw Error(trace_check::kNothingToCheck, result.source, "what its device work touches is not known",
+                "record a training loop whose stages are annotated, or give --profile");
+  }
+  return result;
+}
+
+}  // namespace interlace::cli

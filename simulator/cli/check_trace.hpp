@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/cli/console.hpp"
+#include "simulator/trace_check/trace_check.hpp"
+
+namespace interlace::cli {
+
+struct CheckTraceRequest {
+  std::vector<std::string> recordings;
+  std::vector<std::string> memory_snapshots;
+  std::optional<std::string> schedule;  ///< that they were recorded under; none: found out
+  std::optional<std::string> profile;   ///< annotations of another code base
+  bool feature_processors = false;
+};
+
+/// Whether an input of `check` is a schedule: the name of a built-in one, or a file that is none of the formats of
+/// traces.
+[[nodiscard]] bool is_schedule(const std::string& input);
+
+/// Checks what really ran. Throws Error(trace_check.nothing_to_check) where no access is known, and as reading and
+/// cutting do.
+[[nodiscard]] trace_check::TraceCheck check_recording(const CheckTraceRequest& request, Console& console);
+
+}  // namespace interlace::cli

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <ostream>
+#include <string>
+
+#include "simulator/cli/check_output.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+using report::Colour;
+using report::TextStyle;
+using trace_check::TraceCheck;
+using trace_check::TraceHazard;
+
+constexpr std::size_t kMargin = 12;
+
+void write_item(std::ostream& out, std::string_view word, std::string_view text, const TextStyle& style,
+                std::size_t indent = 2) {
+  std::string lead = std::string(indent, ' ') + std::string(word);
+  lead.append(indent + kMargin - std::min(indent + kMargin, lead.size()), ' ');
+  for (const std::string& line : report::wrapped(text, style.width - lead.size())) {
+    out << report::coloured(style, Colour::kDim, lead) << line << '\n';
+    lead.assign(lead.size(), ' ');
+  }
+}
+
+std::string in_us(Nanoseconds time) { return fmt::format("{:.1f} us", static_cast<double>(time) / 1e3); }
+
+std::string side_text(const trace_check::Side& side) {
+  return fmt::format("{} of batch {} ({} on {})", side.stage, side.batch, report::shortened_middle(side.work, 48),
+                     side.stream);
+}
+
+std::string times(std::int64_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
+
+std::string luck(const TraceHazard& hazard) {
+  if (hazard.overlapped > 0) {
+    return fmt::format("seen {}, overlapped {}, by {} at most", times(hazard.occurrences), times(hazard.overlapped),
+                       in_us(-hazard.smallest_margin));
+  }
+  if (hazard.occurrences == 1) return fmt::format("seen once; it went well by {}", in_us(hazard.smallest_margin));
+  return fmt::format("seen {}; it went well by {} to {}", times(hazard.occurrences), in_us(hazard.smallest_margin),
+                     in_us(hazard.largest_margin));
+}
+
+std::string ranks_text(const std::vector<std::int32_t>& ranks) {
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
+}
+
+struct Look {
+  Colour colour = Colour::kBad;
+  std::string_view mark;
+  std::string_view prefix;
+  std::string_view note;
+};
+
+void write_hazard(std::ostream& out, const TraceHazard& hazard, const Look& look, const TextStyle& style) {
+  out << "  " << report::coloured(style, look.colour, look.mark) << ' '
+      << report::coloured(
+             style, Colour::kBold,
+             fmt::format("{}{}: {} on {}", look.prefix, to_string(hazard.kind), hazard.datum, ranks_text(hazard.ranks)))
+      << '\n';
+  constexpr std::size_t kDeep = 4;
+  write_item(out, hazard.earlier.does, side_text(hazard.earlier), style, kDeep);
+  write_item(out, hazard.later.does, side_text(hazard.later), style, kDeep);
+  write_item(out, "luck", luck(hazard), style, kDeep);
+  if (!look.note.empty()) write_item(out, "but", look.note, style, kDeep);
+}
+
+std::string held_text(const TraceHazard& held) {
+  return fmt::format("{} of {} would be a hazard between {} ({}) and {} ({}), if the host did not wait in between",
+                     to_string(held.kind), held.datum, held.earlier.stage, held.earlier.stream, held.later.stage,
+                     held.later.stream);
+}
+
+std::string verdict(const TraceCheck& result) {
+  if (!result.hazards.empty()) {
+    return result.hazards.size() == 1 ? "1 hazard" : fmt::format("{} hazards", result.hazards.size());
+  }
+  if (!result.undecided.empty()) return fmt::format("{} undecided", result.undecided.size());
+  return result.known_hazards.empty() ? "sound" : fmt::format("sound, {} known", result.known_hazards.size());
+}
+
+std::string staleness_text(const trace_check::TraceStaleness& read) {
+  const std::string late =
+      read.least == read.most ? std::to_string(read.most) : fmt::format("{} to {}", read.least, read.most);
+  return fmt::format("{} reads {} {} updates late", read.stage, read.resource, late);
+}
+
+}  // namespace
+
+void write_trace_check(std::ostream& out, const TraceCheck& result, const TextStyle& style) {
+  const Colour colour = !result.hazards.empty()     ? Colour::kBad
+                        : !result.undecided.empty() ? Colour::kWarning
+                                                    : Colour::kGood;
+  out << report::coloured(style, Colour::kBold, report::shortened_middle(result.source, style.width - 28)) << ": "
+      << report::coloured(style, colour, verdict(result)) << '\n';
+  const Look wrong{Colour::kBad, style.unicode ? "✗" : "x", "", ""};
+  const Look known{Colour::kWarning, "!", "known ", "the schedule says that it has this hazard"};
+  const Look undecided{Colour::kWarning, "?", "undecided ",
+                       "a wait in between may order them: the recording does not tell for sure what it waits for"};
+  for (const TraceHazard& hazard : result.hazards) write_hazard(out, hazard, wrong, style);
+  for (const TraceHazard& hazard : result.known_hazards) write_hazard(out, hazard, known, style);
+  for (const TraceHazard& hazard : result.undecided) write_hazard(out, hazard, undecided, style);
+  if (!result.schedule.empty()) write_item(out, "recorded", "under " + result.schedule, style);
+  write_item(out, "checked",
+             fmt::format("{} kernels, copies and collectives of {} stage runs; {} whose accesses are not known are not",
+                         report::thousands(result.checked), report::thousands(result.stage_runs),
+                         report::thousands(result.unchecked)),
+             style);
+  write_item(out, "memory",
+             result.has_memory
+                 ? fmt::format("{} blocks that stages left to others and that were used again, {} of them kept "
+                               "by record_stream",
+                               report::thousands(result.blocks_checked), report::thousands(result.blocks_recorded))
+                 : "not checked: no frees with their completion in the recording (--memory-snapshot)",
+             style);
+  write_item(out, "waits",
+             fmt::format("{} recorded, {} inferred, {} unknown", report::thousands(result.waits_recorded),
+                         report::thousands(result.waits_inferred), report::thousands(result.waits_unknown)),
+             style);
+  if (result.collectives_unmatched > 0) {
+    write_item(out, "collectives",
+               fmt::format("{} without peers on the other ranks", report::thousands(result.collectives_unmatched)),
+               style);
+  }
+  for (const TraceHazard& held : result.held_by_host) write_item(out, "by the host", held_text(held), style);
+  for (const trace_check::TraceStaleness& read : result.staleness) write_item(out, "late", staleness_text(read), style);
+}
+
+}  // namespace interlace::cli

@@ -1,0 +1,65 @@
+#include "simulator/trace_check/order.hpp"
+
+#include <algorithm>
+#include <boost/graph/topological_sort.hpp>
+#include <iterator>
+
+namespace interlace::trace_check {
+
+using graph::Graph;
+using graph::VertexId;
+using trace::LaneId;
+using trace::OperationId;
+
+std::vector<VertexId> along_time(const Graph& graph) {
+  std::vector<VertexId> order;
+  order.reserve(graph.vertices());
+  // Boost writes targets first; of the turned graph these are the sources.
+  boost::topological_sort(graph.predecessors(), std::back_inserter(order));
+  return order;
+}
+
+RecordedOrder::RecordedOrder(const Graph& graph, const graph::StreamQueues& queues,
+                             std::span<const VertexId> along_time, trace::RankId rank, bool host_waits)
+    : trace_(&graph.trace()) {
+  const trace::Trace& trace = *trace_;
+  stream_of_.assign(trace.lanes().size(), 0);
+  place_.assign(trace.size(), 0);
+  row_.assign(trace.size(), 0);
+  std::uint32_t rows = 0;
+  for (std::uint32_t l = 0; l < trace.lanes().size(); ++l) {
+    if (trace.lane({l}).rank != rank || queues.queue({l}).empty()) continue;
+    stream_of_[l] = static_cast<std::uint32_t>(streams_++);
+    std::uint32_t place = 0;
+    for (const OperationId op : queues.queue({l})) {
+      place_[op.index()] = ++place;
+      row_[op.index()] = rows++;
+    }
+  }
+  clocks_.resize(std::size_t{rows} * streams_);
+  std::vector<std::uint32_t> clock_of(graph.vertices() * streams_);
+  for (const VertexId vertex : along_time) {
+    const auto clock = std::span(clock_of).subspan(vertex * streams_, streams_);
+    graph.for_each_predecessor(vertex, [&](VertexId from, graph::EdgeKind kind) {
+      const bool by_host = kind == graph::EdgeKind::kHostSync || kind == graph::EdgeKind::kBlockingCopy;
+      if (by_host && !host_waits) return;
+      const auto other = std::span(clock_of).subspan(from * streams_, streams_);
+      for (std::size_t s = 0; s < streams_; ++s) clock[s] = std::max(clock[s], other[s]);
+    });
+    const auto op = graph.operation_of(vertex);
+    if (!op || place_[op->index()] == 0) continue;
+    if (Graph::is_end(vertex)) {
+      auto& own = clock[stream_of_[trace.lane_of(*op).index()]];
+      own = std::max(own, place_[op->index()]);
+    } else {
+      std::ranges::copy(clock, clocks_.begin() + static_cast<std::ptrdiff_t>(row_[op->index()] * streams_));
+    }
+  }
+}
+
+bool RecordedOrder::before(OperationId earlier, OperationId later) const {
+  const std::size_t stream = stream_of_[trace_->lane_of(earlier).index()];
+  return clocks_[row_[later.index()] * streams_ + stream] >= place_[earlier.index()];
+}
+
+}  // namespace interlace::trace_check

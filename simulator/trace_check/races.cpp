@@ -1,0 +1,90 @@
+#include "simulator/trace_check/races.hpp"
+
+#include <algorithm>
+
+namespace interlace::trace_check {
+
+namespace {
+
+using check::HazardKind;
+using trace::OperationId;
+
+class Finder {
+ public:
+  Finder(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses, const RecordedOrder& order)
+      : trace_(&trace), staged_(&staged), accesses_(&accesses), order_(&order) {}
+
+  std::vector<Race> run() {
+    for (const auto& [key, touches] : accesses_->data) {
+      for (std::size_t later = 1; later < touches.size(); ++later) look_back(key, touches, later);
+    }
+    return std::move(races_);
+  }
+
+ private:
+  /// Back to the stage that wrote last: what came before that is its concern.
+  void look_back(const DatumKey& key, const std::vector<Touch>& touches, std::size_t at) {
+    const Touch& later = touches[at];
+    const Touch* writer = nullptr;
+    for (std::size_t i = at; i-- > 0;) {
+      const Touch& earlier = touches[i];
+      if (!meet(earlier.module, later.module) || (writer != nullptr && !same_stage(*writer, earlier))) continue;
+      if (earlier.writes || later.writes) compare(key, earlier, later);
+      const bool covers = !earlier.module || earlier.module == later.module;
+      if (earlier.writes && covers && !same_stage(earlier, later)) writer = &earlier;
+    }
+  }
+
+  [[nodiscard]] const AccessGroup& group(const Touch& touch) const { return accesses_->groups[touch.group]; }
+
+  [[nodiscard]] bool same_stage(const Touch& a, const Touch& b) const {
+    const StageRun& one = staged_->runs[group(a).run];
+    const StageRun& other = staged_->runs[group(b).run];
+    return one.stage == other.stage && one.batch == other.batch;
+  }
+
+  void compare(const DatumKey& key, const Touch& earlier, const Touch& later) {
+    const AccessGroup& first = group(earlier);
+    const AccessGroup& second = group(later);
+    if (first.stream == second.stream) return;
+    if (same_stage(earlier, later) && (first.collective || !second.collective)) return;
+    for (const OperationId op : second.work) {
+      const auto before = last_launched_before(first, op);
+      if (before && !order_->before(*before, op)) {
+        add(key, earlier, later, *before, op);
+        return;
+      }
+      if (before == first.work.back()) return;  // so is what follows on the same stream
+    }
+  }
+
+  [[nodiscard]] std::optional<OperationId> last_launched_before(const AccessGroup& group, OperationId op) const {
+    const Nanoseconds time = launched_at(*trace_, op);
+    const auto after =
+        std::ranges::upper_bound(group.work, time, {}, [&](OperationId work) { return launched_at(*trace_, work); });
+    if (after == group.work.begin()) return std::nullopt;
+    return *std::prev(after);
+  }
+
+  void add(const DatumKey& key, const Touch& earlier, const Touch& later, OperationId first, OperationId second) {
+    HazardKind kind = HazardKind::kReadBeforeWrite;
+    if (later.writes) kind = earlier.writes ? HazardKind::kUnorderedWrites : HazardKind::kWriteWhileRead;
+    races_.push_back(
+        {kind, key, first, second, group(earlier).run, group(later).run, trace_->start(second) - trace_->end(first)});
+  }
+
+  const trace::Trace* trace_;
+  const StagedWork* staged_;
+  const Accesses* accesses_;
+  const RecordedOrder* order_;
+  std::vector<Race> races_;
+};
+
+}  // namespace
+
+std::vector<Race> find_races(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses,
+                             const RecordedOrder& order) {
+  return Finder(trace, staged, accesses, order).run();
+}
+
+}  // namespace interlace::trace_check

@@ -1,0 +1,181 @@
+#include "simulator/trace_check/trace_check.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "simulator/graph/graph.hpp"
+#include "simulator/graph/rules/rules.hpp"
+#include "simulator/graph/stream_queues.hpp"
+#include "simulator/trace_check/accesses.hpp"
+#include "simulator/trace_check/order.hpp"
+#include "simulator/trace_check/races.hpp"
+#include "simulator/trace_check/reuse.hpp"
+#include "simulator/trace_check/staleness.hpp"
+
+namespace interlace::trace_check {
+
+namespace {
+
+using check::HazardKind;
+using trace::LaneId;
+using trace::OperationId;
+
+std::string stream_name(const trace::Trace& trace, LaneId stream) {
+  const trace::Lane& lane = trace.lane(stream);
+  return lane.name.empty() ? "stream " + std::to_string(lane.number) : lane.name;
+}
+
+std::string datum_name(const DatumKey& key) { return std::string(schedule::traits_of(key.resource).name); }
+
+class Checker {
+ public:
+  Checker(const trace::Trace& trace, const StagedWork& staged, const TraceCheckOptions& options,
+          Diagnostics& diagnostics)
+      : trace_(&trace), staged_(&staged), options_(options), graph_(trace, diagnostics), queues_(trace) {
+    result_.collectives_unmatched = diagnostics.count_of(graph::kCollectiveUnmatched.code);
+  }
+
+  TraceCheck run() {
+    count_waits();
+    result_.stage_runs = std::ssize(staged_->runs);
+    const std::vector<graph::VertexId> order = along_time(graph_);
+    for (std::uint32_t r = 0; r < trace_->ranks().size(); ++r) check_rank({r}, order);
+    for (auto& [key, hazard] : hazards_) sort_in(std::get<Verdict>(key), std::move(hazard));
+    return std::move(result_);
+  }
+
+ private:
+  enum class Verdict : std::uint8_t { kHazard, kUndecided, kHeldByHost };
+  /// Hazards that differ in rank, batch and time only are one; streams of the ranks are the same by their names.
+  using Key =
+      std::tuple<Verdict, HazardKind, schedule::Resource, schedule::Stage, schedule::Stage, std::string, std::string>;
+
+  void count_waits() {
+    for (const graph::ResolvedWait& wait : graph_.waits()) {
+      const bool doubtful = wait.evidence == graph::Evidence::kUnknown || wait.producer_stream_assumed;
+      if (doubtful && wait.stream) doubtful_[*wait.stream].push_back(trace_->start(wait.wait));
+      if (wait.evidence == graph::Evidence::kRecorded) {
+        ++result_.waits_recorded;
+      } else if (wait.evidence == graph::Evidence::kUnknown) {
+        ++result_.waits_unknown;
+      } else {
+        ++result_.waits_inferred;
+      }
+    }
+  }
+
+  void check_rank(trace::RankId rank, const std::vector<graph::VertexId>& along_time) {
+    const Accesses accesses =
+        find_accesses(*trace_, *staged_, rank, {.feature_processors = options_.feature_processors});
+    result_.checked += accesses.checked;
+    result_.unchecked += accesses.unchecked;
+    const RecordedOrder order(graph_, queues_, along_time, rank);
+    std::vector<Race> races = find_races(*trace_, *staged_, accesses, order);
+    const Reuse reuse = find_reuse(*trace_, *staged_, accesses, queues_, order, rank);
+    races.insert(races.end(), reuse.races.begin(), reuse.races.end());
+    for (const Race& race : races) add(race, rank, may_be_ordered(race) ? Verdict::kUndecided : Verdict::kHazard);
+    result_.blocks_checked += reuse.checked;
+    result_.blocks_recorded += reuse.recorded;
+    result_.has_memory = result_.has_memory || reuse.has_events;
+
+    const RecordedOrder without_host(graph_, queues_, along_time, rank, false);
+    for (const Race& race : find_races(*trace_, *staged_, accesses, without_host)) {
+      if (order.before(race.earlier, race.later) && !may_be_ordered(race)) add(race, rank, Verdict::kHeldByHost);
+    }
+    for (TraceStaleness& staleness : staleness_of(*staged_, accesses)) merge(std::move(staleness));
+  }
+
+  void merge(TraceStaleness staleness) {
+    const auto same = std::ranges::find_if(result_.staleness, [&](const TraceStaleness& known) {
+      return known.stage == staleness.stage && known.resource == staleness.resource;
+    });
+    if (same == result_.staleness.end()) {
+      result_.staleness.push_back(std::move(staleness));
+    } else {
+      same->least = std::min(same->least, staleness.least);
+      same->most = std::max(same->most, staleness.most);
+    }
+  }
+
+  /// Whether the stream waits, between the launches of the two, for something that is not known for sure.
+  [[nodiscard]] bool may_be_ordered(const Race& race) const {
+    const auto doubtful = doubtful_.find(trace_->lane_of(race.later));
+    if (doubtful == doubtful_.end()) return false;
+    const Nanoseconds from = launched_at(*trace_, race.earlier);
+    const Nanoseconds to = launched_at(*trace_, race.later);
+    return std::ranges::any_of(doubtful->second, [&](Nanoseconds at) { return from <= at && at <= to; });
+  }
+
+  void sort_in(Verdict verdict, TraceHazard hazard) {
+    switch (verdict) {
+      case Verdict::kUndecided: result_.undecided.push_back(std::move(hazard)); break;
+      case Verdict::kHeldByHost: result_.held_by_host.push_back(std::move(hazard)); break;
+      case Verdict::kHazard: {
+        const bool known = std::ranges::any_of(options_.known, [&](const schedule::KnownHazard& one) {
+          return one.kind == to_string(hazard.kind) && one.of == hazard.datum;
+        });
+        (known ? result_.known_hazards : result_.hazards).push_back(std::move(hazard));
+      }
+    }
+  }
+
+  void add(const Race& race, trace::RankId rank, Verdict verdict) {
+    const StageRun& earlier = staged_->runs[race.earlier_run];
+    const StageRun& later = staged_->runs[race.later_run];
+    const Key key{verdict,
+                  race.kind,
+                  race.datum.resource,
+                  earlier.stage,
+                  later.stage,
+                  stream_name(*trace_, trace_->lane_of(race.earlier)),
+                  stream_name(*trace_, trace_->lane_of(race.later))};
+    const auto [known, is_new] = hazards_.try_emplace(key);
+    TraceHazard& hazard = known->second;
+    if (is_new) {
+      hazard.kind = race.kind;
+      hazard.datum = datum_name(race.datum);
+      hazard.largest_margin = race.margin;
+    }
+    const std::int32_t number = trace_->ranks()[rank.index()].number;
+    if (hazard.ranks.empty() || hazard.ranks.back() != number) hazard.ranks.push_back(number);
+    ++hazard.occurrences;
+    if (race.margin < 0) ++hazard.overlapped;
+    hazard.largest_margin = std::max(hazard.largest_margin, race.margin);
+    if (!is_new && race.margin >= hazard.smallest_margin) return;
+    hazard.smallest_margin = race.margin;
+    hazard.at = trace_->start(race.later);
+    const bool reuses = race.kind == HazardKind::kFreeBeforeLastUse;
+    hazard.earlier = side(race.earlier, earlier,
+                          reuses                                     ? "uses"
+                          : race.kind == HazardKind::kWriteWhileRead ? "reads"
+                                                                     : "writes");
+    hazard.later = side(race.later, later,
+                        reuses                                      ? "reuses"
+                        : race.kind == HazardKind::kReadBeforeWrite ? "reads"
+                                                                    : "writes");
+  }
+
+  [[nodiscard]] Side side(OperationId op, const StageRun& run, std::string_view does) const {
+    return {std::string(schedule::to_string(run.stage)), std::string(does), stream_name(*trace_, trace_->lane_of(op)),
+            std::string(trace_->name(op)), run.batch};
+  }
+
+  const trace::Trace* trace_;
+  const StagedWork* staged_;
+  TraceCheckOptions options_;
+  graph::Graph graph_;
+  graph::StreamQueues queues_;
+  std::map<LaneId, std::vector<Nanoseconds>> doubtful_;
+  std::map<Key, TraceHazard> hazards_;
+  TraceCheck result_;
+};
+
+}  // namespace
+
+TraceCheck check(const trace::Trace& trace, const StagedWork& staged, const TraceCheckOptions& options,
+                 Diagnostics& diagnostics) {
+  return Checker(trace, staged, options, diagnostics).run();
+}
+
+}  // namespace interlace::trace_check

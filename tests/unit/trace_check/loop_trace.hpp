@@ -1,0 +1,116 @@
+#pragma once
+
+#include <string>
+
+#include "simulator/trace/trace_builder.hpp"
+
+namespace interlace::trace_check {
+
+/// Builds traces of one rank whose stages are named, call by call: each call takes 10 ns of the host.
+class LoopTrace {
+ public:
+  LoopTrace() {
+    trace::Rank rank;
+    rank.process_id = 1;
+    rank_ = builder_.add_rank(rank);
+    host_ = builder_.lane(trace::LaneKind::kHostThread, rank_, 1, 1);
+  }
+
+  /// Opens a stage of a batch; the one before ends.
+  LoopTrace& stage(const std::string& name, std::int64_t batch) {
+    close();
+    open_ = name + " " + std::to_string(batch);
+    opened_ = now_;
+    now_ += 10;
+    return *this;
+  }
+
+  /// A kernel on a stream, at a time of the device.
+  LoopTrace& kernel(int stream, Nanoseconds start, Nanoseconds duration, bool collective = false) {
+    const std::int64_t correlation = next_++;
+    call("cudaLaunchKernel", correlation);
+    const trace::TraceBuilder::Common common{lane(stream), builder_.intern("kernel"), start, duration, correlation};
+    if (collective) {
+      builder_.add_collective(common, {}, std::nullopt);
+    } else {
+      builder_.add_kernel(common, {});
+    }
+    return *this;
+  }
+
+  LoopTrace& wait(int waiter, int source) {
+    const trace::OperationId record =
+        builder_.add_sync(trace::OperationKind::kEventRecord, common("cudaEventRecord"),
+                          {.kind = trace::SyncKind::kEventRecord, .stream = lane(source)});
+    builder_.add_sync(trace::OperationKind::kStreamWait, common("cudaStreamWaitEvent"),
+                      {.kind = trace::SyncKind::kStreamWaitEvent,
+                       .stream = lane(waiter),
+                       .record = record,
+                       .record_stream = lane(source)});
+    return *this;
+  }
+
+  /// A wait of which the recording does not tell what for.
+  LoopTrace& unknown_wait(int waiter) {
+    builder_.add_sync(trace::OperationKind::kStreamWait, common("cudaStreamWaitEvent"),
+                      {.kind = trace::SyncKind::kStreamWaitEvent, .stream = lane(waiter)});
+    return *this;
+  }
+
+  LoopTrace& host_waits_for(int stream) {
+    builder_.add_sync(trace::OperationKind::kHostSync, common("cudaStreamSynchronize"),
+                      {.kind = trace::SyncKind::kStreamSync, .stream = lane(stream)});
+    return *this;
+  }
+
+  /// The host does something else until then.
+  LoopTrace& until(Nanoseconds time) {
+    now_ = time;
+    return *this;
+  }
+
+  LoopTrace& memory(trace::AllocationAction action, std::uint64_t address, Bytes bytes, int pool) {
+    builder_.add_allocation(common("[memory]", 0),
+                            {.action = action, .address = address, .bytes = bytes, .stream = lane(pool)});
+    return *this;
+  }
+
+  [[nodiscard]] trace::Trace build() {
+    close();
+    Diagnostics none;
+    return std::move(builder_).build(none);
+  }
+
+ private:
+  trace::LaneId lane(int stream) { return builder_.lane(trace::LaneKind::kStream, rank_, 0, stream); }
+
+  trace::TraceBuilder::Common common(const std::string& name, Nanoseconds duration = 10) {
+    const trace::TraceBuilder::Common common{host_, builder_.intern(name), now_, duration, {}};
+    now_ += 10;
+    return common;
+  }
+
+  void call(const std::string& name, std::int64_t correlation) {
+    auto with = common(name);
+    with.correlation = correlation;
+    builder_.add_host_call(with);
+  }
+
+  void close() {
+    if (open_.empty()) return;
+    builder_.add_range({host_, builder_.intern(open_), opened_, now_ - opened_, {}},
+                       {.kind = trace::RangeKind::kAnnotation});
+    open_.clear();
+    now_ += 10;
+  }
+
+  trace::TraceBuilder builder_;
+  trace::RankId rank_;
+  trace::LaneId host_;
+  Nanoseconds now_ = 0;
+  std::int64_t next_ = 1;
+  std::string open_;
+  Nanoseconds opened_ = 0;
+};
+
+}  // namespace interlace::trace_check

@@ -1,0 +1,212 @@
+#include "simulator/trace_check/trace_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/trace_check/loop_trace.hpp"
+
+namespace interlace::trace_check {
+namespace {
+
+using check::HazardKind;
+using enum trace::AllocationAction;
+
+constexpr int kMain = 7;
+constexpr int kSide = 9;
+
+TraceCheck check_loop(LoopTrace& loop, const TraceCheckOptions& options = {}) {
+  const trace::Trace trace = loop.build();
+  Diagnostics diagnostics;
+  return check(trace, staged_by_names(trace), options, diagnostics);
+}
+
+TEST(TraceCheck, AWaitOrders) {
+  LoopTrace loop;
+  loop.stage("copy_batch_to_gpu", 3).kernel(kSide, 1000, 500);
+  loop.stage("dense_forward", 3).wait(kMain, kSide).kernel(kMain, 1600, 100);
+  const TraceCheck result = check_loop(loop);
+  EXPECT_TRUE(result.hazards.empty());
+  EXPECT_EQ(result.checked, 2);
+  EXPECT_EQ(result.unchecked, 0);
+  EXPECT_EQ(result.waits_recorded, 1);
+}
+
+TEST(TraceCheck, WithoutItOrderIsLuck) {
+  LoopTrace loop;
+  loop.stage("copy_batch_to_gpu", 3).kernel(kSide, 1000, 500);
+  loop.stage("dense_forward", 3).kernel(kMain, 1600, 100);
+  loop.stage("copy_batch_to_gpu", 4).kernel(kSide, 2000, 500);
+  loop.stage("dense_forward", 4).kernel(kMain, 2700, 100);
+  const TraceCheck result = check_loop(loop);
+  ASSERT_EQ(result.hazards.size(), 1U);
+  const TraceHazard& hazard = result.hazards.front();
+  EXPECT_EQ(hazard.kind, HazardKind::kReadBeforeWrite);
+  EXPECT_EQ(hazard.datum, "batch");
+  EXPECT_EQ(hazard.ranks, std::vector<std::int32_t>{0});
+  EXPECT_EQ(hazard.occurrences, 2);
+  EXPECT_EQ(hazard.overlapped, 0);
+  EXPECT_EQ(hazard.smallest_margin, 100);
+  EXPECT_EQ(hazard.largest_margin, 200);
+  EXPECT_EQ(hazard.earlier.stage, "copy_batch_to_gpu");
+  EXPECT_EQ(hazard.earlier.stream, "stream 9");
+  EXPECT_EQ(hazard.later.stage, "dense_forward");
+  EXPECT_EQ(hazard.later.batch, 3);
+}
+
+TEST(TraceCheck, BadLuckShows) {
+  LoopTrace loop;
+  loop.stage("copy_batch_to_gpu", 3).kernel(kSide, 1000, 500);
+  loop.stage("dense_forward", 3).kernel(kMain, 1200, 100);
+  const TraceCheck result = check_loop(loop);
+  ASSERT_EQ(result.hazards.size(), 1U);
+  EXPECT_EQ(result.hazards.front().overlapped, 1);
+  EXPECT_EQ(result.hazards.front().smallest_margin, -300);
+}
+
+// The wait covers what was queued on the side stream before it, which is the copy of another batch.
+TEST(TraceCheck, AWaitThatComesTooEarlyDoesNotOrder) {
+  LoopTrace loop;
+  loop.stage("copy_batch_to_gpu", 2).kernel(kSide, 1000, 100).wait(kMain, kSide);
+  loop.stage("copy_batch_to_gpu", 3).kernel(kSide, 1200, 100);
+  loop.stage("dense_forward", 2).kernel(kMain, 1400, 10);
+  loop.stage("dense_forward", 3).kernel(kMain, 1500, 10);
+  const TraceCheck result = check_loop(loop);
+  ASSERT_EQ(result.hazards.size(), 1U);
+  EXPECT_EQ(result.hazards.front().later.batch, 3);
+  EXPECT_EQ(result.hazards.front().occurrences, 1);
+}
+
+TEST(TraceCheck, WhatOnlyTheHostOrdersIsSaid) {
+  LoopTrace loop;
+  loop.stage("copy_batch_to_gpu", 3).kernel(kSide, 1000, 500).host_waits_for(kSide).until(1510);
+  loop.stage("dense_forward", 3).kernel(kMain, 1600, 100);
+  const TraceCheck result = check_loop(loop);
+  EXPECT_TRUE(result.hazards.empty());
+  ASSERT_EQ(result.held_by_host.size(), 1U);
+  EXPECT_EQ(result.held_by_host.front().datum, "batch");
+}
+
+TEST(TraceCheck, AnUnknownWaitLeavesItUndecided) {
+  LoopTrace loop;
+  loop.stage("copy_batch_to_gpu", 3).kernel(kSide, 1000, 500);
+  loop.stage("dense_forward", 3).unknown_wait(kMain).kernel(kMain, 1600, 100);
+  const TraceCheck result = check_loop(loop);
+  EXPECT_TRUE(result.hazards.empty());
+  EXPECT_EQ(result.undecided.size(), 1U);
+  EXPECT_EQ(result.waits_unknown, 1);
+}
+
+// The lookup of the next batch reads tables that the backward before still updates on the stream of its lookup.
+TEST(TraceCheck, TablesLiveOnBeyondABatch) {
+  for (const bool ordered : {true, false}) {
+    LoopTrace loop;
+    loop.stage("embedding_lookup", 1).kernel(kSide, 1000, 100);
+    loop.stage("dense_forward", 1).wait(kMain, kSide).kernel(kMain, 1200, 100);
+    loop.stage("backward", 1).kernel(kMain, 1300, 100).wait(kSide, kMain).kernel(kSide, 1400, 100);
+    if (ordered) loop.wait(kMain, kSide);
+    loop.stage("embedding_lookup", 2).kernel(kMain, 1600, 100);
+    const TraceCheck result = check_loop(loop);
+    ASSERT_EQ(result.hazards.size(), ordered ? 0U : 1U);
+    if (!ordered) {
+      EXPECT_EQ(result.hazards.front().datum, "tables");
+    }
+    ASSERT_EQ(result.staleness.size(), 1U);
+    EXPECT_EQ(result.staleness.front().stage, "embedding_lookup");
+    EXPECT_EQ(result.staleness.front().most, 0);
+  }
+}
+
+TEST(TraceCheck, SaysHowLateTablesAreRead) {
+  LoopTrace loop;
+  loop.stage("embedding_lookup", 1).kernel(kMain, 1000, 10);
+  loop.stage("backward", 0).kernel(kMain, 1100, 10);
+  loop.stage("embedding_lookup", 2).kernel(kMain, 1200, 10);
+  loop.stage("backward", 1).kernel(kMain, 1300, 10);
+  loop.stage("embedding_lookup", 3).kernel(kMain, 1400, 10);
+  const TraceCheck result = check_loop(loop);
+  EXPECT_TRUE(result.hazards.empty());
+  ASSERT_EQ(result.staleness.size(), 1U);
+  EXPECT_EQ(result.staleness.front().least, 1);
+  EXPECT_EQ(result.staleness.front().most, 1);
+}
+
+TEST(TraceCheck, FeatureProcessorsReadWhatTheOptimizerWrites) {
+  for (const bool weighed : {true, false}) {
+    LoopTrace loop;
+    loop.stage("optimizer_step", 0).kernel(kMain, 1000, 100);
+    loop.stage("embedding_lookup", 1).kernel(kSide, 1200, 100);
+    EXPECT_EQ(check_loop(loop, {.feature_processors = weighed, .known = {}}).hazards.size(), weighed ? 1U : 0U);
+  }
+}
+
+// The inputs of a collective have to be there; what the stage does meanwhile is not told apart.
+TEST(TraceCheck, ACollectiveWaitsForItsInputs) {
+  constexpr bool kCollective = true;
+  constexpr int kNccl = 11;
+  for (const bool ordered : {true, false}) {
+    LoopTrace loop;
+    loop.stage("input_dist_start", 5).kernel(kSide, 1000, 100);
+    if (ordered) loop.wait(kNccl, kSide);
+    loop.kernel(kNccl, 1200, 100, kCollective).kernel(kSide, 1210, 10);
+    EXPECT_EQ(check_loop(loop).hazards.size(), ordered ? 0U : 1U);
+  }
+}
+
+TEST(TraceCheck, CountsWhatItDoesNotKnow) {
+  LoopTrace loop;
+  loop.kernel(kMain, 500, 10);
+  loop.stage("compute", 0).kernel(kMain, 1000, 10);
+  loop.stage("dense_forward", 0).kernel(kMain, 1100, 10);
+  const TraceCheck result = check_loop(loop);
+  EXPECT_EQ(result.checked, 1);
+  EXPECT_EQ(result.unchecked, 2);
+  EXPECT_FALSE(result.has_memory);
+}
+
+/// The exchanged embeddings lie in side's pool, main reads them, and the next batch's input gets their memory.
+LoopTrace reuse_loop(bool deferred, bool waits) {
+  LoopTrace loop;
+  loop.stage("output_dist_start", 1).memory(kAlloc, 0x1000, 512, kSide).kernel(kSide, 1000, 10);
+  loop.stage("output_dist_wait", 1)
+      .wait(kMain, kSide)
+      .kernel(kMain, 1100, 400)
+      .memory(kFreeRequested, 0x1000, 512, kSide);
+  if (deferred) loop.memory(kAlloc, 0x9000, 512, kMain);
+  loop.memory(kFreeCompleted, 0x1000, 512, kSide);
+  loop.stage("input_dist_wait", 2);
+  if (waits) loop.wait(kSide, kMain);
+  loop.memory(kAlloc, 0x1000, 256, kSide).kernel(kSide, 1600, 10);
+  return loop;
+}
+
+TEST(Reuse, OfMemoryThatAnotherStreamMayStillUse) {
+  LoopTrace loop = reuse_loop(false, false);
+  const TraceCheck result = check_loop(loop);
+  EXPECT_TRUE(result.has_memory);
+  EXPECT_EQ(result.blocks_checked, 1);
+  ASSERT_EQ(result.hazards.size(), 1U);
+  const TraceHazard& hazard = result.hazards.front();
+  EXPECT_EQ(hazard.kind, HazardKind::kFreeBeforeLastUse);
+  EXPECT_EQ(hazard.datum, "output_exchange");
+  EXPECT_EQ(hazard.smallest_margin, 100);
+  EXPECT_EQ(hazard.later.stage, "input_dist_wait");
+}
+
+TEST(Reuse, IsSafeBehindAWaitOrARecordedStream) {
+  LoopTrace waits = reuse_loop(false, true);
+  EXPECT_TRUE(check_loop(waits).hazards.empty());
+  LoopTrace recorded = reuse_loop(true, false);
+  const TraceCheck result = check_loop(recorded);
+  EXPECT_TRUE(result.hazards.empty());
+  EXPECT_EQ(result.blocks_recorded, 1);
+}
+
+TEST(Reuse, MayBeKnown) {
+  LoopTrace loop = reuse_loop(false, false);
+  const TraceCheck result =
+      check_loop(loop, {.feature_processors = false, .known = {{"free_before_last_use", "output_exchange", "why"}}});
+  EXPECT_TRUE(result.hazards.empty());
+  EXPECT_EQ(result.known_hazards.size(), 1U);
+}
+
+}  // namespace
+}  // namespace interlace::trace_check
