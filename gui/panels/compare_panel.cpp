@@ -110,7 +110,8 @@ void ComparePanel::add_forecast(ForecastPtr forecast) {
   if (is_new) {
     forecasts_.push_back(std::move(forecast));
     const QSignalBlocker quiet(tabs_);
-    tabs_->addTab(QString::fromStdString(file_name(name)));
+    // One's own stands beside the built-in one that it came from.
+    tabs_->addTab(QString::fromStdString(name.starts_with("mine/") ? name : file_name(name)));
     tabs_->setTabToolTip(tab, QString::fromStdString(name));
   } else {
     *same = std::move(forecast);

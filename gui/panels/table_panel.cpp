@@ -12,7 +12,7 @@
 
 namespace interlace::gui {
 
-TablePanel::TablePanel(QAbstractItemModel* model, int stretched, bool sortable, QWidget* parent)
+TablePanel::TablePanel(QAbstractItemModel* model, std::optional<int> stretched, bool sortable, QWidget* parent)
     : QWidget(parent), table_(new QTableView), model_(model), stretched_(stretched) {
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 
 class QAbstractItemModel;
 class QTableView;
@@ -12,8 +13,9 @@ class TablePanel : public QWidget {
   Q_OBJECT
 
  public:
-  /// The model must outlive the panel. stretched: the column that takes the room that is left.
-  TablePanel(QAbstractItemModel* model, int stretched, bool sortable, QWidget* parent = nullptr);
+  /// The model must outlive the panel. stretched: the column that takes the room that is left; none: each
+  /// is as wide as what it holds.
+  TablePanel(QAbstractItemModel* model, std::optional<int> stretched, bool sortable, QWidget* parent = nullptr);
 
   [[nodiscard]] QTableView& table() const { return *table_; }
   /// The row of the model behind a row of the table.
@@ -32,7 +34,7 @@ class TablePanel : public QWidget {
 
   QTableView* table_;
   QAbstractItemModel* model_;
-  int stretched_;
+  std::optional<int> stretched_;
 };
 
 }  // namespace interlace::gui

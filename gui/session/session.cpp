@@ -61,6 +61,38 @@ void Session::predict(const schedule::Schedule& schedule) {
   });
 }
 
+void Session::try_out(const schedule::Schedule& draft) {
+  const std::uint64_t number = ++*tried_;
+  start(draft.name + " cannot be checked", [this, draft, number, tried = tried_](const Progress& progress) {
+    if (number != *tried) return std::function<void()>();
+    progress.begin("checking " + draft.name);
+    const auto verdict = std::make_shared<const Verdict>(verdict_of(draft));
+    return std::function<void()>([this, draft, number, verdict] {
+      if (number != *tried_) return;
+      Q_EMIT judged(verdict);
+      if (verdict->can_run && forecaster_) predict_draft(draft, number);
+    });
+  });
+}
+
+void Session::predict_draft(const schedule::Schedule& draft, std::uint64_t number) {
+  const std::string title = draft.name + " cannot be predicted";
+  start(title, [this, draft, number, title, tried = tried_, forecaster = forecaster_](const Progress& progress) {
+    if (number != *tried) return std::function<void()>();
+    try {
+      const ForecastPtr forecast = forecaster->predict(draft, progress);
+      return std::function<void()>([this, number, forecast, forecaster] {
+        if (number == *tried_ && forecaster == forecaster_) Q_EMIT predicted(forecast);
+      });
+    } catch (const Error&) {
+      const Failure failure = failure_of(std::current_exception(), title);
+      return std::function<void()>([this, number, failure] {
+        if (number == *tried_) Q_EMIT not_predicted(failure);
+      });
+    }
+  });
+}
+
 void Session::cancel() {
   stop_.request_stop();
   stop_ = std::stop_source();

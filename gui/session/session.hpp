@@ -2,6 +2,8 @@
 
 #include <QObject>
 #include <QThreadPool>
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "gui/session/failure.hpp"
 #include "gui/session/forecast.hpp"
 #include "gui/session/recorded.hpp"
+#include "gui/session/verdict.hpp"
 
 namespace interlace::gui {
 
@@ -29,6 +32,9 @@ class Session : public QObject {
   void open(std::vector<std::filesystem::path> files);
   /// Predicts from the open recording; does nothing where none is.
   void predict(const schedule::Schedule& schedule);
+  /// Judges a schedule that is being edited, then predicts it where it can run and a recording is open. Only the last
+  /// one asked for counts: what comes late of earlier ones is dropped.
+  void try_out(const schedule::Schedule& draft);
   /// Gives up all that is running or waits to.
   void cancel();
 
@@ -41,6 +47,9 @@ class Session : public QObject {
   void opened();
   void predicted(const interlace::gui::ForecastPtr& forecast);
   void failed(const interlace::gui::Failure& failure);
+  void judged(const interlace::gui::VerdictPtr& verdict);
+  /// What was tried out cannot be predicted from this recording.
+  void not_predicted(const interlace::gui::Failure& failure);
   /// The last of what was asked for has come, failed or been cancelled.
   void finished();
 
@@ -49,12 +58,15 @@ class Session : public QObject {
   template <class Work>
   void start(std::string title_on_failure, Work work);
   void settle();
+  void predict_draft(const schedule::Schedule& draft, std::uint64_t number);
 
   QThreadPool worker_;
   std::stop_source stop_;
   int pending_ = 0;
   RecordedPtr recorded_;
   std::shared_ptr<Forecaster> forecaster_;
+  /// Counts what was tried out; read by the worker, too.
+  std::shared_ptr<std::atomic<std::uint64_t>> tried_ = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 }  // namespace interlace::gui

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QLabel>
@@ -35,12 +36,13 @@ QString in_qt(const std::string& text) { return QString::fromStdString(text); }
 
 }  // namespace
 
-MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), panel_(new ComparePanel) {
+MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), panel_(new ComparePanel), editor_(new ScheduleEditor) {
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   setWindowTitle(tr("Interlace"));
   setAcceptDrops(true);
   resize(1600, 1000);
   make_panels();
+  make_editor();
   make_tool_bar();
   make_menus();
   make_status_bar();
@@ -58,6 +60,8 @@ void MainWindow::connect_session() {
   connect(&session_, &Session::predicted, this, &MainWindow::when_predicted);
   connect(&session_, &Session::failed, this, &MainWindow::show_failure);
   connect(&session_, &Session::finished, this, [this] { show_busy(false); });
+  connect(&session_, &Session::judged, editor_, &ScheduleEditor::set_verdict);
+  connect(&session_, &Session::not_predicted, editor_, &ScheduleEditor::set_not_predicted);
   connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_details);
   connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_hit_text);
   connect(panel_, &ComparePanel::range_changed, this, &MainWindow::show_range);
@@ -88,6 +92,7 @@ void MainWindow::when_opened() {
                      : tr("%1 and %2 more - Interlace").arg(name).arg(recorded->files.size() - 1));
   remember_file();
   for (const std::string& schedule : std::exchange(schedules_to_predict_, {})) predict(schedule);
+  if (editor_dock_->isVisible()) session_.try_out(editor_->schedule());
 }
 
 void MainWindow::predict(const std::string& name_or_file) {
@@ -107,6 +112,7 @@ void MainWindow::predict_all() {
 void MainWindow::when_predicted(const ForecastPtr& forecast) {
   predictions_.add(forecast->row);
   panel_->add_forecast(forecast);
+  if (editor_dock_->isVisible() && forecast->schedule == editor_->schedule()) editor_->set_forecast(*forecast);
 }
 
 void MainWindow::show_busy(bool busy) {
@@ -204,6 +210,7 @@ void MainWindow::set_theme(ThemeKind kind) {
   theme_kind_ = kind;
   QApplication::setPalette(widget_palette(theme(kind)));
   panel_->set_theme(theme(kind));
+  editor_->set_theme(theme(kind));
 }
 
 void MainWindow::set_colour_by(ColourBy by) {
@@ -225,6 +232,10 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!may_drop_draft()) {
+    event->ignore();
+    return;
+  }
   session_.cancel();
   QMainWindow::closeEvent(event);
 }

@@ -11,6 +11,7 @@
 #include "gui/models/predictions_model.hpp"
 #include "gui/models/range_model.hpp"
 #include "gui/panels/compare_panel.hpp"
+#include "gui/panels/schedule_editor.hpp"
 #include "gui/session/session.hpp"
 
 class QComboBox;
@@ -40,6 +41,12 @@ class MainWindow : public QMainWindow {
   void predict(const std::string& name_or_file);
   /// All built-in schedules without known hazards.
   void predict_all();
+  /// Opens the editor with a draft of a built-in schedule or a file.
+  void edit(const std::string& name_or_file);
+  /// The same of the prediction that is shown, else of the recorded schedule.
+  void edit_shown();
+  /// The draft, as a file. A failure is told in a dialog.
+  void save_draft(const std::filesystem::path& file);
   void set_theme(ThemeKind kind);
   void set_colour_by(ColourBy by);
   /// Searches in both timelines and shows the first hit. A wrong pattern is told beside the field.
@@ -50,6 +57,7 @@ class MainWindow : public QMainWindow {
 
   [[nodiscard]] Session& session() { return session_; }
   [[nodiscard]] ComparePanel& timelines() const { return *panel_; }
+  [[nodiscard]] ScheduleEditor& editor() const { return *editor_; }
   [[nodiscard]] const PredictionsModel& predictions() const { return predictions_; }
   [[nodiscard]] const FactsModel& details() const { return details_; }
   [[nodiscard]] const RangeModel& range() const { return range_; }
@@ -67,11 +75,16 @@ class MainWindow : public QMainWindow {
   void make_tool_bar();
   void make_panels();
   void make_status_bar();
+  void make_editor();
   void connect_session();
   void add_keys(QMenu* view_menu);
   void ask_for_recordings();
   void ask_for_schedule();
   void ask_for_picture();
+  void ask_where_to_save_draft();
+  /// Whether an unsaved draft may be given up; asks where there is one.
+  [[nodiscard]] bool may_drop_draft();
+  void begin_draft(const schedule::Schedule& schedule);
   void show_failure(const Failure& failure);
   void show_busy(bool busy);
   void when_opened();
@@ -93,6 +106,8 @@ class MainWindow : public QMainWindow {
   std::vector<std::string> schedules_to_predict_;  ///< once the recording is open
 
   ComparePanel* panel_;
+  ScheduleEditor* editor_;
+  QDockWidget* editor_dock_ = nullptr;
   QTabWidget* lower_tabs_ = nullptr;
   TablePanel* predictions_table_ = nullptr;
   TablePanel* details_table_ = nullptr;

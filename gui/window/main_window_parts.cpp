@@ -1,10 +1,12 @@
 // Menus, bars and panels of the window, and the dialogs that ask for files.
 #include <QComboBox>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenuBar>
+#include <QMessageBox>
 #include <QProgressBar>
 #include <QSplitter>
 #include <QStatusBar>
@@ -14,6 +16,7 @@
 #include <QToolButton>
 
 #include "gui/panels/table_panel.hpp"
+#include "gui/session/save_schedule.hpp"
 #include "gui/window/actions.hpp"
 #include "gui/window/help_dialog.hpp"
 #include "gui/window/main_window.hpp"
@@ -21,8 +24,14 @@
 
 namespace interlace::gui {
 
+namespace {
+
+QString in_qt(const std::string& text) { return QString::fromStdString(text); }
+
+}  // namespace
+
 void MainWindow::make_panels() {
-  predictions_table_ = new TablePanel(&predictions_, PredictionsModel::kSchedule, true);
+  predictions_table_ = new TablePanel(&predictions_, std::nullopt, true);
   details_table_ = new TablePanel(&details_, 1, false);
   details_table_->table().horizontalHeader()->hide();
   range_table_ = new TablePanel(&range_, RangeModel::kName, true);
@@ -76,6 +85,8 @@ void MainWindow::make_tool_bar() {
   bar->addAction(tr("All"), this, &MainWindow::predict_all)->setToolTip(tr("Predict all built-in schedules"));
   bar->addAction(tr("From file..."), this, &MainWindow::ask_for_schedule)
       ->setToolTip(tr("Predict a schedule of your own"));
+  bar->addAction(tr("Edit"), this, &MainWindow::edit_shown)
+      ->setToolTip(tr("Edit the schedule that is shown: reorder, change streams and waits"));
   bar->addSeparator();
   bar->addWidget(new QLabel(tr(" colour by ")));
   colour_box_ = new QComboBox;
@@ -128,6 +139,11 @@ void MainWindow::make_menus() {
   QMenu* predict_menu = menuBar()->addMenu(tr("&Predict"));
   predict_menu->addAction(tr("All built-in schedules"), this, &MainWindow::predict_all);
   predict_menu->addAction(tr("Schedule from file..."), this, &MainWindow::ask_for_schedule);
+  predict_menu->addSeparator();
+  predict_menu->addAction(tr("Edit the schedule that is shown"), this, &MainWindow::edit_shown);
+  QAction* shown = editor_dock_->toggleViewAction();
+  shown->setText(tr("Schedule editor"));
+  predict_menu->addAction(shown);
   QMenu* view = menuBar()->addMenu(tr("&View"));
   add_keys(view);
   view->addSeparator();
@@ -210,6 +226,73 @@ void MainWindow::ask_for_picture() {
   const QString chosen = QFileDialog::getSaveFileName(this, tr("Export what is seen"), QStringLiteral("timeline.png"),
                                                       tr("Pictures (*.png *.svg *.pdf)"));
   if (!chosen.isEmpty()) export_picture(chosen.toStdString());
+}
+
+void MainWindow::make_editor() {
+  editor_dock_ = new QDockWidget(tr("Schedule editor"), this);
+  editor_dock_->setWidget(editor_);
+  editor_dock_->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable |
+                            QDockWidget::DockWidgetFloatable);
+  addDockWidget(Qt::RightDockWidgetArea, editor_dock_);
+  editor_dock_->hide();
+  connect(editor_, &ScheduleEditor::changed, this, [this] {
+    session_.try_out(editor_->schedule());
+    show_busy(session_.busy());
+  });
+  connect(editor_, &ScheduleEditor::save_wanted, this, &MainWindow::ask_where_to_save_draft);
+}
+
+void MainWindow::begin_draft(const schedule::Schedule& schedule) {
+  constexpr int kWidth = 640;
+  if (!may_drop_draft()) return;
+  if (!editor_dock_->isVisible()) {
+    editor_dock_->show();
+    resizeDocks({editor_dock_}, {kWidth}, Qt::Horizontal);
+  }
+  editor_->edit(schedule);
+}
+
+void MainWindow::edit(const std::string& name_or_file) {
+  try {
+    begin_draft(schedule::load(name_or_file));
+  } catch (const Error&) {
+    show_failure(failure_of(std::current_exception(), "The schedule cannot be edited"));
+  }
+}
+
+void MainWindow::edit_shown() {
+  const int shown = panel_->shown_forecast();
+  const RecordedPtr& recorded = session_.recorded();
+  if (shown >= 0) {
+    begin_draft(panel_->forecasts()[static_cast<std::size_t>(shown)]->schedule);
+  } else {
+    begin_draft(recorded && recorded->schedule ? *recorded->schedule : schedule::find("torchrec/base"));
+  }
+}
+
+bool MainWindow::may_drop_draft() {
+  if (!editor_->unsaved()) return true;
+  return QMessageBox::question(this, tr("Interlace"),
+                               tr("%1 has been edited and not saved.").arg(in_qt(editor_->schedule().name)),
+                               QMessageBox::Discard | QMessageBox::Cancel) == QMessageBox::Discard;
+}
+
+void MainWindow::save_draft(const std::filesystem::path& file) {
+  try {
+    save_schedule(editor_->schedule(), file);
+    editor_->mark_saved();
+    hover_label_->setText(tr("%1 written").arg(in_qt(file.string())));
+  } catch (const Error&) {
+    show_failure(failure_of(std::current_exception(), "The schedule cannot be saved"));
+  }
+}
+
+void MainWindow::ask_where_to_save_draft() {
+  const std::string& name = editor_->schedule().name;
+  const QString proposed = in_qt(name.substr(name.rfind('/') + 1) + ".json");
+  const QString chosen =
+      QFileDialog::getSaveFileName(this, tr("Save the schedule"), proposed, tr("Schedules (*.json)"));
+  if (!chosen.isEmpty()) save_draft(chosen.toStdString());
 }
 
 }  // namespace interlace::gui

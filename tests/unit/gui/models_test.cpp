@@ -1,12 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
+#include <QMimeData>
+#include <memory>
 
 #include "gui/models/csv.hpp"
 #include "gui/models/diagnostics_model.hpp"
+#include "gui/models/draft_model.hpp"
 #include "gui/models/facts_model.hpp"
 #include "gui/models/predictions_model.hpp"
 #include "gui/models/range_model.hpp"
+#include "simulator/schedule/library.hpp"
 #include "tests/unit/gui/small_trace.hpp"
 
 namespace interlace::gui {
@@ -113,6 +117,57 @@ TEST(DiagnosticsModel, ShowsTheGravestFirst) {
              {"a.loss", Severity::kDataLoss, "lost", "record again", 1, "y"}});
   EXPECT_EQ(text(model, 0, DiagnosticsModel::kCode), "a.loss");
   EXPECT_EQ(text(model, 1, DiagnosticsModel::kCount), "3");
+}
+
+TEST(DraftModel, EditsCellsAndRefusesWhatMakesNoSense) {
+  DraftModel model(Draft(schedule::find("torchrec/sparse_dist")));
+  const Watched watched(model);
+  int edits = 0;
+  QObject::connect(&model, &DraftModel::edited, &model, [&edits] { ++edits; });
+  EXPECT_EQ(text(model, 0, DraftModel::kStep), "zero_grad");
+  EXPECT_EQ(text(model, 2, DraftModel::kWaitsFor), "memcpy");
+  EXPECT_EQ(text(model, 6, DraftModel::kStep), "    input_dist_finish");
+  EXPECT_FALSE(model.index(0, DraftModel::kStep).flags().testFlag(Qt::ItemIsEditable));
+  EXPECT_FALSE(model.index(5, DraftModel::kStream).flags().testFlag(Qt::ItemIsEditable)) << "of a for_each";
+  EXPECT_TRUE(model.setData(model.index(0, DraftModel::kStream), "memcpy"));
+  EXPECT_FALSE(model.setData(model.index(0, DraftModel::kStream), "nowhere"));
+  EXPECT_TRUE(model.setData(model.index(2, DraftModel::kWaitsFor), " memcpy , main "));
+  EXPECT_EQ(text(model, 2, DraftModel::kWaitsFor), "memcpy, main");
+  EXPECT_TRUE(model.setData(model.index(2, DraftModel::kWaitsFor), ""));
+  EXPECT_TRUE(model.setData(model.index(0, DraftModel::kBatch), 1));
+  EXPECT_EQ(edits, 4);
+  EXPECT_TRUE(model.undo());
+  EXPECT_EQ(text(model, 0, DraftModel::kBatch), "0");
+  EXPECT_TRUE(model.redo());
+  EXPECT_FALSE(model.redo());
+}
+
+TEST(DraftModel, RowsAreReorderedByDragging) {
+  DraftModel model(Draft(schedule::find("torchrec/sparse_dist")));
+  const Watched watched(model);
+  std::optional<int> touched;
+  QObject::connect(&model, &DraftModel::edited, &model, [&touched](std::optional<int> row) { touched = row; });
+  const std::unique_ptr<QMimeData> dragged(model.mimeData({model.index(13, DraftModel::kStep)}));
+  EXPECT_EQ(text(model, 13, DraftModel::kStep), "backward");
+  EXPECT_TRUE(model.dropMimeData(dragged.get(), Qt::MoveAction, 11, 0, {}));
+  EXPECT_EQ(text(model, 11, DraftModel::kStep), "backward");
+  EXPECT_EQ(touched, std::optional(11));
+  EXPECT_TRUE(model.remove_row(11));
+  EXPECT_EQ(model.rowCount(), 14);
+}
+
+TEST(DraftModel, ShowsTheWorstOfALineUntilItIsEdited) {
+  DraftModel model(Draft(schedule::find("torchrec/sparse_dist")));
+  const Watched watched(model);
+  auto verdict = std::make_shared<Verdict>();
+  verdict->remarks = {{Gravity::kHint, 2, "not needed"}, {Gravity::kHazard, 2, "races"}};
+  model.set_verdict(verdict);
+  EXPECT_EQ(text(model, 1, DraftModel::kFinding), "races");
+  EXPECT_EQ(model.index(1, 0).data(DraftModel::kGravityRole).toInt(), static_cast<int>(Gravity::kHazard));
+  EXPECT_TRUE(model.index(1, 0).data(Qt::ToolTipRole).toString().contains("not needed"));
+  EXPECT_EQ(text(model, 0, DraftModel::kFinding), "");
+  EXPECT_TRUE(model.remove_row(5));
+  EXPECT_EQ(text(model, 1, DraftModel::kFinding), "");
 }
 
 }  // namespace

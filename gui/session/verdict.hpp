@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simulator/check/schedule_check.hpp"
+#include "simulator/schedule/problem.hpp"
+
+namespace interlace::gui {
+
+/// How grave a remark about a line of a schedule is.
+enum class Gravity : std::uint8_t {
+  kHint,    ///< a wait that is not needed, overlap that is lost
+  kLate,    ///< reads numbers that are late
+  kHazard,  ///< can go wrong, depending on timing
+  kWrong,   ///< cannot run at all
+};
+
+struct Remark {
+  Gravity gravity = Gravity::kHint;
+  int line = 0;  ///< of the schedule; 0: as a whole
+  std::string text;
+};
+
+/// What can be said of a schedule without running it. Lines are rows of a Draft.
+struct Verdict {
+  std::vector<Remark> remarks;  ///< by line
+  bool can_run = false;         ///< free of kWrong
+  std::optional<schedule::Schedule> repaired;
+
+  [[nodiscard]] std::size_t count(Gravity gravity) const;
+};
+
+using VerdictPtr = std::shared_ptr<const Verdict>;
+
+/// Form first, as the reader of files demands it; what is well-formed is checked for races, staleness and needless
+/// waits (simulator/check).
+[[nodiscard]] Verdict verdict_of(const schedule::Schedule& schedule);
+
+}  // namespace interlace::gui

@@ -1,0 +1,167 @@
+// Edits schedules in the real window: what races is told on the spot, and every edit is predicted.
+#include <QComboBox>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTableView>
+
+#include "gui/session/save_schedule.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
+#include "tests/gui/window_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace interlace::gui {
+namespace {
+
+class EditorTest : public WindowTest {
+ protected:
+  void begin(const std::string& schedule) {
+    window_.edit(schedule);
+    settle();
+  }
+  [[nodiscard]] ScheduleEditor& editor() const { return window_.editor(); }
+  [[nodiscard]] DraftModel& model() const { return window_.editor().model(); }
+  /// From the top.
+  [[nodiscard]] int row_of(const QString& step, int from = 0) const {
+    for (int row = from; row < model().rowCount(); ++row) {
+      if (model().index(row, DraftModel::kStep).data().toString().trimmed() == step) return row;
+    }
+    ADD_FAILURE() << "no step " << step.toStdString();
+    return 0;
+  }
+  void choose(int row) { editor().table().setCurrentIndex(model().index(row, DraftModel::kStep)); }
+  void press(const QString& keys) {
+    editor().table().setFocus();
+    QTest::keySequence(&editor().table(), QKeySequence(keys));
+    settle();
+  }
+  [[nodiscard]] Nanoseconds predicted_step() const { return window_.timelines().forecasts().back()->row.step_time_ns; }
+  void expect_hazard_on(int row) const {
+    const QVariant gravity = model().index(row, 0).data(DraftModel::kGravityRole);
+    EXPECT_TRUE(gravity.isValid() && gravity.toInt() == static_cast<int>(Gravity::kHazard)) << "line " << row + 1;
+  }
+};
+
+TEST_F(EditorTest, AWaitEditedAwayIsARaceOnTheSpotAndPredictedAllTheSame) {
+  open(kBase, {"torchrec/sparse_dist"});
+  window_.edit_shown();
+  settle();
+  EXPECT_EQ(editor().schedule().name, "mine/sparse_dist");
+  EXPECT_TRUE(editor().verdict_text().startsWith("free of races"));
+  ASSERT_EQ(window_.timelines().forecasts().size(), 2U);
+  const Nanoseconds before = predicted_step();
+  EXPECT_EQ(before, window_.timelines().forecasts().front()->row.step_time_ns) << "nothing has been changed yet";
+
+  const int wait = row_of("wait", row_of("for each module"));
+  choose(wait);
+  press("Del");
+  expect_hazard_on(row_of("embedding_lookup"));
+  EXPECT_TRUE(editor().verdict_text().contains("race")) << editor().verdict_text().toStdString();
+  ASSERT_GT(editor().findings().count(), 0);
+  EXPECT_TRUE(editor().findings().item(0)->text().contains("input_dist_finish"));
+  EXPECT_FALSE(window_.timelines().forecasts().back()->row.hazards.empty());
+  EXPECT_TRUE(editor().forecast_text().contains("ms a step"));
+  screenshot("editor");
+
+  press("Ctrl+Z");
+  EXPECT_TRUE(editor().verdict_text().startsWith("free of races"));
+  EXPECT_EQ(predicted_step(), before);
+  EXPECT_FALSE(editor().unsaved());
+}
+
+TEST_F(EditorTest, RepairAddsTheWaitThatIsMissing) {
+  begin("torchrec/sparse_dist");
+  choose(row_of("wait", row_of("for each module")));
+  press("Del");
+  ASSERT_TRUE(model().repair());
+  settle();
+  EXPECT_TRUE(editor().verdict_text().startsWith("free of races"));
+}
+
+TEST_F(EditorTest, AStreamIsChosenInPlaceAndTheStepTimeFollows) {
+  open(kBase, {"torchrec/sparse_dist"});
+  window_.edit_shown();
+  settle();
+  const Nanoseconds before = predicted_step();
+  const QModelIndex cell = model().index(row_of("copy_batch_to_gpu"), DraftModel::kStream);
+  editor().table().setCurrentIndex(cell);
+  editor().table().edit(cell);
+  auto* box = editor().table().viewport()->findChild<QComboBox*>();
+  ASSERT_NE(box, nullptr);
+  box->setCurrentText("main");
+  QTest::keyClick(box, Qt::Key_Return);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return cell.data().toString() == "main"; })) << "delegates commit a little later";
+  settle();
+  // The copy takes its turn among the kernels: it hides nothing any more.
+  EXPECT_GT(predicted_step(), before + 1'000'000);
+  EXPECT_EQ(window_.predictions().rowCount(), 3) << "the draft keeps its line";
+}
+
+TEST_F(EditorTest, RowsMoveByKeysAndWhatCannotRunIsToldNotPredicted) {
+  open(kBase, {"torchrec/sparse_dist"});
+  window_.edit_shown();
+  settle();
+  choose(row_of("backward"));
+  press("Alt+Up");
+  EXPECT_EQ(row_of("backward") + 1, row_of("input_dist_wait"));
+  const Nanoseconds before = predicted_step();
+  press("Alt+Up");
+  EXPECT_EQ(row_of("backward") + 1, row_of("dense_forward"));
+  EXPECT_EQ(editor().table().currentIndex().row(), row_of("backward")) << "the moved row stays chosen";
+  EXPECT_TRUE(editor().verdict_text().contains("cannot run"));
+  EXPECT_EQ(editor().forecast_text(), "");
+  EXPECT_EQ(predicted_step(), before) << "the last one that could run";
+  press("Alt+Down");
+  EXPECT_EQ(row_of("backward"), row_of("dense_forward") + 1);
+}
+
+TEST_F(EditorTest, WorksWithoutARecording) {
+  begin("torchrec/staged");
+  EXPECT_EQ(editor().schedule().name, "mine/staged");
+  EXPECT_TRUE(editor().verdict_text().startsWith("free of races"));
+  EXPECT_EQ(window_.failure_dialog(), nullptr);
+}
+
+TEST_F(EditorTest, SavesAFileThatCanBeReadAndRefusesWhatCannotRun) {
+  const testing::TemporaryFolder folder;
+  begin("torchrec/sparse_dist");
+  ASSERT_TRUE(model().add_wait(row_of("dense_forward"), "main", "memcpy"));
+  settle();
+  EXPECT_TRUE(editor().unsaved());
+  window_.save_draft(folder.path() / "mine.json");
+  EXPECT_FALSE(editor().unsaved());
+  EXPECT_EQ(schedule::parse_file(folder.path() / "mine.json"), [&] {
+    schedule::Schedule saved = editor().schedule();
+    saved.source = (folder.path() / "mine.json").string();
+    return saved;
+  }());
+  ASSERT_TRUE(model().move_row(row_of("backward"), 0));
+  window_.save_draft(folder.path() / "broken.json");
+  ASSERT_NE(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.schedule_cannot_run"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "broken.json"));
+  window_.failure_dialog()->button(QMessageBox::Ok)->click();
+  QTest::qWait(10);
+  model().undo();
+  window_.save_draft(folder.path() / "no/such/folder/mine.json");
+  ASSERT_NE(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_write_schedule"));
+}
+
+TEST_F(EditorTest, OfManyEditsTheLastIsShown) {
+  open(kBase, {"torchrec/sparse_dist"});
+  window_.edit_shown();
+  const int copy = row_of("copy_batch_to_gpu");
+  for (int edits = 0; edits < 9; ++edits) {
+    ASSERT_TRUE(model().setData(model().index(copy, DraftModel::kStream), edits % 2 == 0 ? "main" : "memcpy"));
+  }
+  settle();
+  const ForecastPtr last = window_.timelines().forecasts().back();
+  EXPECT_EQ(last->schedule, editor().schedule());
+  EXPECT_EQ(model().index(copy, DraftModel::kStream).data().toString(), "main");
+}
+
+}  // namespace
+}  // namespace interlace::gui
