@@ -1,54 +1,18 @@
 #include "simulator/analysis/memory.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
+
+#include "simulator/analysis/memory_levels.hpp"
 
 namespace interlace::analysis {
 
 namespace {
 
-using trace::AllocationAction;
 using trace::AllocationDetail;
 using trace::AllocatorState;
 using trace::OperationId;
-
-/// Sizes come from files: their sums must not overflow.
-Bytes sum_of(Bytes a, Bytes b) {
-  Bytes sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b < 0 ? std::numeric_limits<Bytes>::min() : std::numeric_limits<Bytes>::max();
-}
-
-struct Levels {
-  Bytes allocated = 0;
-  Bytes active = 0;
-  Bytes reserved = 0;
-
-  /// To what they were before this event.
-  void undo(const AllocationDetail& event) {
-    const Bytes back = event.bytes == std::numeric_limits<Bytes>::min() ? 0 : -event.bytes;
-    switch (event.action) {
-      case AllocationAction::kAlloc:
-        allocated = sum_of(allocated, back);
-        active = sum_of(active, back);
-        break;
-      case AllocationAction::kFreeRequested: allocated = sum_of(allocated, event.bytes); break;
-      case AllocationAction::kFreeCompleted: active = sum_of(active, event.bytes); break;
-      case AllocationAction::kFree:
-        allocated = sum_of(allocated, event.bytes);
-        active = sum_of(active, event.bytes);
-        break;
-      case AllocationAction::kSegmentAlloc:
-      case AllocationAction::kSegmentMap: reserved = sum_of(reserved, back); break;
-      case AllocationAction::kSegmentFree:
-      case AllocationAction::kSegmentUnmap: reserved = sum_of(reserved, event.bytes); break;
-      case AllocationAction::kRecordStream:
-      case AllocationAction::kOutOfMemory: break;
-    }
-  }
-};
 
 std::vector<StreamMemory> streams_of(const AllocatorState& state, const trace::Trace& trace) {
   std::map<std::uint64_t, StreamMemory> by_handle;
@@ -74,26 +38,11 @@ std::vector<StreamMemory> streams_of(const AllocatorState& state, const trace::T
   return streams;
 }
 
-const AllocatorState* last_state(const trace::Trace& trace, trace::RankId rank) {
-  const AllocatorState* last = nullptr;
-  for (const AllocatorState& state : trace.allocator_states()) {
-    if (state.rank != rank) continue;
-    // One without a time is of the end.
-    if (last == nullptr || (last->time && (!state.time || *state.time >= *last->time))) last = &state;
-  }
-  return last;
-}
-
 /// events: of one rank, on its device, in order.
 void find_peaks(const trace::Trace& trace, const std::vector<OperationId>& events, const AllocatorState& state,
                 MemoryUse& use) {
-  Levels levels;
-  for (const StreamMemory& stream : use.streams) {
-    levels.allocated = sum_of(levels.allocated, stream.allocated);
-    levels.active = sum_of(levels.active, sum_of(stream.allocated, stream.pending));
-    levels.reserved = sum_of(levels.reserved, stream.reserved);
-  }
-  Levels peak = levels;
+  MemoryLevels levels = levels_of(state);
+  MemoryLevels peak = levels;
   for (auto op = events.rbegin(); op != events.rend(); ++op) {
     const AllocationDetail& event = *trace.allocation(*op);
     // Reports of the profiler that were not joined would count twice.
