@@ -71,11 +71,14 @@ QRectF Picture::pane_area(std::size_t pane) const {
   for (std::size_t i = 0;; ++i) {
     if (panes[i].leads) y += kDifferenceHeight;
     if (i == pane) return {0, y, width, panes[i].height};
-    y += panes[i].height;
+    y += panes[i].height + (panes[i].memory ? kMemoryHeight : 0);
   }
 }
 
-double Picture::height() const { return panes.empty() ? head_height(*this) : pane_area(panes.size() - 1).bottom(); }
+double Picture::height() const {
+  if (panes.empty()) return head_height(*this);
+  return pane_area(panes.size() - 1).bottom() + (panes.back().memory ? kMemoryHeight : 0);
+}
 
 void draw_picture(QPainter& painter, const Picture& picture) {
   const Theme& colours = theme(picture.theme);
@@ -100,6 +103,9 @@ void draw_picture(QPainter& painter, const Picture& picture) {
     }
     LabelCache labels(pane.content.scene->trace());
     draw_pane(painter, pane.content, area, colours, labels);
+    if (pane.memory) {
+      draw_memory(painter, *pane.memory, QRectF(0, area.bottom(), picture.width, kMemoryHeight), colours);
+    }
   }
 }
 

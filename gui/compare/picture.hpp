@@ -9,6 +9,7 @@
 #include "gui/compare/difference.hpp"
 #include "gui/theme/theme.hpp"
 #include "gui/timeline/colouring.hpp"
+#include "gui/timeline/memory_plot.hpp"
 #include "gui/timeline/pane.hpp"
 #include "simulator/base/error.hpp"
 
@@ -21,6 +22,7 @@ struct PicturePane {
   PaneContent content;
   double height = 0;
   std::optional<std::vector<Lead>> leads;  ///< shown in a lane of its own above the pane
+  std::optional<MemoryPlot> memory;        ///< below the pane
 };
 
 /// Timelines above each other with a title and a legend, as exported.

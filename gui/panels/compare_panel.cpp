@@ -10,6 +10,7 @@
 #include "gui/models/operation_facts.hpp"
 #include "gui/panels/difference_strip.hpp"
 #include "gui/panels/legend_strip.hpp"
+#include "gui/panels/memory_strip.hpp"
 #include "gui/timeline/names.hpp"
 
 namespace interlace::gui {
@@ -19,24 +20,32 @@ ComparePanel::ComparePanel(QWidget* parent)
       theme_(&theme(ThemeKind::kLight)),
       legend_(new LegendStrip),
       splitter_(new QSplitter(Qt::Vertical)),
+      upper_(new QWidget),
       lower_(new QWidget),
       tabs_(new QTabBar),
       difference_(new DifferenceStrip) {
   setFocusPolicy(Qt::StrongFocus);
   clock_.start();
   for (TimelinePane*& pane : panes_) pane = new TimelinePane;
+  for (MemoryStrip*& memory : memories_) memory = new MemoryStrip;
+  auto* above = new QVBoxLayout(upper_);
+  above->setContentsMargins(0, 0, 0, 0);
+  above->setSpacing(0);
+  above->addWidget(panes_[0], 1);
+  above->addWidget(memories_[0]);
   auto* below = new QVBoxLayout(lower_);
   below->setContentsMargins(0, 0, 0, 0);
   below->setSpacing(0);
   below->addWidget(tabs_);
   below->addWidget(difference_);
   below->addWidget(panes_[1], 1);
+  below->addWidget(memories_[1]);
   tabs_->setTabsClosable(true);
   tabs_->setExpanding(false);
   tabs_->setDrawBase(false);
   tabs_->setUsesScrollButtons(true);
   tabs_->setFocusPolicy(Qt::NoFocus);
-  splitter_->addWidget(panes_[0]);
+  splitter_->addWidget(upper_);
   splitter_->addWidget(lower_);
   splitter_->setChildrenCollapsible(false);
   lower_->hide();
@@ -71,6 +80,13 @@ void ComparePanel::connect_pane(Side side) {
     setFocus();
   });
   connect(of, &TimelinePane::resized, this, &ComparePanel::apply_width);
+  connect(of, &TimelinePane::cursor_moved, this, [this, side](std::optional<double> x) { show_cursor(side, x); });
+  connect(&memory(side), &MemoryStrip::cursor_moved, this,
+          [this, side](std::optional<double> x) { show_cursor(side, x); });
+  connect(&memory(side), &MemoryStrip::curve_wanted, this, [this, side](std::size_t curve) {
+    for (MemoryStrip* memory : memories_) memory->set_curve(curve);
+    Q_EMIT cursor_changed(side);
+  });
 }
 
 void ComparePanel::set_hint(const QString& hint) { pane(Side::kMeasured).set_hint(hint); }
@@ -95,6 +111,7 @@ void ComparePanel::set_recorded(RecordedPtr recorded) {
   compare();
   update_hits();
   update_legend();
+  show_memory();
   look_at_first();
   Q_EMIT linked_changed(true);
   Q_EMIT selection_changed();
@@ -117,6 +134,7 @@ void ComparePanel::add_forecast(ForecastPtr forecast) {
     *same = std::move(forecast);
   }
   if (is_first) {
+    tabs_->updateGeometry();  // a bar that is hidden does not say that it has grown
     lower_->show();
     const int half = splitter_->height() / 2;
     splitter_->setSizes({half, half});
@@ -141,6 +159,7 @@ void ComparePanel::show_forecast(int tab) {
   update_hits();
   update_legend();
   compare();
+  show_memory();
   apply_width();
   show_views();
   Q_EMIT forecast_shown(tab);
@@ -162,6 +181,7 @@ void ComparePanel::close_forecast(int tab) {
   pane(Side::kPredicted).set_run(nullptr, nullptr);
   colourings_[1] = nullptr;
   compare();
+  show_memory();
   active_ = Side::kMeasured;
   update_legend();
   Q_EMIT selection_changed();
@@ -174,6 +194,7 @@ void ComparePanel::set_theme(const Theme& theme) {
   legend_->set_theme(theme);
   difference_->set_theme(theme);
   for (TimelinePane* pane : panes_) pane->set_theme(theme);
+  for (MemoryStrip* memory : memories_) memory->set_theme(theme);
 }
 
 void ComparePanel::set_colour_by(ColourBy by) {
@@ -212,6 +233,8 @@ Picture ComparePanel::picture() const {
     if (!shown->run()) continue;
     picture.panes.push_back({shown->content(), static_cast<double>(shown->height()), std::nullopt});
     if (shown == panes_[1] && difference_->isVisible()) picture.panes.back().leads = comparison_.leads();
+    const MemoryStrip& memory = *memories_[shown == panes_[0] ? 0 : 1];
+    if (!memory.isHidden()) picture.panes.back().memory = memory.plot();
   }
   if (recorded_) {
     QStringList names;

@@ -20,6 +20,7 @@ namespace interlace::gui {
 
 class DifferenceStrip;
 class LegendStrip;
+class MemoryStrip;
 
 /// The measured timeline above the predicted ones (a tab each), with one view for both while they are linked.
 class ComparePanel : public QWidget {
@@ -58,6 +59,8 @@ class ComparePanel : public QWidget {
   /// The next or previous operation on the row of the selected one.
   void select_neighbour(bool next);
   void set_detail(LaneDetail detail);
+  /// Memory curves below the timelines, where there are any.
+  void set_memory_shown(bool shown);
   /// In both panes. Throws gui.bad_pattern.
   void search(const QString& pattern);
   /// Shows the next or previous hit of the pane used last; false where there is none.
@@ -65,6 +68,10 @@ class ComparePanel : public QWidget {
 
   [[nodiscard]] const Views& views() const { return views_; }
   [[nodiscard]] TimelinePane& pane(Side side) const { return *panes_[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] MemoryStrip& memory(Side side) const { return *memories_[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] bool memory_shown() const { return memory_shown_; }
+  /// Where the mouse is on the axis of the side that it is on, as a time of that side's trace.
+  [[nodiscard]] std::optional<Nanoseconds> cursor_time() const { return cursor_time_; }
   [[nodiscard]] Side active() const { return active_; }
   [[nodiscard]] const std::vector<ForecastPtr>& forecasts() const { return forecasts_; }
   [[nodiscard]] int shown_forecast() const;
@@ -82,6 +89,8 @@ class ComparePanel : public QWidget {
   void selection_changed();
   void range_changed();
   void hovered(const QString& headline);
+  /// The mouse is elsewhere on the axis, or another rank's memory is shown.
+  void cursor_changed(interlace::gui::Side side);
   void linked_changed(bool linked);
   void forecast_shown(int tab);
 
@@ -109,6 +118,8 @@ class ComparePanel : public QWidget {
   void update_hits();
   void compare();
   void show_counterparts();
+  void show_memory();
+  void show_cursor(Side side, std::optional<double> x);
   [[nodiscard]] TimelinePane& active_pane() const { return pane(active_); }
   [[nodiscard]] Interval limits(Side side) const;
 
@@ -123,6 +134,8 @@ class ComparePanel : public QWidget {
   Side active_ = Side::kMeasured;
   std::ptrdiff_t aligned_step_ = 0;
   bool first_view_pending_ = false;
+  bool memory_shown_ = true;
+  std::optional<Nanoseconds> cursor_time_;
   QString pattern_;
   std::array<std::shared_ptr<const SearchHits>, kSides> hits_;
   std::array<std::shared_ptr<const Colouring>, kSides> colourings_;
@@ -130,10 +143,12 @@ class ComparePanel : public QWidget {
 
   LegendStrip* legend_;
   QSplitter* splitter_;
+  QWidget* upper_;
   QWidget* lower_;
   QTabBar* tabs_;
   DifferenceStrip* difference_;
   std::array<TimelinePane*, kSides> panes_{};
+  std::array<MemoryStrip*, kSides> memories_{};
 };
 
 }  // namespace interlace::gui

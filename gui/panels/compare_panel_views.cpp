@@ -5,6 +5,7 @@
 #include "gui/compare/alignment.hpp"
 #include "gui/panels/compare_panel.hpp"
 #include "gui/panels/difference_strip.hpp"
+#include "gui/panels/memory_strip.hpp"
 
 namespace interlace::gui {
 
@@ -49,10 +50,34 @@ void ComparePanel::show_counterparts() {
   }
 }
 
+void ComparePanel::set_memory_shown(bool shown) {
+  memory_shown_ = shown;
+  show_memory();
+}
+
+void ComparePanel::show_memory() {
+  Bytes top = 0;
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    memory(side).set_run(pane(side).run());
+    memory(side).setVisible(memory_shown_ && memory(side).has_memory());
+    top = std::max(top, memory(side).most());
+  }
+  for (MemoryStrip* memory : memories_) memory->set_top(top);
+}
+
+void ComparePanel::show_cursor(Side side, std::optional<double> x) {
+  const Viewport view = views_.view(side).shifted(static_cast<double>(views_.anchor(side)));
+  cursor_time_ = x ? std::optional(view.time_at(*x)) : std::nullopt;
+  memory(side).set_cursor(x);
+  memory(other(side)).set_cursor(views_.linked() ? x : std::nullopt);
+  Q_EMIT cursor_changed(side);
+}
+
 void ComparePanel::show_views() {
   difference_->set_view(views_.view(Side::kMeasured));
   for (const Side side : {Side::kMeasured, Side::kPredicted}) {
     pane(side).set_view(views_.view(side), views_.anchor(side));
+    memory(side).set_view(views_.view(side), views_.anchor(side));
   }
 }
 

@@ -57,6 +57,8 @@ class TimelinePane : public QWidget {
   void fit_wanted(interlace::trace::OperationId op);
   void range_wanted(std::optional<interlace::gui::MeasuredRange> range);
   void hovered(std::optional<interlace::trace::OperationId> op);
+  /// Pixels from the left edge of the plot; none: the mouse is elsewhere.
+  void cursor_moved(std::optional<double> x);
   /// The mouse was pressed here: keys are meant for this pane.
   void became_active();
   void resized();

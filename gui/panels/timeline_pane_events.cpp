@@ -94,6 +94,7 @@ void TimelinePane::wheelEvent(QWheelEvent* event) {
 
 void TimelinePane::leaveEvent(QEvent* /*event*/) {
   cursor_x_.reset();
+  Q_EMIT cursor_moved(std::nullopt);
   if (!hovered_) return;
   hovered_.reset();
   Q_EMIT hovered(std::nullopt);
@@ -126,6 +127,7 @@ void TimelinePane::hover(QPointF at) {
   const QPointF inside = in_plot(at);
   const bool on_plot = areas().plot.contains(at);
   cursor_x_ = on_plot ? std::optional(inside.x()) : std::nullopt;
+  Q_EMIT cursor_moved(cursor_x_);
   const auto op = on_plot ? hit_test(content(), inside.x(), inside.y()).operation : std::nullopt;
   if (op == hovered_) return;
   hovered_ = op;

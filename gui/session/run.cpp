@@ -14,7 +14,11 @@ constexpr std::size_t kMostForGraph = 3'000'000;
 }  // namespace
 
 Run::Run(std::string title, trace::Trace trace, Tags tags, std::vector<std::vector<Interval>> steps)
-    : title_(std::move(title)), trace_(std::move(trace)), scene_(trace_, std::move(tags)), steps_(std::move(steps)) {
+    : title_(std::move(title)),
+      trace_(std::move(trace)),
+      scene_(trace_, std::move(tags)),
+      steps_(std::move(steps)),
+      memory_(analysis::memory_curves(trace_)) {
   if (trace_.size() <= kMostForGraph) {
     Diagnostics counted;  // reading and predicting say what the recording lacks
     graph_ = std::make_unique<graph::Graph>(trace_, counted);

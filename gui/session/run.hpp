@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gui/timeline/scene.hpp"
+#include "simulator/analysis/memory_curve.hpp"
 #include "simulator/base/interval.hpp"
 
 namespace interlace::graph {
@@ -28,6 +29,8 @@ class Run {
   [[nodiscard]] const trace::Trace& trace() const { return trace_; }
   [[nodiscard]] const Scene& scene() const { return scene_; }
   [[nodiscard]] const std::vector<std::vector<Interval>>& steps() const { return steps_; }
+  /// What allocators held, rank by rank; empty where no allocations are in the trace.
+  [[nodiscard]] const std::vector<analysis::MemoryCurve>& memory() const { return memory_; }
   /// Of the first rank.
   [[nodiscard]] const std::vector<Interval>& first_steps() const;
   [[nodiscard]] Interval extent() const { return {0, trace_.length()}; }
@@ -39,6 +42,7 @@ class Run {
   trace::Trace trace_;
   Scene scene_;
   std::vector<std::vector<Interval>> steps_;
+  std::vector<analysis::MemoryCurve> memory_;
   std::unique_ptr<const graph::Graph> graph_;
 };
 

@@ -43,6 +43,7 @@ std::vector<KeyAction> timeline_actions(ComparePanel& panel) {
        tr("Link or unlink the two timelines"),
        {key("L")},
        [&panel] { panel.set_linked(!panel.views().linked()); }},
+      {look, tr("Show or hide memory"), {key("Y")}, [&panel] { panel.set_memory_shown(!panel.memory_shown()); }},
       {both, tr("Align the step before"), {key("[")}, [&panel] { panel.align_step(panel.aligned_step() - 1); }},
       {both, tr("Align the step after"), {key("]")}, [&panel] { panel.align_step(panel.aligned_step() + 1); }},
       {both, tr("Align the starts of range or selection"), {key("Shift+L")}, [&panel] { panel.align_selections(); }},

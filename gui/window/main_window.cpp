@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "gui/models/operation_facts.hpp"
+#include "gui/panels/memory_strip.hpp"
 #include "gui/panels/table_panel.hpp"
 #include "gui/timeline/measure.hpp"
 #include "simulator/report/memory_text.hpp"
@@ -66,6 +67,7 @@ void MainWindow::connect_session() {
   connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_hit_text);
   connect(panel_, &ComparePanel::range_changed, this, &MainWindow::show_range);
   connect(panel_, &ComparePanel::hovered, hover_label_, &QLabel::setText);
+  connect(panel_, &ComparePanel::cursor_changed, this, &MainWindow::show_blocks);
   connect(panel_, &ComparePanel::linked_changed, this, [this](bool linked) { link_button_->setChecked(linked); });
   connect(panel_, &ComparePanel::forecast_shown, this, [this](int tab) {
     const auto row = predictions_.row_of(panel_->forecasts()[static_cast<std::size_t>(tab)]->schedule.name);
@@ -85,6 +87,7 @@ void MainWindow::when_opened() {
   const RecordedPtr& recorded = session_.recorded();
   predictions_.set_recorded(recorded->facts);
   diagnostics_.set(recorded->diagnostics.entries());
+  blocks_.clear();
   panel_->set_recorded(recorded);
   const QString name = in_qt(recorded->files.front().filename().string());
   setWindowTitle(recorded->files.size() == 1
@@ -183,6 +186,17 @@ void MainWindow::show_range() {
   range_.set(trace, measure(trace, pane.run()->scene().lanes(), pane.range()->rows, pane.range()->span));
   lower_tabs_->setCurrentWidget(range_table_);
 }
+
+void MainWindow::show_blocks(Side side) {
+  const MemoryStrip& memory = panel_->memory(side);
+  const auto at = panel_->cursor_time();
+  // What was under the mouse stays to be read while the mouse goes there.
+  if (!memory.has_memory() || !at || lower_tabs_->currentWidget() != blocks_table_) return;
+  const PaneContent content = panel_->pane(side).content();
+  blocks_.set(panel_->pane(side).run(), memory.curve(), *at, content.anchor);
+}
+
+void MainWindow::show_blocks_table() { lower_tabs_->setCurrentWidget(blocks_table_); }
 
 void MainWindow::search(const QString& pattern) {
   try {

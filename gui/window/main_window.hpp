@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/models/blocks_model.hpp"
 #include "gui/models/diagnostics_model.hpp"
 #include "gui/models/facts_model.hpp"
 #include "gui/models/predictions_model.hpp"
@@ -61,6 +62,9 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] const PredictionsModel& predictions() const { return predictions_; }
   [[nodiscard]] const FactsModel& details() const { return details_; }
   [[nodiscard]] const RangeModel& range() const { return range_; }
+  [[nodiscard]] const BlocksModel& blocks() const { return blocks_; }
+  /// Brings the table of blocks to the front.
+  void show_blocks_table();
   [[nodiscard]] const DiagnosticsModel& diagnostics() const { return diagnostics_; }
   /// The dialog that tells the last failure, while it is open.
   [[nodiscard]] QMessageBox* failure_dialog() const;
@@ -94,6 +98,8 @@ class MainWindow : public QMainWindow {
   /// Why the prediction that is shown differs from the recording.
   [[nodiscard]] std::vector<FactsModel::Fact> facts_of_forecast() const;
   void show_range();
+  /// Those alive at the mouse, while their table is to be seen.
+  void show_blocks(Side side);
   void show_hit_text();
   void remember_file();
   void fill_recent_files();
@@ -102,6 +108,7 @@ class MainWindow : public QMainWindow {
   PredictionsModel predictions_;
   FactsModel details_;
   RangeModel range_;
+  BlocksModel blocks_;
   DiagnosticsModel diagnostics_;
   std::vector<std::string> schedules_to_predict_;  ///< once the recording is open
 
@@ -112,6 +119,7 @@ class MainWindow : public QMainWindow {
   TablePanel* predictions_table_ = nullptr;
   TablePanel* details_table_ = nullptr;
   TablePanel* range_table_ = nullptr;
+  TablePanel* blocks_table_ = nullptr;
   QComboBox* schedule_box_ = nullptr;
   QComboBox* colour_box_ = nullptr;
   QToolButton* link_button_ = nullptr;

@@ -35,12 +35,14 @@ void MainWindow::make_panels() {
   details_table_ = new TablePanel(&details_, 1, false);
   details_table_->table().horizontalHeader()->hide();
   range_table_ = new TablePanel(&range_, RangeModel::kName, true);
+  blocks_table_ = new TablePanel(&blocks_, BlocksModel::kStage, true);
   auto* quality_table = new TablePanel(&diagnostics_, DiagnosticsModel::kMeaning, false);
   lower_tabs_ = new QTabWidget;
   lower_tabs_->setDocumentMode(true);
   lower_tabs_->setFocusPolicy(Qt::NoFocus);
   lower_tabs_->addTab(predictions_table_, tr("Predictions"));
   lower_tabs_->addTab(range_table_, tr("Range"));
+  lower_tabs_->addTab(blocks_table_, tr("Memory"));
   lower_tabs_->addTab(quality_table, tr("Data quality"));
   auto* lower = new QSplitter(Qt::Horizontal);
   lower->addWidget(lower_tabs_);

@@ -83,13 +83,23 @@ class CurveMaker {
         const auto known = open.find(event.address);
         block_of_[i] = known == open.end() ? curve_.blocks.size() : known->second;
         if (known == open.end()) {
-          curve_.blocks.push_back({{}, now, event.bytes, event.address, {}, {}});
+          curve_.blocks.push_back({{}, now, freed_bytes(i), event.address, {}, {}});
         } else {
           curve_.blocks[known->second].end = now;
           open.erase(known);
         }
       }
     }
+  }
+
+  /// Of a block that was handed out before the trace: its free may name but what was asked for; then the total falls by
+  /// more.
+  [[nodiscard]] Bytes freed_bytes(std::size_t i) const {
+    const AllocationDetail& event = detail(events_[i]);
+    if (i == 0) return event.bytes;
+    const std::optional<Bytes> before = detail(events_[i - 1]).total_allocated;
+    if (!before || !event.total_allocated) return event.bytes;
+    return std::max(event.bytes, sum_of(*before, -*event.total_allocated));
   }
 
   /// A pool a stream, by lane where it is known, else by handle.

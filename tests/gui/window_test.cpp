@@ -8,6 +8,7 @@
 #include <QMimeData>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTabBar>
 #include <QTest>
 #include <QUrl>
 #include <filesystem>
@@ -68,6 +69,15 @@ TEST_F(WindowTest, OpensPredictsExportsAndCloses) {
     EXPECT_GT(std::filesystem::file_size(folder.path() / name), 5000U) << name;
   }
   EXPECT_TRUE(window_.close());
+}
+
+TEST_F(WindowTest, TheTabOfTheFirstPredictionIsSeen) {
+  open(kBase, {"torchrec/sparse_dist"});
+  const auto* tabs = window_.timelines().findChild<QTabBar*>();
+  ASSERT_NE(tabs, nullptr);
+  EXPECT_EQ(tabs->count(), 1);
+  EXPECT_GE(tabs->height(), tabs->tabRect(0).height());
+  EXPECT_GT(tabs->height(), 10);
 }
 
 TEST_F(WindowTest, PanesAreAlignedAndMoveTogetherUntilUnlinked) {

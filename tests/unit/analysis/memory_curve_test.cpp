@@ -66,6 +66,16 @@ TEST_F(MemoryCurveTest, TotalsThatEventsTellAreTheLevels) {
   }
 }
 
+// The block that was there before has 512 bytes, of which 500 were asked for.
+TEST_F(MemoryCurveTest, AFreeThatNamesWhatWasAskedForEndsTheWholeBlock) {
+  event(10, {.address = 60, .bytes = 1'000, .total_allocated = 3'000});
+  event(20, {.action = kFreeRequested, .address = 70, .bytes = 500, .total_allocated = 2'488});
+  const MemoryCurve of = curve();
+  ASSERT_EQ(of.blocks.size(), 2U);
+  EXPECT_EQ(of.blocks[1].bytes, 512);
+  EXPECT_EQ(of.persistent, 3'000 - 1'000 - 512);
+}
+
 // State: 100 allocated, 20 pending of 1000. Undone: the alloc of 60 at 20, the request of 20 at 10. So 60 at first.
 TEST_F(MemoryCurveTest, AStateGivesLevelsWithoutTotals) {
   handles = true;

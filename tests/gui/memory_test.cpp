@@ -1,0 +1,77 @@
+// The memory of a recording with snapshots, beside that of a prediction.
+#include "gui/panels/memory_strip.hpp"
+#include "tests/gui/window_fixture.hpp"
+
+namespace interlace::gui {
+namespace {
+
+class MemoryTest : public WindowTest {
+ protected:
+  void open_with_memory() {
+    const auto folder = kTraces / "torchrec_c6";
+    open({folder / "base.mem.r0.json.gz", folder / "base.mem.r1.json.gz", folder / "base.mem.r0.snap.pickle",
+          folder / "base.mem.r1.snap.pickle"},
+         {"torchrec/sparse_dist"});
+    ASSERT_EQ(window_.failure_dialog(), nullptr);
+  }
+  [[nodiscard]] MemoryStrip& strip(Side side) const { return window_.timelines().memory(side); }
+};
+
+TEST_F(MemoryTest, CurvesStandBelowBothTimelinesOnOneScale) {
+  open_with_memory();
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    ASSERT_TRUE(strip(side).isVisible());
+    EXPECT_EQ(strip(side).plot().view, pane(side).content().view);
+    EXPECT_EQ(strip(side).plot().anchor, pane(side).content().anchor);
+    EXPECT_EQ(strip(side).plot().curve->allocated.size(), strip(side).plot().curve->at.size());
+  }
+  EXPECT_EQ(strip(Side::kMeasured).plot().top, strip(Side::kPredicted).plot().top);
+  // What the table tells of the prediction is what the curve shows, but for what lies outside the steps shown.
+  const ForecastPtr forecast = window_.timelines().forecasts().front();
+  const auto& curve = forecast->run->memory().front();
+  EXPECT_LE(*std::ranges::max_element(curve.allocated), forecast->row.memory.front().allocated_peak);
+  EXPECT_GT(*std::ranges::max_element(curve.allocated), forecast->row.memory.front().allocated_peak * 9 / 10);
+  EXPECT_NE(strip(Side::kMeasured).grab().toImage(), strip(Side::kPredicted).grab().toImage());
+  key("Y");
+  EXPECT_FALSE(strip(Side::kMeasured).isVisible());
+}
+
+TEST_F(MemoryTest, BlocksAliveAtTheMouseAreListed) {
+  open_with_memory();
+  window_.show_blocks_table();
+  TimelinePane& predicted = pane(Side::kPredicted);
+  const QRectF plot = areas_of(QRectF(predicted.rect())).plot;
+  const QPoint at(static_cast<int>(plot.left()) + 600, static_cast<int>(plot.top()) + 60);
+  QTest::mouseMove(&predicted, at);
+  const BlocksModel& blocks = window_.blocks();
+  ASSERT_GT(blocks.rowCount(), 10);
+  const auto& curve = predicted.run()->memory().front();
+  const Nanoseconds time = predicted.content().trace_view().time_at(600);
+  EXPECT_EQ(window_.timelines().cursor_time(), std::optional(time));
+  // All lines together are what is allocated then.
+  Bytes sum = 0;
+  for (int row = 0; row < blocks.rowCount(); ++row) {
+    sum += blocks.index(row, BlocksModel::kBytes).data(Qt::UserRole).toLongLong();
+  }
+  EXPECT_EQ(sum, curve.allocated[curve.moment_at(time).value()]);
+  EXPECT_FALSE(blocks.index(1, BlocksModel::kStage).data().toString().isEmpty());
+  screenshot("memory");
+}
+
+TEST_F(MemoryTest, AClickOnTheNameShowsTheNextRankOnBothSides) {
+  open_with_memory();
+  QTest::mouseClick(&strip(Side::kMeasured), Qt::LeftButton, {}, QPoint(20, 20));
+  EXPECT_EQ(strip(Side::kMeasured).curve(), 1U);
+  EXPECT_EQ(strip(Side::kPredicted).curve(), 1U);
+  QTest::mouseClick(&strip(Side::kPredicted), Qt::LeftButton, {}, QPoint(20, 20));
+  EXPECT_EQ(strip(Side::kMeasured).curve(), 0U);
+}
+
+TEST_F(MemoryTest, WithoutMemoryThereIsNoStrip) {
+  open(kBase, {"torchrec/sparse_dist"});
+  EXPECT_FALSE(strip(Side::kMeasured).isVisible());
+  EXPECT_FALSE(strip(Side::kPredicted).isVisible());
+}
+
+}  // namespace
+}  // namespace interlace::gui
