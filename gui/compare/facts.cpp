@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <vector>
+#include <algorithm>
+#include <functional>
+#include <map>
 
+#include "gui/compare/alignment.hpp"
+#include "gui/timeline/explanations.hpp"
+#include "gui/timeline/ticks.hpp"
 #include "simulator/report/text.hpp"
 
 namespace interlace::gui {
@@ -45,6 +50,45 @@ std::string facts_of(const Forecast& forecast) {
   if (row.speedup) parts.push_back(fmt::format("{:.3f}x", *row.speedup));
   add_overlap(row.overlap, parts);
   return joined(parts);
+}
+
+std::vector<std::pair<std::string, std::string>> critical_facts(const Run& run, std::ptrdiff_t offset) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto step = step_at(run.first_steps(), offset);
+  const auto path = std::ranges::find_if(run.critical_paths(),
+                                         [&](const graph::CriticalPath& of) { return step && of.window == *step; });
+  if (path == run.critical_paths().end()) return facts;
+  const graph::PathBreakdown spent = graph::breakdown(*run.dependencies(), *path);
+  std::string text;
+  for (std::size_t i = 0; i < graph::kPathTimes; ++i) {
+    const auto time = static_cast<graph::PathTime>(i);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", graph::to_string(time), duration_text(spent.of(time)));
+  }
+  facts.emplace_back("critical path", text);
+  return facts;
+}
+
+std::vector<std::pair<std::string, std::string>> idle_facts(const Run& run, std::ptrdiff_t offset) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto step = step_at(run.first_steps(), offset);
+  if (!step || run.idle().empty()) return facts;
+  std::map<std::string, Nanoseconds> sums;
+  for (const analysis::IdlePiece& piece : run.idle().front()) {
+    const Nanoseconds length = intersection(piece.span, *step).length();
+    if (length > 0) sums[idle_text(piece)] += length;
+  }
+  std::vector<std::pair<std::string, Nanoseconds>> sorted(sums.begin(), sums.end());
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, &std::pair<std::string, Nanoseconds>::second);
+  constexpr std::size_t kMost = 5;
+  Nanoseconds rest = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const auto& [cause, length] = sorted[i];
+    if (i < kMost) facts.emplace_back("idle", duration_text(length) + " " + cause);
+    if (i >= kMost) rest += length;
+  }
+  if (rest > 0)
+    facts.emplace_back("idle", fmt::format("{} for {} more reasons", duration_text(rest), sorted.size() - kMost));
+  return facts;
 }
 
 }  // namespace interlace::gui

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gui/session/forecast.hpp"
 #include "gui/session/recorded.hpp"
@@ -11,5 +14,10 @@ namespace interlace::gui {
 [[nodiscard]] std::string facts_of(const Recorded& recorded);
 /// "33.52 ms a step (32.83 - 34.24) · 1.103x · exposed communication 0.89 ms · device idle 0.41 ms".
 [[nodiscard]] std::string facts_of(const Forecast& forecast);
+
+/// What the step at `offset` behind the middle one spends its time on: along its critical path, and while the first
+/// rank's device does nothing. Named lines, the longest first; of many causes the rest is one line.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> critical_facts(const Run& run, std::ptrdiff_t offset);
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> idle_facts(const Run& run, std::ptrdiff_t offset);
 
 }  // namespace interlace::gui

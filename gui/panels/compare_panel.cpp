@@ -4,6 +4,7 @@
 #include <QTabBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
 
 #include "gui/compare/alignment.hpp"
 #include "gui/compare/facts.hpp"
@@ -11,6 +12,7 @@
 #include "gui/panels/difference_strip.hpp"
 #include "gui/panels/legend_strip.hpp"
 #include "gui/panels/memory_strip.hpp"
+#include "gui/timeline/explanations.hpp"
 #include "gui/timeline/names.hpp"
 
 namespace interlace::gui {
@@ -195,6 +197,7 @@ void ComparePanel::set_theme(const Theme& theme) {
   difference_->set_theme(theme);
   for (TimelinePane* pane : panes_) pane->set_theme(theme);
   for (MemoryStrip* memory : memories_) memory->set_theme(theme);
+  update_legend();
 }
 
 void ComparePanel::set_colour_by(ColourBy by) {
@@ -221,7 +224,10 @@ void ComparePanel::update_legend() {
   for (const auto& colouring : colourings_) {
     if (colouring) shown.push_back(colouring.get());
   }
-  legend_->set_entries(legend_of(shown));
+  std::vector<ColourEntry> entries;
+  if (idle_shown_) entries = idle_legend(*theme_);  // first, since the line is cut at its end
+  std::ranges::copy(legend_of(shown), std::back_inserter(entries));
+  legend_->set_entries(std::move(entries));
 }
 
 Picture ComparePanel::picture() const {

@@ -59,6 +59,12 @@ class ComparePanel : public QWidget {
   /// The next or previous operation on the row of the selected one.
   void select_neighbour(bool next);
   void set_detail(LaneDetail detail);
+  /// The critical path of each step over the operations.
+  void set_critical_shown(bool shown);
+  /// Bands where devices do nothing, by cause.
+  void set_idle_shown(bool shown);
+  [[nodiscard]] bool critical_shown() const { return critical_shown_; }
+  [[nodiscard]] bool idle_shown() const { return idle_shown_; }
   /// Memory curves below the timelines, where there are any.
   void set_memory_shown(bool shown);
   /// In both panes. Throws gui.bad_pattern.
@@ -135,6 +141,8 @@ class ComparePanel : public QWidget {
   std::ptrdiff_t aligned_step_ = 0;
   bool first_view_pending_ = false;
   bool memory_shown_ = true;
+  bool critical_shown_ = false;
+  bool idle_shown_ = false;
   std::optional<Nanoseconds> cursor_time_;
   QString pattern_;
   std::array<std::shared_ptr<const SearchHits>, kSides> hits_;

@@ -6,6 +6,8 @@
 #include "gui/panels/compare_panel.hpp"
 #include "gui/panels/difference_strip.hpp"
 #include "gui/panels/memory_strip.hpp"
+#include "gui/timeline/explanations.hpp"
+#include "gui/timeline/ticks.hpp"
 
 namespace interlace::gui {
 
@@ -50,6 +52,19 @@ void ComparePanel::show_counterparts() {
   }
 }
 
+void ComparePanel::set_critical_shown(bool shown) {
+  critical_shown_ = shown;
+  for (TimelinePane* pane : panes_) pane->set_critical_shown(shown);
+  Q_EMIT selection_changed();
+}
+
+void ComparePanel::set_idle_shown(bool shown) {
+  idle_shown_ = shown;
+  for (TimelinePane* pane : panes_) pane->set_idle_shown(shown);
+  update_legend();
+  Q_EMIT selection_changed();
+}
+
 void ComparePanel::set_memory_shown(bool shown) {
   memory_shown_ = shown;
   show_memory();
@@ -70,6 +85,13 @@ void ComparePanel::show_cursor(Side side, std::optional<double> x) {
   cursor_time_ = x ? std::optional(view.time_at(*x)) : std::nullopt;
   memory(side).set_cursor(x);
   memory(other(side)).set_cursor(views_.linked() ? x : std::nullopt);
+  if (idle_shown_ && pane(side).run() && !pane(side).content().hovered) {
+    const analysis::IdlePiece* idle = pane(side).idle_under_mouse();
+    Q_EMIT hovered(idle == nullptr ? QString()
+                                   : tr("device idle for %1: %2")
+                                         .arg(QString::fromStdString(duration_text(idle->span.length())),
+                                              QString::fromStdString(idle_text(*idle))));
+  }
   Q_EMIT cursor_changed(side);
 }
 

@@ -8,6 +8,7 @@
 
 #include "gui/timeline/dependencies.hpp"
 #include "gui/timeline/draw_pane.hpp"
+#include "gui/timeline/explanations.hpp"
 
 namespace interlace::gui {
 
@@ -97,6 +98,20 @@ void TimelinePane::set_marks(std::vector<Mark> marks) {
   update();
 }
 
+void TimelinePane::set_critical_shown(bool shown) {
+  critical_shown_ = shown;
+  update();
+}
+
+void TimelinePane::set_idle_shown(bool shown) {
+  idle_shown_ = shown;
+  update();
+}
+
+const analysis::IdlePiece* TimelinePane::idle_under_mouse() const {
+  return run_ && cursor_x_ ? idle_at(content(), *cursor_x_, cursor_y_) : nullptr;
+}
+
 void TimelinePane::set_hits(std::shared_ptr<const SearchHits> hits) {
   hits_ = std::move(hits);
   update();
@@ -154,6 +169,8 @@ PaneContent TimelinePane::content() const {
   content.range = range_;
   content.marks = marks_;
   content.hits = hits_.get();
+  if (critical_shown_) content.critical = run_->critical_paths();
+  if (idle_shown_) content.idle = run_->idle();
   return content;
 }
 

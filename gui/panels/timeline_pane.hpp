@@ -34,6 +34,8 @@ class TimelinePane : public QWidget {
   void set_counterpart(std::optional<trace::OperationId> op);
   void set_range(std::optional<MeasuredRange> range);
   void set_marks(std::vector<Mark> marks);
+  void set_critical_shown(bool shown);
+  void set_idle_shown(bool shown);
   /// Null: no search.
   void set_hits(std::shared_ptr<const SearchHits> hits);
   void set_detail_of_all(LaneDetail detail);
@@ -48,6 +50,8 @@ class TimelinePane : public QWidget {
   [[nodiscard]] double plot_height() const;
   [[nodiscard]] std::optional<trace::OperationId> selected() const { return selected_; }
   [[nodiscard]] const std::optional<MeasuredRange>& range() const { return range_; }
+  /// Why the device does nothing under the mouse, while that is shown.
+  [[nodiscard]] const analysis::IdlePiece* idle_under_mouse() const;
   /// Where the mouse is in the plot: pixels from its left edge.
   [[nodiscard]] std::optional<double> cursor_x() const { return cursor_x_; }
 
@@ -113,6 +117,9 @@ class TimelinePane : public QWidget {
   Nanoseconds measured_from_ = 0;
   bool all_rows_ = false;  ///< the range being dragged is on all rows
   std::optional<double> cursor_x_;
+  double cursor_y_ = 0;
+  bool critical_shown_ = false;
+  bool idle_shown_ = false;
 };
 
 }  // namespace interlace::gui

@@ -127,12 +127,14 @@ void TimelinePane::hover(QPointF at) {
   const QPointF inside = in_plot(at);
   const bool on_plot = areas().plot.contains(at);
   cursor_x_ = on_plot ? std::optional(inside.x()) : std::nullopt;
-  Q_EMIT cursor_moved(cursor_x_);
+  cursor_y_ = inside.y();
   const auto op = on_plot ? hit_test(content(), inside.x(), inside.y()).operation : std::nullopt;
-  if (op == hovered_) return;
-  hovered_ = op;
-  Q_EMIT hovered(op);
-  update();
+  if (op != hovered_) {
+    hovered_ = op;
+    Q_EMIT hovered(op);
+    update();
+  }
+  Q_EMIT cursor_moved(cursor_x_);
 }
 
 std::vector<RowIndex> TimelinePane::rows_between(double top, double bottom) const {

@@ -1,16 +1,15 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "gui/timeline/scene.hpp"
+#include "simulator/analysis/idle_causes.hpp"
 #include "simulator/analysis/memory_curve.hpp"
 #include "simulator/base/interval.hpp"
-
-namespace interlace::graph {
-class Graph;
-}
+#include "simulator/graph/critical_path.hpp"
 
 namespace interlace::gui {
 
@@ -34,6 +33,10 @@ class Run {
   /// Of the first rank.
   [[nodiscard]] const std::vector<Interval>& first_steps() const;
   [[nodiscard]] Interval extent() const { return {0, trace_.length()}; }
+  /// Of each step of the first rank, as far as the graph is there; worked out when first asked for.
+  [[nodiscard]] const std::vector<graph::CriticalPath>& critical_paths() const;
+  /// Why devices do nothing, by rank, from the first step to the last; worked out when first asked for.
+  [[nodiscard]] const std::vector<std::vector<analysis::IdlePiece>>& idle() const;
   /// None where the trace is too large for it to be worth its memory.
   [[nodiscard]] const graph::Graph* dependencies() const { return graph_.get(); }
 
@@ -44,6 +47,10 @@ class Run {
   std::vector<std::vector<Interval>> steps_;
   std::vector<analysis::MemoryCurve> memory_;
   std::unique_ptr<const graph::Graph> graph_;
+  mutable std::once_flag critical_once_;
+  mutable std::vector<graph::CriticalPath> critical_;
+  mutable std::once_flag idle_once_;
+  mutable std::vector<std::vector<analysis::IdlePiece>> idle_;
 };
 
 using RunPtr = std::shared_ptr<const Run>;

@@ -2,6 +2,7 @@
 
 #include <QColor>
 #include <QPalette>
+#include <array>
 
 #include "gui/theme/palette.hpp"
 
@@ -20,13 +21,15 @@ struct Theme {
   QColor faint_line;  ///< minor marks
   QColor text;
   QColor dim_text;
-  QColor neutral;     ///< operations of no colour class
-  QColor selection;   ///< outline of the selected operation, and what is chosen
-  QColor range;       ///< the measured range, translucent
-  QColor hit;         ///< what the search found
-  QColor step;        ///< borders of training steps
-  QColor depends_on;  ///< arrows from what the selected operation had to wait for
-  QColor needed_by;   ///< arrows to what had to wait for it
+  QColor neutral;              ///< operations of no colour class
+  QColor selection;            ///< outline of the selected operation, and what is chosen
+  QColor range;                ///< the measured range, translucent
+  QColor hit;                  ///< what the search found
+  QColor step;                 ///< borders of training steps
+  QColor depends_on;           ///< arrows from what the selected operation had to wait for
+  QColor needed_by;            ///< arrows to what had to wait for it
+  QColor critical;             ///< the critical path
+  std::array<QColor, 5> idle;  ///< bands where a device does nothing, by analysis::IdleCause; translucent
   QColor good;
   QColor bad;
 };

@@ -3,6 +3,7 @@
 #include "gui/timeline/draw_frame.hpp"
 #include "gui/timeline/draw_overlays.hpp"
 #include "gui/timeline/draw_rows.hpp"
+#include "gui/timeline/explanations.hpp"
 
 namespace interlace::gui {
 
@@ -14,6 +15,8 @@ void draw_pane(QPainter& painter, const PaneContent& content, const QRectF& pane
   draw_background(painter, content, areas.plot, theme);
   painter.setClipRect(areas.plot);
   draw_rows(painter, content, areas.plot, theme, labels);
+  draw_idle(painter, content, areas.plot, theme);
+  draw_critical_paths(painter, content, areas.plot, theme);
   draw_selection(painter, content, areas.plot, theme);
   painter.setClipRect(pane);
   draw_steps(painter, content, areas, theme);

@@ -12,6 +12,8 @@
 #include "gui/timeline/scene.hpp"
 #include "gui/timeline/search.hpp"
 #include "gui/timeline/viewport.hpp"
+#include "simulator/analysis/idle_causes.hpp"
+#include "simulator/graph/critical_path.hpp"
 
 namespace interlace::gui {
 
@@ -48,7 +50,9 @@ struct PaneContent {
   std::span<const Dependency> arrows;
   std::optional<MeasuredRange> range;
   std::span<const Mark> marks;
-  const SearchHits* hits = nullptr;  ///< may be null
+  const SearchHits* hits = nullptr;                        ///< may be null
+  std::span<const graph::CriticalPath> critical;           ///< one a step; empty: not shown
+  std::span<const std::vector<analysis::IdlePiece>> idle;  ///< by rank; empty: not shown
 
   /// `view` on the trace's own time.
   [[nodiscard]] Viewport trace_view() const { return view.shifted(static_cast<double>(anchor)); }

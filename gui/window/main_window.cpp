@@ -17,8 +17,11 @@
 #include <QTabWidget>
 #include <QToolButton>
 #include <QUrl>
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "gui/compare/facts.hpp"
 #include "gui/models/operation_facts.hpp"
 #include "gui/panels/memory_strip.hpp"
 #include "gui/panels/table_panel.hpp"
@@ -138,7 +141,25 @@ QMessageBox* MainWindow::failure_dialog() const { return findChild<QMessageBox*>
 
 void MainWindow::show_details() {
   std::vector<FactsModel::Fact> facts = facts_of_selection();
-  details_.set(facts.empty() ? facts_of_forecast() : std::move(facts));
+  if (facts.empty()) {
+    facts = facts_of_explanations();
+    for (FactsModel::Fact& fact : facts_of_forecast()) facts.push_back(std::move(fact));
+  }
+  details_.set(std::move(facts));
+}
+
+std::vector<FactsModel::Fact> MainWindow::facts_of_explanations() const {
+  std::vector<FactsModel::Fact> facts;
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    const RunPtr& run = panel_->pane(side).run();
+    if (!run) continue;
+    const QString whose = side == Side::kMeasured ? tr("measured %1") : tr("predicted %1");
+    std::vector<std::pair<std::string, std::string>> lines;
+    if (panel_->critical_shown()) lines = critical_facts(*run, panel_->aligned_step());
+    if (panel_->idle_shown()) std::ranges::copy(idle_facts(*run, panel_->aligned_step()), std::back_inserter(lines));
+    for (const auto& [what, text] : lines) facts.emplace_back(whose.arg(in_qt(what)), in_qt(text));
+  }
+  return facts;
 }
 
 std::vector<FactsModel::Fact> MainWindow::facts_of_selection() const {

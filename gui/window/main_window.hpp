@@ -95,6 +95,8 @@ class MainWindow : public QMainWindow {
   void when_predicted(const ForecastPtr& forecast);
   void show_details();
   [[nodiscard]] std::vector<FactsModel::Fact> facts_of_selection() const;
+  /// Of the critical path and idle causes, while they are shown.
+  [[nodiscard]] std::vector<FactsModel::Fact> facts_of_explanations() const;
   /// Why the prediction that is shown differs from the recording.
   [[nodiscard]] std::vector<FactsModel::Fact> facts_of_forecast() const;
   void show_range();

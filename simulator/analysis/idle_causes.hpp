@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,9 +31,23 @@ struct IdleTime {
   bool operator==(const IdleTime&) const = default;
 };
 
-/// Splits the time in which a rank's device does nothing by cause, largest first. Each gap is charged to the device
-/// work that ends it: [gap begin, launch begin) to the host thread, blocked or busy; [launch begin, gap end) to launch
-/// latency; the whole gap to kHeldBack where the launch had ended when the gap began.
+/// A stretch of time in which a rank's device does nothing, for one cause.
+struct IdlePiece {
+  Interval span;
+  IdleCause cause = IdleCause::kUnknown;
+  std::string_view stage;                  ///< as of IdleTime; a view into the trace
+  std::optional<trace::OperationId> next;  ///< the device work that ended the gap
+
+  bool operator==(const IdlePiece&) const = default;
+};
+
+/// The time in which a rank's device does nothing, by rank and time, not empty pieces only. Each gap is charged to the
+/// device work that ends it: [gap begin, launch begin) to the host thread, blocked or busy; [launch begin, gap end) to
+/// launch latency; the whole gap to kHeldBack where the launch had ended when the gap began.
+[[nodiscard]] std::vector<std::vector<IdlePiece>> idle_pieces(const trace::Trace& trace, const Annotations& annotations,
+                                                              std::span<const StepWindow> windows);
+
+/// The sums of idle_pieces by cause and stage, largest first.
 [[nodiscard]] std::vector<IdleTime> idle_causes(const trace::Trace& trace, const Annotations& annotations,
                                                 std::span<const StepWindow> windows);
 

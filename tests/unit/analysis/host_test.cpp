@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "simulator/analysis/host_blocking.hpp"
@@ -64,6 +65,26 @@ TEST(IdleCauses, SplitsEachGapByWhatEndsIt) {
                                        {IdleCause::kHostBlocked, "stage", 10},
                                        {IdleCause::kHeldBack, "stage", 10}};
   EXPECT_EQ(causes, expected);
+}
+
+// The first gap of the job above in pieces: [0,2) busy, [2,12) blocked, [12,15) busy, [15,20) launch latency.
+TEST(IdlePieces, FillTheGapsInTheOrderOfTime) {
+  Job job;
+  job.annotate("stage 0", 0, 100);
+  job.sync(SyncKind::kStreamSync, 2, 12);
+  job.kernel(job.main, 15, 20, 30);
+  job.kernel(job.main, 16, 40, 50);
+  const trace::Trace trace = job.build();
+  const auto pieces = idle_pieces(trace, Annotations(trace), std::vector<StepWindow>{{{0, 60}, 1}});
+  ASSERT_EQ(pieces.size(), 1U);
+  std::vector<std::pair<Interval, IdleCause>> found;
+  for (const IdlePiece& piece : pieces[0]) found.emplace_back(piece.span, piece.cause);
+  const std::vector<std::pair<Interval, IdleCause>> expected{
+      {{0, 2}, IdleCause::kHostBusy},        {{2, 12}, IdleCause::kHostBlocked}, {{12, 15}, IdleCause::kHostBusy},
+      {{15, 20}, IdleCause::kLaunchLatency}, {{30, 40}, IdleCause::kHeldBack},   {{50, 60}, IdleCause::kUnknown}};
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(trace.start(pieces[0][0].next.value()), 20);
+  EXPECT_EQ(pieces[0].back().next, std::nullopt);
 }
 
 TEST(IdleCauses, AddsUpToTheIdleTime) {

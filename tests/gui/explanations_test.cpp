@@ -1,0 +1,50 @@
+// The critical path and idle causes over both timelines.
+#include "simulator/graph/graph.hpp"
+#include "tests/gui/window_fixture.hpp"
+
+namespace interlace::gui {
+namespace {
+
+using ExplanationsTest = WindowTest;
+
+TEST_F(ExplanationsTest, TheCriticalPathFillsEachStepInBothTimelines) {
+  open(kBase, {"torchrec/sparse_dist"});
+  const QImage before = pane(Side::kPredicted).grab().toImage();
+  key("P");
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    const auto paths = pane(side).content().critical;
+    ASSERT_EQ(paths.size(), pane(side).run()->first_steps().size());
+    Nanoseconds spent = 0;
+    const graph::PathBreakdown parts = graph::breakdown(*pane(side).run()->dependencies(), paths.front());
+    for (const Nanoseconds part : parts.spent) spent += part;
+    EXPECT_EQ(spent, paths.front().window.length());
+  }
+  EXPECT_NE(pane(Side::kPredicted).grab().toImage(), before);
+  EXPECT_EQ(window_.details().index(0, 0).data().toString(), "measured critical path");
+  screenshot("critical_path");
+  key("P");
+  EXPECT_EQ(pane(Side::kPredicted).grab().toImage(), before);
+}
+
+TEST_F(ExplanationsTest, IdleBandsSayWhyAndAddUpToTheTable) {
+  open(kBase, {"torchrec/sparse_dist"});
+  key("I");
+  const auto idle = pane(Side::kMeasured).content().idle;
+  ASSERT_EQ(idle.size(), 2U);
+  // The mean over ranks and steps is the idle time of the table.
+  const auto& steps = pane(Side::kMeasured).run()->steps();
+  double sum = 0;
+  for (std::size_t rank = 0; rank < idle.size(); ++rank) {
+    for (const analysis::IdlePiece& piece : idle[rank]) {
+      sum += static_cast<double>(piece.span.length()) / static_cast<double>(steps[rank].size());
+    }
+  }
+  const auto told = static_cast<double>(window_.session().recorded()->facts.overlap.value().idle_ns);
+  EXPECT_NEAR(sum / 2, told, 2);
+  screenshot("idle");
+  key("I");
+  EXPECT_TRUE(pane(Side::kMeasured).content().idle.empty());
+}
+
+}  // namespace
+}  // namespace interlace::gui
