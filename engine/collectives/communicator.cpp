@@ -1,0 +1,46 @@
+#include "engine/collectives/communicator.hpp"
+
+#include <utility>
+
+namespace interlace::engine {
+
+namespace {
+
+// FNV-1a.
+constexpr std::uint64_t kFnvStart = 14695981039346656037U;
+constexpr std::uint64_t kFnvPrime = 1099511628211U;
+
+}  // namespace
+
+Communicator::Communicator(Device& device, StreamId stream, int rank, int ranks)
+    : device_(&device), stream_(stream), rank_(rank), ranks_(ranks), order_hash_(kFnvStart) {}
+
+Awaitable Communicator::all_reduce_mean(std::string_view what, StreamId from, const Buffer<float>& values,
+                                        std::size_t begin_at, std::size_t count) {
+  begin(what, from);
+  values.used_on(stream_);
+  queue_all_reduce_mean(std::string(what), values.span().subspan(begin_at, count));
+  return end();
+}
+
+Awaitable Communicator::issue_all_to_all(AllToAll exchange, StreamId from) {
+  begin(exchange.what, from);
+  queue_all_to_all(std::move(exchange));
+  return end();
+}
+
+void Communicator::begin(std::string_view what, StreamId from) {
+  for (const char letter : what) {
+    order_hash_ = (order_hash_ ^ static_cast<unsigned char>(letter)) * kFnvPrime;
+  }
+  device_->wait_stream(stream_, from);
+}
+
+Awaitable Communicator::end() { return {*device_, device_->record(stream_)}; }
+
+std::vector<std::size_t> Communicator::in_bytes(std::vector<std::size_t> counts, std::size_t element) {
+  for (std::size_t& count : counts) count *= element;
+  return counts;
+}
+
+}  // namespace interlace::engine

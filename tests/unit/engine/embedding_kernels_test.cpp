@@ -1,0 +1,330 @@
+#include "engine/cpu/embedding_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace interlace::engine::cpu {
+namespace {
+
+const CpuEmbeddingKernels kKernels;
+
+// A lookup with everything that it points to.
+struct Case {
+  std::vector<std::int64_t> rows;  // by shard
+  std::vector<std::int32_t> dims;
+  std::int64_t sources = 1;
+  std::int64_t batch = 0;
+  std::vector<std::int32_t> lengths;
+  std::vector<std::int64_t> ids;
+  std::vector<float> weights;
+
+  std::vector<std::vector<float>> tables;
+  std::vector<std::vector<float>> momentum;
+  std::vector<std::int64_t> offsets;
+  std::vector<LocalShard> shards;
+  std::vector<float> looked_up;
+  std::int64_t width = 0;
+
+  LookupArguments arguments() {
+    std::int32_t column = 0;
+    std::int64_t first_row = 0;
+    shards.clear();
+    for (std::size_t s = 0; s < rows.size(); ++s) {
+      shards.push_back({tables[s].data(), momentum[s].data(), rows[s], dims[s], column, first_row});
+      column += dims[s];
+      first_row += rows[s];
+    }
+    width = column;
+    offsets.resize(lengths.size() + 1);
+    kKernels.sum_lengths(nullptr, lengths, offsets);
+    looked_up.resize(static_cast<std::size_t>(sources * batch * width));
+    return {.shards = shards,
+            .sources = sources,
+            .batch = batch,
+            .input = {.offsets = offsets, .ids = ids, .weights = weights},
+            .looked_up = looked_up,
+            .width = width};
+  }
+};
+
+float signed_unit(std::mt19937& random) { return std::uniform_real_distribution<float>(-1.0F, 1.0F)(random); }
+
+// longest: ids of a bag at most. Each shard gets its first and last row for sure, where there are ids at all.
+Case make_case(std::uint32_t seed, std::vector<std::int64_t> rows, std::vector<std::int32_t> dims, std::int64_t sources,
+               std::int64_t batch, int longest, bool weighted) {
+  std::mt19937 random(seed);
+  Case made{.rows = std::move(rows), .dims = std::move(dims), .sources = sources, .batch = batch};
+  for (std::size_t s = 0; s < made.rows.size(); ++s) {
+    auto& table = made.tables.emplace_back(static_cast<std::size_t>(made.rows[s] * made.dims[s]));
+    for (float& value : table) value = signed_unit(random);
+    auto& momentum = made.momentum.emplace_back(static_cast<std::size_t>(made.rows[s]));
+    for (float& value : momentum) value = signed_unit(random) + 1.0F;
+  }
+  for (std::int64_t source = 0; source < sources; ++source) {
+    for (const std::int64_t shard_rows : made.rows) {
+      for (std::int64_t sample = 0; sample < batch; ++sample) {
+        const int length = std::uniform_int_distribution<int>(0, longest)(random);
+        made.lengths.push_back(length);
+        for (int i = 0; i < length; ++i) {
+          const std::int64_t id = std::uniform_int_distribution<std::int64_t>(0, shard_rows - 1)(random);
+          made.ids.push_back(i == 0 ? 0 : (i == 1 ? shard_rows - 1 : id));
+        }
+      }
+    }
+  }
+  if (weighted) {
+    for (std::size_t i = 0; i < made.ids.size(); ++i) made.weights.push_back(signed_unit(random));
+  }
+  return made;
+}
+
+// Calls visit(shard, row of the looked-up matrix, id, weight) for each id, by plain counting.
+template <class Visit>
+void each_id(const Case& c, const Visit& visit) {
+  std::size_t bag = 0;
+  std::size_t next = 0;
+  for (std::int64_t source = 0; source < c.sources; ++source) {
+    for (std::size_t shard = 0; shard < c.rows.size(); ++shard) {
+      for (std::int64_t sample = 0; sample < c.batch; ++sample) {
+        for (std::int32_t left = c.lengths[bag++]; left > 0; --left) {
+          visit(shard, static_cast<std::size_t>(source * c.batch + sample), static_cast<std::size_t>(c.ids[next]),
+                c.weights.empty() ? 1.0 : static_cast<double>(c.weights[next]));
+          ++next;
+        }
+      }
+    }
+  }
+}
+
+struct Shape {
+  std::vector<std::int64_t> rows;
+  std::vector<std::int32_t> dims;
+  std::int64_t sources = 1;
+  std::int64_t batch = 0;
+  int longest = 0;
+};
+
+const std::vector<Shape> kShapes = {
+    {{50, 3}, {8, 4}, 2, 16, 6},        // duplicates and table ends
+    {{1, 1, 7}, {4, 16, 4}, 1, 32, 5},  // one-row tables
+    {{20}, {4}, 3, 5, 0},               // nothing but empty bags
+    {{20}, {4}, 2, 0, 3},               // a batch of no samples
+    {{2}, {128}, 1, 4096, 8},           // long sums: some thousand gradients a row
+};
+
+TEST(EmbeddingKernels, LookupSumsTheRowsOfEachBag) {
+  for (const bool weighted : {false, true}) {
+    for (const Shape& shape : kShapes) {
+      Case c = make_case(7, shape.rows, shape.dims, shape.sources, shape.batch, shape.longest, weighted);
+      LookupArguments arguments = c.arguments();
+      kKernels.lookup(nullptr, arguments);
+      std::vector<double> expected(c.looked_up.size());
+      std::vector<double> magnitude(c.looked_up.size());
+      each_id(c, [&](std::size_t shard, std::size_t row, std::size_t id, double weight) {
+        for (std::int32_t column = 0; column < c.dims[shard]; ++column) {
+          const double term =
+              weight * c.tables[shard][id * static_cast<std::size_t>(c.dims[shard]) + static_cast<std::size_t>(column)];
+          const std::size_t cell =
+              row * static_cast<std::size_t>(c.width) + static_cast<std::size_t>(c.shards[shard].column + column);
+          expected[cell] += term;
+          magnitude[cell] += std::abs(term);
+        }
+      });
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_NEAR(c.looked_up[i], expected[i], 1e-6 * magnitude[i]) << i;
+      }
+      // The same rows, found by places that were located ahead.
+      const std::vector<float> by_id = c.looked_up;
+      std::vector<std::int64_t> places(c.ids.size());
+      kKernels.locate(nullptr, arguments, places);
+      arguments.places = places;
+      const std::vector<std::int64_t> no_ids(c.ids.size(), -1);
+      arguments.input.ids = no_ids;
+      std::ranges::fill(c.looked_up, -7.0F);
+      kKernels.lookup(nullptr, arguments);
+      EXPECT_EQ(c.looked_up, by_id);
+    }
+  }
+}
+
+// The dense way, in double: scatter all gradients into an array of the table's size, then run the optimizer over it.
+struct DenseUpdate {
+  std::vector<std::vector<double>> tables;
+  std::vector<std::vector<double>> allowed;  ///< 1e-6 of the magnitudes that went into each value
+  std::vector<std::vector<double>> momentum;
+};
+
+DenseUpdate dense_update(const Case& c, const TableOptimizerSpec& optimizer, double scale) {
+  DenseUpdate result;
+  std::vector<std::vector<double>> gradients;
+  std::vector<std::vector<double>> magnitudes;
+  for (std::size_t s = 0; s < c.rows.size(); ++s) {
+    gradients.emplace_back(c.tables[s].size());
+    magnitudes.emplace_back(c.tables[s].size());
+  }
+  each_id(c, [&](std::size_t shard, std::size_t row, std::size_t id, double weight) {
+    const auto dim = static_cast<std::size_t>(c.dims[shard]);
+    for (std::size_t column = 0; column < dim; ++column) {
+      const double term = weight * scale *
+                          c.looked_up[row * static_cast<std::size_t>(c.width) +
+                                      static_cast<std::size_t>(c.shards[shard].column) + column];
+      gradients[shard][id * dim + column] += term;
+      magnitudes[shard][id * dim + column] += std::abs(term);
+    }
+  });
+  for (std::size_t s = 0; s < c.rows.size(); ++s) {
+    const auto dim = static_cast<std::size_t>(c.dims[s]);
+    auto& table = result.tables.emplace_back(c.tables[s].begin(), c.tables[s].end());
+    auto& allowed = result.allowed.emplace_back(table.size());
+    auto& momentum = result.momentum.emplace_back(c.momentum[s].begin(), c.momentum[s].end());
+    for (std::size_t row = 0; row < static_cast<std::size_t>(c.rows[s]); ++row) {
+      const auto* g = gradients[s].data() + row * dim;
+      double rate = optimizer.kind == TableOptimizer::kAccumulate ? -1.0 : optimizer.rate;
+      if (optimizer.kind == TableOptimizer::kRowWiseAdagrad) {
+        const double mean = std::inner_product(g, g + dim, g, 0.0) / static_cast<double>(dim);
+        momentum[row] += mean;
+        rate = optimizer.rate / (std::sqrt(momentum[row]) + optimizer.epsilon);
+      }
+      for (std::size_t column = 0; column < dim; ++column) {
+        const std::size_t cell = row * dim + column;
+        table[cell] -= rate * g[column];
+        allowed[cell] = 1e-6 * (std::abs(c.tables[s][cell]) + std::abs(rate) * magnitudes[s][cell]);
+      }
+    }
+  }
+  return result;
+}
+
+TEST(EmbeddingKernels, FusedUpdateEqualsScatterAddThenOptimizer) {
+  for (const TableOptimizer kind :
+       {TableOptimizer::kSgd, TableOptimizer::kRowWiseAdagrad, TableOptimizer::kAccumulate}) {
+    for (const bool weighted : {false, true}) {
+      for (const Shape& shape : kShapes) {
+        Case c = make_case(11, shape.rows, shape.dims, shape.sources, shape.batch, shape.longest, weighted);
+        const LookupArguments arguments = c.arguments();
+        std::mt19937 random(3);
+        for (float& gradient : c.looked_up) gradient = signed_unit(random);
+        const TableOptimizerSpec optimizer{.kind = kind, .rate = 0.05F, .epsilon = 1e-8F};
+        const DenseUpdate expected = dense_update(c, optimizer, 0.5);
+        std::vector<std::byte> order(kKernels.order_bytes(c.ids.size()));
+        kKernels.sort_rows(nullptr, arguments, order);
+        kKernels.update(nullptr, {.lookup = arguments, .order = order, .scale = 0.5F, .optimizer = optimizer});
+        for (std::size_t s = 0; s < c.tables.size(); ++s) {
+          for (std::size_t i = 0; i < c.tables[s].size(); ++i) {
+            ASSERT_NEAR(c.tables[s][i], expected.tables[s][i], expected.allowed[s][i])
+                << "shard " << s << " cell " << i;
+          }
+          for (std::size_t i = 0; i < c.momentum[s].size(); ++i) {
+            ASSERT_NEAR(c.momentum[s][i], expected.momentum[s][i], 1e-6 * expected.momentum[s][i]) << s << " row " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(EmbeddingKernels, RowsThatNoBagNamesStayAsTheyAre) {
+  Case c = make_case(5, {9}, {4}, 1, 2, 0, false);
+  c.lengths = {1, 0};
+  c.ids = {4};
+  const std::vector<float> before = c.tables[0];
+  const LookupArguments arguments = c.arguments();
+  std::ranges::fill(c.looked_up, 1.0F);
+  std::vector<std::byte> order(kKernels.order_bytes(1));
+  kKernels.sort_rows(nullptr, arguments, order);
+  kKernels.update(nullptr, {.lookup = arguments, .order = order, .optimizer = {.kind = TableOptimizer::kSgd}});
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(c.tables[0][i] == before[i], i / 4 != 4) << i;
+}
+
+// Two destinations of one feature, by row, and one that takes all of another.
+TEST(EmbeddingKernels, CountsAndSpreadsIdsByTheRowsOfTheirSlot) {
+  const std::vector<InputSlot> slots = {{.feature = 0, .rank = 0, .row_begin = 0, .row_end = 5, .table_rows = 8},
+                                        {.feature = 0, .rank = 1, .row_begin = 5, .row_end = 8, .table_rows = 8},
+                                        {.feature = 1, .rank = 1, .row_begin = 0, .row_end = 4, .table_rows = 4}};
+  const std::vector<std::int64_t> offsets = {0, 3, 4, 4, 6};  // feature 0: {6, 1, 7}, {4}; feature 1: {}, {3, 0}
+  const std::vector<std::int64_t> ids = {6, 1, 7, 4, 3, 0};
+  const std::vector<float> weights = {0.6F, 0.1F, 0.7F, 0.4F, 0.3F, 0.0F};
+  const JaggedView input{.offsets = offsets, .ids = ids, .weights = weights};
+  std::vector<std::int32_t> lengths(6);
+  std::vector<std::int64_t> report(2 + kReportExtra);
+  kKernels.count(nullptr, {.slots = slots, .batch = 2, .input = input, .lengths = lengths, .report = report});
+  EXPECT_EQ(lengths, (std::vector<std::int32_t>{1, 1, 2, 0, 0, 2}));
+  EXPECT_EQ(report, (std::vector<std::int64_t>{2, 4, 0, 0}));
+
+  std::vector<std::int64_t> sums(7);
+  kKernels.sum_lengths(nullptr, lengths, sums);
+  std::vector<std::int64_t> sent(6);
+  std::vector<float> sent_weights(6);
+  kKernels.spread(nullptr,
+                  {.slots = slots, .batch = 2, .input = input, .offsets = sums, .ids = sent, .weights = sent_weights});
+  EXPECT_EQ(sent, (std::vector<std::int64_t>{1, 4, 1, 2, 3, 0}));  // 6 - 5 and 7 - 5 in the second slot
+  EXPECT_EQ(sent_weights, (std::vector<float>{0.1F, 0.4F, 0.6F, 0.7F, 0.3F, 0.0F}));
+}
+
+TEST(EmbeddingKernels, ReportsAnIdThatNoRowHas) {
+  const std::vector<InputSlot> slots = {{.feature = 0, .rank = 0, .row_begin = 0, .row_end = 8, .table_rows = 8}};
+  const std::vector<std::int64_t> offsets = {0, 2};
+  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{8}}) {
+    const std::vector<std::int64_t> ids = {3, bad};
+    std::vector<std::int32_t> lengths(1);
+    std::vector<std::int64_t> report(1 + kReportExtra);
+    kKernels.count(nullptr, {.slots = slots,
+                             .batch = 1,
+                             .input = {.offsets = offsets, .ids = ids, .weights = {}},
+                             .lengths = lengths,
+                             .report = report});
+    EXPECT_EQ(report[1], 1);
+    EXPECT_EQ(report[2], bad);
+  }
+}
+
+TEST(EmbeddingKernels, ThrowsInsteadOfReadingElsewhere) {
+  Case c = make_case(5, {9}, {4}, 1, 2, 3, false);
+  c.lengths = {1, 1};
+  for (const std::vector<std::int64_t>& ids : {std::vector<std::int64_t>{3, 9}, {3, -1}, {3}}) {
+    c.ids = ids;
+    EXPECT_THROW(kKernels.lookup(nullptr, c.arguments()), Error) << ids.size();
+  }
+  c.lengths = {1, -1};
+  EXPECT_THROW(static_cast<void>(c.arguments()), Error);
+}
+
+// Blocks of two ranks, 2 and 3 columns wide, two samples; the last column is the sum of both ranks'.
+TEST(EmbeddingKernels, AssembleAndArrangeMoveColumns) {
+  const std::vector<ColumnMove> moves = {
+      {.columns_before = 0, .block_width = 2, .from = 0, .to = 1, .columns = 1, .add = false},
+      {.columns_before = 0, .block_width = 2, .from = 1, .to = 4, .columns = 1, .add = false},
+      {.columns_before = 2, .block_width = 3, .from = 0, .to = 2, .columns = 2, .add = false},
+      {.columns_before = 2, .block_width = 3, .from = 2, .to = 4, .columns = 1, .add = true}};
+  std::vector<float> blocks = {1, 2, 3, 4, /* rank 1 */ 10, 20, 30, 40, 50, 60};
+  std::vector<float> pooled(10, -1.0F);
+  kKernels.assemble(nullptr,
+                    {.moves = moves, .batch = 2, .blocks = blocks.data(), .pooled = pooled.data(), .stride = 5});
+  EXPECT_EQ(pooled, (std::vector<float>{-1, 1, 10, 20, 2 + 30, -1, 3, 40, 50, 4 + 60}));
+  std::vector<float> back(10);
+  kKernels.arrange(nullptr, {.moves = moves, .batch = 2, .blocks = back.data(), .pooled = pooled.data(), .stride = 5});
+  EXPECT_EQ(back, (std::vector<float>{1, 32, 3, 64, 10, 20, 32, 40, 50, 64}));
+}
+
+// A table that is cut by rows and columns starts as the whole one does.
+TEST(EmbeddingKernels, FillUniformGivesEachCellItsOwnValue) {
+  std::vector<float> whole(6 * 8);
+  kKernels.fill_uniform(nullptr, whole, {.seed = 9, .first = 0, .columns = 8, .stride = 8, .bound = 0.25F});
+  std::vector<float> part(2 * 4);
+  kKernels.fill_uniform(nullptr, part, {.seed = 9, .first = 3 * 8 + 4, .columns = 4, .stride = 8, .bound = 0.25F});
+  for (std::size_t row = 0; row < 2; ++row) {
+    for (std::size_t c = 0; c < 4; ++c) EXPECT_EQ(part[row * 4 + c], whole[(3 + row) * 8 + 4 + c]);
+  }
+  const auto [least, most] = std::ranges::minmax(whole);
+  EXPECT_GE(least, -0.25F);
+  EXPECT_LT(most, 0.25F);
+  EXPECT_GT(most - least, 0.3F);
+}
+
+}  // namespace
+}  // namespace interlace::engine::cpu
