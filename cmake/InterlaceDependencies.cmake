@@ -52,5 +52,16 @@ if(INTERLACE_TESTS)
   interlace_require(benchmark PACKAGE libbenchmark-dev PURPOSE "benchmarks" SWITCH INTERLACE_TESTS)
   interlace_require(Python3 PACKAGE python3 PURPOSE "architecture tests" SWITCH INTERLACE_TESTS FIND COMPONENTS Interpreter)
 endif()
+if(INTERLACE_ENGINE)
+  find_package(LibTorch 2.6 QUIET)
+  set_package_properties(LibTorch PROPERTIES PURPOSE "dense model of the engine")
+  if(NOT LibTorch_FOUND OR LibTorch_MISSING_AT_LOAD)
+    list(JOIN LibTorch_MISSING_AT_LOAD ", " missing)
+    message(FATAL_ERROR "LibTorch is missing, older than 2.6 or cannot be loaded (found: '${LibTorch_CPU_LIBRARY}', "
+                        "version '${LibTorch_VERSION}', missing beside it: '${missing}'). Run .ci/install_torch.sh, or "
+                        "give a Python's torch with -DINTERLACE_TORCH_DIR=.../site-packages/torch, or leave the engine "
+                        "out with -DINTERLACE_ENGINE=OFF.")
+  endif()
+endif()
 
 feature_summary(WHAT PACKAGES_FOUND INCLUDE_QUIET_PACKAGES DESCRIPTION "Interlace is built with:")

@@ -2,7 +2,7 @@
 option(INTERLACE_TESTS "Build the tests and benchmarks (needs GoogleTest, RapidCheck, Google Benchmark)" ON)
 option(INTERLACE_GUI "Build interlace-gui (needs Qt 6)" OFF)
 option(INTERLACE_COLLECTOR "Build the collector, which records CUDA programs (needs the headers of CUDA 13)" OFF)
-option(INTERLACE_ENGINE "Build the engine" OFF)
+option(INTERLACE_ENGINE "Build the engine (needs LibTorch)" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
