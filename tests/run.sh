@@ -4,6 +4,9 @@
 #   tests/run.sh          packages, build, all tests, tests under sanitizers, format, clang-tidy
 #   tests/run.sh --quick  packages, build, all tests
 #
+# The engine is built with its CPU backend; LibTorch comes from python3's torch, or by pip (.ci/install_torch.sh). Where it
+# cannot be had the engine's tests are skipped, by name.
+#
 # Runs as root or with sudo, asks nothing, needs rights only while packages are missing. JOBS=n sets how many processes
 # work at once. The last line is "N passed, N failed" over all that was checked; the status is 0 where none failed.
 set -uo pipefail
@@ -15,7 +18,7 @@ quick=false
 case "${1:-}" in
   '') ;;
   --quick) quick=true ;;
-  -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+  -h | --help) sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
   *) echo "tests/run.sh: unknown option '$1' (see --help)" >&2; exit 2 ;;
 esac
 
@@ -51,11 +54,26 @@ test_collector() {
     ctest_step "tests of gpu-node" gpu-node --label-regex collector --parallel "$JOBS"
 }
 
+# The engine is built and tested with its CPU backend: no GPU and no CUDA toolkit are needed, LibTorch is.
+test_engine() {
+  local torch program
+  if ! torch=$(.ci/install_torch.sh 2>&1); then
+    for program in $(sed -n 's/^interlace_add_test(\([a-z_]*\).*/\1/p' tests/unit/engine/CMakeLists.txt); do
+      skip "$program of engine-cpu" "${torch##*$'\n'}"
+    done
+    return
+  fi
+  step "configure engine-cpu" cmake --preset engine-cpu "-DINTERLACE_TORCH_DIR=${torch##*$'\n'}" &&
+    step "build the engine" cmake --build --preset engine-cpu --parallel "$JOBS" --target engine_tests &&
+    ctest_step "tests of engine-cpu" engine-cpu --parallel "$JOBS"
+}
+
 groups=(build test)
 $quick || groups+=('check?')
 if step "install packages" .ci/install_packages.sh "${groups[@]}"; then
   build_and_test desktop
   test_collector
+  test_engine
   if ! $quick; then
     build_and_test asan
     if lint_is_here; then

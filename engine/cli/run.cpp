@@ -1,0 +1,138 @@
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/cli/run_report.hpp"
+#include "engine/cli/subcommands.hpp"
+#include "engine/launch/run_on_cpu.hpp"
+#include "engine/launch/world.hpp"
+#include "engine/workload/workload.hpp"
+#include "simulator/schedule/library.hpp"
+
+namespace interlace::engine::cli {
+
+namespace {
+
+inline constexpr ErrorCode kNoGpu{"engine.no_gpu"};
+
+struct RunRequest {
+  std::string workload;
+  std::string schedule;
+  std::string device = "cuda";
+  std::string format = "table";
+  std::optional<int> ranks;
+  std::optional<std::int64_t> steps;
+  std::optional<std::uint64_t> seed;
+  bool foresee_sizes = false;
+  int stall_limit = 25;
+};
+
+Workload workload_of(const RunRequest& request) {
+  Workload workload = load_workload(request.workload);
+  if (request.steps) workload.steps = *request.steps;
+  const std::optional<WorldPlace> world = find_world(process_environment());
+  if (world && request.ranks && *request.ranks != world->ranks) {
+    throw Error(kWorldSize, "--ranks",
+                std::to_string(*request.ranks) + " ranks wanted, " + std::to_string(world->ranks) + " started by " +
+                    world->starter,
+                "leave --ranks out");
+  }
+  if (world && request.device == "cpu") {
+    throw Error(kWorldSize, world->starter, "on a CPU all ranks are threads of one process",
+                "start one process, with --ranks");
+  }
+  if (request.ranks) workload.ranks = *request.ranks;
+  if (world) workload.ranks = world->ranks;
+  return workload;
+}
+
+void run(const RunRequest& request) {
+  const schedule::Schedule schedule = schedule::load(request.schedule);
+  const Workload workload = workload_of(request);
+  if (request.device == "cuda") {
+    throw Error(kNoGpu, "--device cuda", "this engine has no GPU backend", "take --device cpu");
+  }
+  cpu::CpuOptions options{.seed = request.seed,
+                          .stall_limit = std::chrono::seconds(request.stall_limit),
+                          .observer = nullptr,
+                          .on_stall = [](const Error& error) {
+                            std::cerr << error.what() << std::endl;
+                            _exit(EXIT_FAILURE);  // its thread can neither be stopped nor joined
+                          }};
+  const cpu::HostReads foreseen = request.foresee_sizes ? host_reads_of(schedule, workload) : cpu::HostReads{};
+  if (request.foresee_sizes) options.foreseen = &foreseen;
+  const RunReport report{.workload = workload.name,
+                         .schedule = schedule.name,
+                         .device = request.device,
+                         .ranks = run_on_cpu(schedule, workload, options)};
+  if (request.format == "json") {
+    write_json(std::cout, report);
+  } else {
+    write_table(std::cout, report);
+  }
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& chosen) {
+  const auto request = std::make_shared<RunRequest>();
+  CLI::App* command = app.add_subcommand("run", "Train a workload with a schedule");
+  command->add_option("--workload", request->workload, "A built-in workload (interlace-engine workloads) or a file")
+      ->required()
+      ->type_name("NAME|FILE");
+  command->add_option("--schedule", request->schedule, "A built-in schedule (interlace schedules) or a file")
+      ->required()
+      ->type_name("NAME|FILE");
+  command->add_option("--device", request->device, "Where to run")
+      ->check(CLI::IsMember({"cuda", "cpu"}))
+      ->capture_default_str();
+  command->add_option("--ranks", request->ranks, "Ranks to start; the workload's number where absent")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--steps", request->steps, "Batches to train on; the workload's number where absent")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", request->seed,
+                      "With --device cpu: run work of different streams in a random order that this seed decides, to "
+                      "find missing waits");
+  command->add_flag(
+      "--foresee-sizes", request->foresee_sizes,
+      "With --device cpu: hosts know the sizes that they read inside stages, from a run before, and do not "
+      "wait for them");
+  command->add_option("--stall-limit", request->stall_limit, "Seconds without progress after which all ranks are ended")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
+  command->add_option("--format", request->format, "How to write the result")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->callback([request, &chosen] { chosen = [request] { run(*request); }; });
+}
+
+void add_workloads(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("workloads", "List the built-in workloads");
+  const auto shown = std::make_shared<std::string>();
+  command->add_option("--show", *shown, "Print the file of one, to start one's own from")->type_name("NAME");
+  command->callback([shown, &chosen] {
+    chosen = [shown] {
+      if (!shown->empty()) static_cast<void>(load_workload(*shown));  // refuses unknown names
+      for (const WorkloadEntry& entry : workload_library()) {
+        const std::string name(entry.name);
+        if (*shown == name) std::cout << entry.text;
+        if (shown->empty()) {
+          std::cout << name << std::string(std::max<std::size_t>(16, name.size() + 2) - name.size(), ' ')
+                    << load_workload(name).description << '\n';
+        }
+      }
+    };
+  });
+}
+
+}  // namespace interlace::engine::cli

@@ -1,0 +1,103 @@
+// Whatever goes wrong ends every rank with one error that says what, on which rank, in which stage of which batch.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "engine/runtime/failure.hpp"
+#include "simulator/schedule/library.hpp"
+#include "tests/unit/engine/training.hpp"
+
+namespace interlace::engine {
+namespace {
+
+std::string failure_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+void expect_mentions(const std::string& error, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) EXPECT_NE(error.find(part), std::string::npos) << part << " in " << error;
+}
+
+// The batches of one rank, one of them with a change.
+class ChangedBatches : public BatchSource {
+ public:
+  ChangedBatches(const Workload& workload, Device& device, int rank, std::int64_t id)
+      : synthetic_(workload, device, rank) {
+    if (rank == 1) synthetic_.batch(2).modules[0].ids.span()[5] = id;
+  }
+  const Batch& batch(std::int64_t number) override { return synthetic_.batch(number); }
+
+ private:
+  SyntheticBatches synthetic_;
+};
+
+TEST(Failures, AnIdOutOfRangeIsNamedWithItsRankAndBatch) {
+  for (const char* name : {"torchrec/base", "torchrec/fused_sparse_dist_new_stream", "torchrec/semi_sync"}) {
+    for (const std::int64_t id : {std::int64_t{-1}, std::int64_t{20}, std::int64_t{1} << 40}) {
+      const std::string error = failure_of([&] {
+        static_cast<void>(run_on_cpu(schedule::find(name), workload_on("tiny", 2), {.seed = 4},
+                                     [id](const Workload& workload, Device& device, int rank) {
+                                       return std::make_unique<ChangedBatches>(workload, device, rank, id);
+                                     }));
+      });
+      expect_mentions(error, {"error[engine.id_out_of_range]: rank 1, ", "input_dist_start 2", "module \"unweighted\"",
+                              "the id " + std::to_string(id), "20 rows"});
+    }
+  }
+}
+
+// Dies, or leaves a stage out, at a place.
+class AtRange : public RangeObserver {
+ public:
+  AtRange(int rank, std::string range) : rank_(rank), range_(std::move(range)) {}
+  void entered(int rank, const std::string& range) override {
+    if (rank == rank_ && range == range_) throw std::runtime_error("the rank dies");
+  }
+  void left(int /*rank*/) noexcept override {}
+
+ private:
+  int rank_;
+  std::string range_;
+};
+
+TEST(Failures, ARankThatDiesEndsAllOthersWhereverItIs) {
+  for (const char* stage : {"next_batch 3", "input_dist_start 2", "dense_forward 4", "backward 1"}) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      AtRange observer(1, stage);
+      const std::string error = failure_of([&] {
+        static_cast<void>(run_on_cpu(schedule::find("torchrec/sparse_dist"), workload_on("tiny", 4),
+                                     {.seed = seed, .observer = &observer}));
+      });
+      expect_mentions(error, {"error[engine.internal]: rank 1, ", stage, "the rank dies"});
+    }
+  }
+}
+
+TEST(Failures, TablesThatDoNotFitAreOutOfMemory) {
+  Workload workload = workload_on("tiny", 2);
+  workload.modules[0].tables[0].rows = std::int64_t{1} << 40;
+  workload.modules[0].tables[0].dim = 8192;
+  const std::string error =
+      failure_of([&] { static_cast<void>(run_on_cpu(schedule::find("torchrec/base"), workload, {})); });
+  expect_mentions(error, {"error[engine.out_of_memory]: rank 0", "smaller tables"});
+}
+
+TEST(Failures, SchedulesAndWorkloadsThatDoNotFitAreRefused) {
+  const auto refusal = [](const char* schedule, const char* workload) {
+    return failure_of([&] { static_cast<void>(run_on_cpu(schedule::find(schedule), workload_on(workload, 2), {})); });
+  };
+  expect_mentions(refusal("recsys/dp_mp_overlap", "tiny"),
+                  {"error[engine.workload_mismatch]", "\"data_parallel_lookup\" needs data-parallel tables"});
+  expect_mentions(refusal("torchrec/base", "tiny-dp-mp"), {"no stage \"data_parallel_lookup\""});
+  expect_mentions(refusal("torchrec/base", "tiny-dp"), {"\"embedding_lookup\" needs sharded tables"});
+  expect_mentions(refusal("comms/a2a_sync", "tiny"), {"no stage \"embedding_lookup\""});
+  expect_mentions(refusal("torchrec/base", "tiny-a2a"), {"needs"});
+}
+
+}  // namespace
+}  // namespace interlace::engine

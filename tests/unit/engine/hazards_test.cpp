@@ -1,0 +1,167 @@
+// The engine and `interlace check` judge the same schedules by different means: one runs them under an adversary, the
+// other proves. What check calls needed must show as wrong numbers under some seed, what it calls redundant under none.
+//
+// check holds that what hosts read inside stages orders nothing, since a host may know it already. So the hosts here
+// foresee what they read.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "simulator/check/edits.hpp"
+#include "simulator/check/schedule_check.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
+#include "tests/unit/engine/training.hpp"
+
+namespace interlace::engine {
+namespace {
+
+using check::HazardKind;
+using check::WaitUse;
+using schedule::Schedule;
+
+constexpr std::uint64_t kMostSeeds = 100;  // the rarest of these faults shows about once in 20 orders
+constexpr std::uint64_t kSoundSeeds = 8;
+
+std::string workload_for(const std::string& schedule) {
+  if (schedule.starts_with("comms/")) return "tiny-a2a";
+  if (schedule == "recsys/dp_only") return "tiny-dp";
+  return schedule.starts_with("recsys/") ? "tiny-dp-mp" : "tiny";
+}
+
+// A sound schedule with what it computes.
+class Sound {
+ public:
+  explicit Sound(const Schedule& schedule)
+      : workload_(workload_on(workload_for(schedule.name), 2)),
+        right_(end_of(schedule, workload_, std::nullopt)),
+        reads_(host_reads_of(schedule, workload_)) {
+    EXPECT_EQ(right_.error, "") << schedule.name;
+    for (const Validation& validation : right_.validations) EXPECT_TRUE(validation.passed) << schedule.name;
+  }
+
+  /// The first seed under which a changed schedule goes wrong.
+  [[nodiscard]] std::optional<std::uint64_t> goes_wrong(const Schedule& changed, std::uint64_t seeds) const {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+      if (!end_of(changed, workload_, seed, &reads_).same_as(right_)) return seed;
+    }
+    return std::nullopt;
+  }
+  /// The same where hosts wait for what they read.
+  [[nodiscard]] std::optional<std::uint64_t> goes_wrong_waiting(const Schedule& changed, std::uint64_t seeds) const {
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+      if (!end_of(changed, workload_, seed).same_as(right_)) return seed;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  Workload workload_;
+  Ending right_;
+  cpu::HostReads reads_;
+};
+
+TEST(Hazards, SoundSchedulesGiveTheSameBitsInEveryOrder) {
+  for (const Schedule& schedule : schedule::all_sound()) {
+    const Sound sound(schedule);
+    EXPECT_EQ(sound.goes_wrong(schedule, kSoundSeeds), std::nullopt) << schedule.name;
+    EXPECT_EQ(sound.goes_wrong_waiting(schedule, kSoundSeeds), std::nullopt) << schedule.name;
+  }
+}
+
+TEST(Hazards, EveryWaitThatCheckCallsNeededIsMissedInSomeOrderAndNoOther) {
+  int needed = 0;
+  for (const Schedule& schedule : schedule::all_sound()) {
+    const Sound sound(schedule);
+    const std::vector<WaitUse> uses = check::check(schedule).waits;
+    const std::vector<check::WrittenWait> waits = check::written_waits(schedule);
+    ASSERT_EQ(uses.size(), waits.size());
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      const Schedule without = check::without(schedule, waits[i]);
+      const std::string which = schedule.name + ":" + std::to_string(waits[i].line) + " " + waits[i].text;
+      if (uses[i].use == WaitUse::Use::kNeeded) {
+        ++needed;
+        EXPECT_TRUE(sound.goes_wrong(without, kMostSeeds)) << which << " was not missed";
+      } else if (uses[i].use == WaitUse::Use::kRedundant) {
+        EXPECT_FALSE(sound.goes_wrong(without, kSoundSeeds)) << which << " is redundant and was missed";
+      }
+    }
+  }
+  EXPECT_GT(needed, 25);
+}
+
+// Each "record_stream" of a schedule left out in turn.
+std::vector<Schedule> without_a_record(const Schedule& schedule) {
+  std::vector<Schedule> all;
+  for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
+    const auto* stage = std::get_if<schedule::StageStep>(&placed.step->action);
+    for (std::size_t i = 0; stage != nullptr && i < stage->record_stream.size(); ++i) {
+      Schedule changed = schedule;
+      auto& records = std::get<schedule::StageStep>(check::step_at(changed, placed.at).action).record_stream;
+      records.erase(records.begin() + static_cast<std::ptrdiff_t>(i));
+      changed.name += " without " + schedule.stream(stage->record_stream[i]).name + " in record_stream of " +
+                      std::string(to_string(stage->stage));
+      all.push_back(std::move(changed));
+    }
+  }
+  return all;
+}
+
+// (The engine may miss more of them than check: it gives memory back sooner.)
+TEST(Hazards, EveryRecordStreamThatCheckCallsNeededIsMissedInSomeOrder) {
+  int needed = 0;
+  for (const Schedule& schedule : schedule::all_sound()) {
+    const Sound sound(schedule);
+    for (const Schedule& changed : without_a_record(schedule)) {
+      if (check::check(changed, {.hazards_only = true}).hazards.empty()) continue;
+      ++needed;
+      EXPECT_TRUE(sound.goes_wrong(changed, kMostSeeds)) << changed.name;
+    }
+  }
+  EXPECT_GT(needed, 12);
+}
+
+TEST(Hazards, TheRacyTwinOfDataParallelOverlapGoesWrong) {
+  const Sound sound(schedule::find("recsys/dp_mp_overlap"));
+  const Schedule racy = schedule::find("recsys/dp_mp_racy");
+  EXPECT_TRUE(racy.hazardous);
+  EXPECT_TRUE(sound.goes_wrong_waiting(racy, kMostSeeds));
+}
+
+// Bugs of real pipelines, and the same schedules repaired.
+TEST(Hazards, BugsShowAndRepairedOnesDoNot) {
+  const std::filesystem::path folder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/schedules";
+  const auto load = [&](const std::string& name) { return schedule::parse_file((folder / (name + ".json")).string()); };
+  for (const std::string bug :
+       {"side_stream_without_wait", "lookup_without_data_dist_edge", "semi_sync_inplace_without_event"}) {
+    Schedule repaired = load("repaired/" + bug);
+    if (bug == "side_stream_without_wait") repaired.name = "recsys/" + bug;
+    const Sound sound(repaired);
+    EXPECT_EQ(sound.goes_wrong(repaired, kSoundSeeds), std::nullopt) << bug;
+    EXPECT_TRUE(sound.goes_wrong(load("bugs/" + bug), kMostSeeds)) << bug;
+  }
+}
+
+TEST(Hazards, TheHostThatReadsACopyAtOnceReadsWrongDataInSomeOrder) {
+  const Workload workload = workload_on("tiny-a2a", 2);
+  int wrong = 0;
+  for (std::uint64_t seed = 0; seed < kSoundSeeds; ++seed) {
+    for (const char* mode : {"blocking", "event_at_once", "event_late", "unsafe"}) {
+      const Ending ending = end_of(schedule::find(std::string("comms/validate_") + mode), workload, seed);
+      EXPECT_EQ(ending.error, "");
+      // A validation and a compute of each of 4 batches on both ranks.
+      EXPECT_EQ(ending.validations.size(), 2U * 4U * 2U) << mode;
+      for (const Validation& validation : ending.validations) {
+        if (validation.mode == "unsafe") {
+          wrong += validation.passed ? 0 : 1;
+        } else {
+          EXPECT_TRUE(validation.passed) << mode << " " << validation.mode << " " << validation.batch;
+        }
+      }
+    }
+  }
+  EXPECT_GT(wrong, 0);
+}
+
+}  // namespace
+}  // namespace interlace::engine

@@ -1,0 +1,96 @@
+#include "engine/pipeline/lifetimes.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
+
+namespace interlace::engine {
+namespace {
+
+using schedule::Schedule;
+
+Schedule parsed(const std::string& iteration) {
+  return schedule::parse(
+      fmt::format(R"({{"interlace_schedule": 1, "name": "t", "streams": {{"main": {{}}}}, "iteration": [{}]}})",
+                  iteration),
+      "test");
+}
+
+// "kjt behind backward 0" for each thing that goes behind a stage.
+std::set<std::string> releases(const Schedule& schedule) {
+  std::set<std::string> lines;
+  for (const auto& [step, things] : plan_releases(schedule)) {
+    const std::string behind = fmt::format(" behind {} {}", to_string(step->stage), step->batch);
+    for (const schedule::Resource resource : things.resources) {
+      lines.insert(std::string(schedule::traits_of(resource).name) + behind);
+    }
+    for (const std::string& name : things.named) lines.insert(name + behind);
+  }
+  return lines;
+}
+
+const std::string kMake = R"({"stage": "compute", "batch": 0, "stream": "main", "module": "a", "writes": ["x"])";
+const std::string kRead = R"({"stage": "compute", "batch": 0, "stream": "main", "module": "b", "reads": ["x"])";
+const std::string kIdle = R"({"stage": "compute", "batch": 0, "stream": "main", "module": "c")";
+const std::string kZero = R"({"stage": "zero_grad", "batch": 0, "stream": "main"})";
+
+TEST(Lifetimes, AThingGoesBehindItsLastReader) {
+  EXPECT_EQ(releases(parsed(kMake + "}," + kRead + "}," + kIdle + "}")), (std::set<std::string>{"x behind compute 0"}));
+  const Schedule schedule = parsed(kMake + "}," + kRead + "}," + kIdle + "}");
+  EXPECT_EQ(plan_releases(schedule).begin()->first, &std::get<schedule::StageStep>(schedule.iteration[1].action));
+}
+
+// A reader of batch i comes an iteration behind one of batch i+1, though above it in the file.
+TEST(Lifetimes, TheNearestBatchIsTheLastOne) {
+  const Schedule schedule = parsed(
+      R"({"stage": "compute", "batch": 0, "stream": "main", "module": "near", "reads": ["x"]},
+         {"stage": "compute", "batch": 1, "stream": "main", "module": "far", "writes": ["x"]})");
+  EXPECT_EQ(releases(schedule), (std::set<std::string>{"x behind compute 0"}));
+}
+
+TEST(Lifetimes, KeptUntilHoldsLongerAndNeverShorter) {
+  EXPECT_EQ(releases(parsed(kMake + R"(, "kept_until": "zero_grad"},)" + kRead + "}," + kZero)),
+            (std::set<std::string>{"x behind zero_grad 0"}));
+  EXPECT_EQ(releases(parsed(kMake + R"(, "kept_until": "zero_grad"},)" + kZero + "," + kRead + "}")),
+            (std::set<std::string>{"x behind compute 0"}));
+  EXPECT_EQ(releases(parsed(kMake + R"(, "kept_until": "iteration_end"},)" + kRead + "}")), (std::set<std::string>{}));
+}
+
+TEST(Lifetimes, FreesComesFirst) {
+  EXPECT_EQ(releases(parsed(kMake + R"(, "kept_until": "iteration_end"},)" + kRead + R"(, "frees": ["x"]},)" + kZero)),
+            (std::set<std::string>{"x behind compute 0"}));
+}
+
+TEST(Lifetimes, WhatIsFreedMayNotBeNeededAgain) {
+  const auto refusal = [](const std::string& iteration) {
+    try {
+      static_cast<void>(plan_releases(parsed(iteration)));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  const std::string late = refusal(kMake + R"(, "frees": ["x"]},)" + kRead + "}");
+  EXPECT_NE(late.find("error[engine.unsupported_stage]: test:1: "), std::string::npos) << late;
+  EXPECT_NE(late.find("needs x, which stage \"compute\" has freed"), std::string::npos) << late;
+  const std::string tables = refusal(kIdle + R"(, "frees": ["tables"]})");
+  EXPECT_NE(tables.find("frees tables, which live through the training"), std::string::npos) << tables;
+}
+
+// As the files of the library say it: what TorchRec's contexts hold, and for how long.
+TEST(Lifetimes, OfASchedule) {
+  const std::set<std::string> of_sparse_dist = releases(schedule::find("torchrec/sparse_dist"));
+  for (const char* line : {"splits behind output_dist_start 0", "input_exchange behind output_dist_start 0",
+                           "looked_up behind output_dist_start 0", "kjt behind backward 0"}) {
+    EXPECT_TRUE(of_sparse_dist.contains(line)) << line;
+  }
+  for (const std::string& line : of_sparse_dist) EXPECT_FALSE(line.starts_with("batch ")) << line;
+}
+
+}  // namespace
+}  // namespace interlace::engine

@@ -1,0 +1,111 @@
+// interlace-engine as a user calls it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "simulator/schedule/library.hpp"
+#include "tests/support/run_program.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/engine/training.hpp"
+
+namespace interlace::engine {
+namespace {
+
+using testing::Finished;
+
+Finished engine(const std::string& arguments, const std::string& environment = "") {
+  return testing::run_program(environment + " " INTERLACE_ENGINE_BINARY " " + arguments);
+}
+
+TEST(EngineProgram, JsonHoldsTheLossesWithAllTheirBits) {
+  const Finished run =
+      engine("run --workload tiny --schedule torchrec/staged --device cpu --seed 9 --steps 3 --format json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  const nlohmann::json json = nlohmann::json::parse(run.out);
+  Workload workload = workload_on("tiny", 2);
+  workload.steps = 3;
+  const Ending expected = end_of(schedule::find("torchrec/staged"), workload, std::nullopt);
+  ASSERT_EQ(json.at("losses").size(), 3U);
+  for (std::size_t step = 0; step < 3; ++step) {
+    EXPECT_EQ(json["losses"][step].get<double>(), static_cast<double>(expected.losses[step])) << step;
+  }
+  EXPECT_EQ(json.at("ranks").size(), 2U);
+  EXPECT_GT(json["ranks"][0].at("peak_allocated_bytes").get<std::int64_t>(), 1000);
+  EXPECT_GE(json["ranks"][0].at("peak_reserved_bytes"), json["ranks"][0].at("peak_allocated_bytes"));
+}
+
+TEST(EngineProgram, ForeseenSizesChangeNothingInASoundSchedule) {
+  const std::string run = "run --workload tiny --schedule torchrec/staged --device cpu --seed 3 --format json";
+  const Finished waiting = engine(run);
+  const Finished foreseen = engine(run + " --foresee-sizes");
+  ASSERT_EQ(foreseen.status, 0) << foreseen.err;
+  const auto numbers = [](const Finished& finished) {
+    const nlohmann::json json = nlohmann::json::parse(finished.out);
+    return std::pair(json.at("losses"), json.at("tables"));
+  };
+  EXPECT_EQ(numbers(foreseen), numbers(waiting));
+}
+
+TEST(EngineProgram, TableShowsEveryStepAndRank) {
+  const Finished run = engine("run --workload tiny --schedule torchrec/base --device cpu --ranks 1 --steps 2");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("torchrec/base on tiny, 1 ranks, cpu"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("     1  "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("rank 0  peak "), std::string::npos) << run.out;
+}
+
+TEST(EngineProgram, WorkloadsCanBeListedShownAndRun) {
+  const Finished list = engine("workloads");
+  for (const WorkloadEntry& entry : workload_library()) {
+    EXPECT_NE(list.out.find(std::string(entry.name)), std::string::npos) << entry.name;
+  }
+  const Finished shown = engine("workloads --show tiny");
+  const testing::TemporaryFolder folder;
+  const std::string file = (folder.path() / "mine.json").string();
+  std::ofstream(file) << shown.out;
+  EXPECT_EQ(engine("run --workload " + file + " --schedule torchrec/base --device cpu --steps 1").status, 0);
+}
+
+TEST(EngineProgram, RefusesBadInputWithOneLine) {
+  const testing::TemporaryFolder folder;
+  const std::string unknown_stage = (folder.path() / "stage.json").string();
+  std::ofstream(unknown_stage) << R"({"interlace_schedule": 1, "name": "x", "streams": {"main": {}}, "iteration": [
+    {"stage": "computte", "batch": 0, "stream": "main"}]})";
+  const std::string cyclic = (folder.path() / "cyclic.json").string();
+  std::ofstream(cyclic) << R"({"interlace_schedule": 1, "name": "x", "streams": {"main": {}, "side": {}}, "iteration": [
+    {"wait": "b", "on": "main"},
+    {"stage": "compute", "batch": 0, "stream": "main", "record": "a"},
+    {"wait": "a", "on": "side"},
+    {"stage": "all_to_all", "batch": 0, "stream": "side", "record": "b"}]})";
+  const std::string run = "run --device cpu --workload tiny ";
+  const struct {
+    std::string arguments;
+    std::string environment;
+    std::string error;
+  } cases[] = {
+      {run + "--schedule " + unknown_stage, "", "error[schedule.unknown_stage]"},
+      {run + "--schedule " + cyclic, "", "error[schedule.event_too_early]"},
+      {run + "--schedule torchrec/bass", "", "error[schedule.no_such_schedule]"},
+      {"run --device cpu --workload tinny --schedule torchrec/base", "", "error[engine.unknown_workload]"},
+      {run + "--schedule recsys/dp_only", "", "error[engine.workload_mismatch]"},
+      {run + "--schedule torchrec/base", "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0", "error[engine.world_size]"},
+      {"run --workload tiny --schedule torchrec/base --ranks 3", "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0",
+       "error[engine.world_size]"},
+      {"run --workload tiny --schedule torchrec/base", "CUDA_VISIBLE_DEVICES=", "error[engine.no_gpu]"},
+  };
+  for (const auto& bad : cases) {
+    const Finished finished = engine(bad.arguments, bad.environment);
+    EXPECT_EQ(finished.status, 1) << bad.arguments;
+    EXPECT_EQ(finished.out, "") << bad.arguments;
+    EXPECT_EQ(finished.err.rfind(bad.error, 0), 0U) << finished.err;
+    EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
+  }
+  EXPECT_EQ(engine("run --workload tiny").status, 2);
+  EXPECT_EQ(engine(run + "--schedule torchrec/base --ranks 0").status, 2);
+}
+
+}  // namespace
+}  // namespace interlace::engine

@@ -1,0 +1,46 @@
+#include "engine/launch/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace interlace::engine {
+namespace {
+
+std::optional<WorldPlace> world_of(const std::map<std::string, std::string>& variables) {
+  return find_world([&](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+TEST(World, ReadsTheVariablesOfEachStarter) {
+  const auto torchrun = world_of({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "1"}});
+  ASSERT_TRUE(torchrun);
+  EXPECT_EQ(torchrun->rank, 5);
+  EXPECT_EQ(torchrun->ranks, 8);
+  EXPECT_EQ(torchrun->local_rank, 1);
+  EXPECT_EQ(torchrun->starter, "torchrun");
+  EXPECT_EQ(
+      world_of({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}})
+          ->starter,
+      "mpirun");
+  EXPECT_EQ(world_of({{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "0"}})->rank, 1);
+}
+
+TEST(World, IsNoneWhereNothingStartedThis) {
+  EXPECT_FALSE(world_of({}));
+  EXPECT_FALSE(world_of({{"RANK", "0"}}));  // some other program's
+  EXPECT_FALSE(world_of({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}}));
+}
+
+TEST(World, RefusesContradictions) {
+  EXPECT_THROW(world_of({{"RANK", "2"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "0"}}), Error);
+  EXPECT_THROW(world_of({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "4"}}), Error);
+  EXPECT_THROW(world_of({{"RANK", "one"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "0"}}), Error);
+  EXPECT_THROW(world_of({{"RANK", "0"}, {"WORLD_SIZE", "-2"}, {"LOCAL_RANK", "0"}}), Error);
+  EXPECT_THROW(world_of({{"RANK", "0"}, {"WORLD_SIZE", "2"}}), Error);
+}
+
+}  // namespace
+}  // namespace interlace::engine
