@@ -20,6 +20,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   interlace::engine::cli::Action chosen;
   interlace::engine::cli::add_run(app, chosen);
+  interlace::engine::cli::add_bench(app, chosen);
   interlace::engine::cli::add_workloads(app, chosen);
   try {
     app.parse(argc, argv);

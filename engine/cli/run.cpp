@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/cli/run_report.hpp"
 #include "engine/cli/subcommands.hpp"
 #include "engine/launch/run_on_cpu.hpp"
 #include "engine/launch/world.hpp"
+#include "engine/report/run_report.hpp"
 #include "engine/workload/workload.hpp"
 #include "simulator/schedule/library.hpp"
 

@@ -10,6 +10,7 @@ using Action = std::function<void()>;
 
 /// Each adds one subcommand to `app`, whose parsing leaves the action to run in `chosen`. Both must outlive parsing.
 void add_run(CLI::App& app, Action& chosen);
+void add_bench(CLI::App& app, Action& chosen);
 void add_workloads(CLI::App& app, Action& chosen);
 
 }  // namespace interlace::engine::cli

@@ -57,6 +57,30 @@ TEST(EngineProgram, TableShowsEveryStepAndRank) {
   EXPECT_NE(run.out.find("rank 0  peak "), std::string::npos) << run.out;
 }
 
+TEST(EngineProgram, BenchComparesSchedulesRunByRun) {
+  const Finished bench = engine(
+      "bench --workload tiny --schedules torchrec/base,torchrec/semi_sync --device cpu --ranks 1 --steps 2 --repeats 2 "
+      "--format json");
+  ASSERT_EQ(bench.status, 0) << bench.err;
+  const nlohmann::json json = nlohmann::json::parse(bench.out);
+  ASSERT_EQ(json.at("schedules").size(), 2U);
+  for (const nlohmann::json& line : json.at("schedules")) {
+    EXPECT_EQ(line.at("runtime_ms").size(), 2U);
+    EXPECT_EQ(line.at("repeatable"), true);
+  }
+  // Each round begins with another schedule.
+  const std::size_t second_round = bench.err.find("run 2 of 2: torchrec/semi_sync");
+  ASSERT_NE(second_round, std::string::npos) << bench.err;
+  EXPECT_LT(second_round, bench.err.find("run 2 of 2: torchrec/base"));
+}
+
+TEST(EngineProgram, BenchEndsWithTheRunThatFails) {
+  const Finished bench = engine("bench --workload tiny --schedules torchrec/base --device cuda --repeats 2");
+  EXPECT_EQ(bench.status, 1);
+  EXPECT_NE(bench.err.find("error[engine.no_gpu]"), std::string::npos) << bench.err;
+  EXPECT_NE(bench.err.find("error[engine.bench_failed]: torchrec/base: ended with status 1"), std::string::npos);
+}
+
 TEST(EngineProgram, WorkloadsCanBeListedShownAndRun) {
   const Finished list = engine("workloads");
   for (const WorkloadEntry& entry : workload_library()) {

@@ -6,7 +6,7 @@
 
 #include "engine/launch/train.hpp"
 
-namespace interlace::engine::cli {
+namespace interlace::engine {
 
 /// What `run` shows: what was run, and what each rank's training gave.
 struct RunReport {
@@ -21,4 +21,4 @@ struct RunReport {
 void write_json(std::ostream& out, const RunReport& report);
 void write_table(std::ostream& out, const RunReport& report);
 
-}  // namespace interlace::engine::cli
+}  // namespace interlace::engine

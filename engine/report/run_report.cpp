@@ -1,4 +1,4 @@
-#include "engine/cli/run_report.hpp"
+#include "engine/report/run_report.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-namespace interlace::engine::cli {
+namespace interlace::engine {
 
 namespace {
 
@@ -83,4 +83,4 @@ void write_table(std::ostream& out, const RunReport& report) {
   }
 }
 
-}  // namespace interlace::engine::cli
+}  // namespace interlace::engine

@@ -1,0 +1,102 @@
+#include "engine/report/bench_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+namespace interlace::engine {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMedian = 0.5;
+constexpr double kHigh = 0.9;
+constexpr double kMillisecond = 1e-3;
+constexpr double kMegabyte = 1e6;
+
+std::vector<double> milliseconds(const BenchLine& line) {
+  std::vector<double> values;
+  for (const BenchRun& run : line.runs) values.push_back(run.seconds / kMillisecond);
+  return values;
+}
+
+double high_bytes(const BenchLine& line, std::int64_t BenchRun::*member) {
+  std::vector<double> values;
+  for (const BenchRun& run : line.runs) values.push_back(static_cast<double>(run.*member));
+  return quantile(std::move(values), kHigh);
+}
+
+}  // namespace
+
+double quantile(std::vector<double> values, double share) {
+  assert(!values.empty() && share > 0.0 && share <= 1.0);
+  std::ranges::sort(values);
+  // 0.9 of 10 is the 9th, though 0.9 * 10 is a little more than 9 in floating point.
+  const double rank = std::ceil(share * static_cast<double>(values.size()) - 1e-9);
+  return values[static_cast<std::size_t>(rank) - 1];
+}
+
+bool repeatable(const BenchLine& line) {
+  return std::ranges::all_of(line.runs, [&](const BenchRun& run) {
+    return run.tables == line.runs.front().tables && run.losses == line.runs.front().losses;
+  });
+}
+
+BenchRun read_run(const std::string& json) {
+  const Json parsed = Json::parse(json);
+  BenchRun run{.seconds = parsed.at("seconds").get<double>(),
+               .allocated = 0,
+               .reserved = 0,
+               .losses = {},
+               .tables = parsed.at("tables").get<std::string>()};
+  for (const Json& rank : parsed.at("ranks")) {
+    run.allocated = std::max(run.allocated, rank.at("peak_allocated_bytes").get<std::int64_t>());
+    run.reserved = std::max(run.reserved, rank.at("peak_reserved_bytes").get<std::int64_t>());
+  }
+  for (const Json& loss : parsed.at("losses")) {
+    run.losses.push_back(loss.is_null() ? std::nullopt : std::optional(loss.get<double>()));
+  }
+  return run;
+}
+
+void write_json(std::ostream& out, const BenchReport& report) {
+  Json json = {{"interlace_bench", 1}, {"workload", report.workload}, {"device", report.device}};
+  json["schedules"] = Json::array();
+  for (const BenchLine& line : report.lines) {
+    const std::vector<double> times = milliseconds(line);
+    json["schedules"].push_back(
+        {{"schedule", line.schedule},
+         {"runtime_ms", times},
+         {"runtime_ms_p50", quantile(times, kMedian)},
+         {"runtime_ms_p90", quantile(times, kHigh)},
+         {"peak_allocated_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::allocated))},
+         {"peak_reserved_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::reserved))},
+         {"repeatable", repeatable(line)}});
+  }
+  out << json.dump(2) << '\n';
+}
+
+void write_table(std::ostream& out, const BenchReport& report) {
+  std::size_t width = std::string_view("schedule").size();
+  for (const BenchLine& line : report.lines) width = std::max(width, line.schedule.size());
+  out << fmt::format("{} on {}, {} runs each\n\n", report.workload, report.device, report.lines.front().runs.size());
+  out << fmt::format("{:<{}}  {:>12}  {:>12}  {:>21}  {:>14}  {:>13}\n", "schedule", width, "P50 ms", "P90 ms",
+                     "least to most ms", "P90 alloc. MB", "P90 res. MB");
+  for (const BenchLine& line : report.lines) {
+    const std::vector<double> times = milliseconds(line);
+    const auto [least, most] = std::ranges::minmax(times);
+    out << fmt::format("{:<{}}  {:>12.2f}  {:>12.2f}  {:>21}  {:>14.3f}  {:>13.3f}{}\n", line.schedule, width,
+                       quantile(times, kMedian), quantile(times, kHigh), fmt::format("{:.2f} to {:.2f}", least, most),
+                       high_bytes(line, &BenchRun::allocated) / kMegabyte,
+                       high_bytes(line, &BenchRun::reserved) / kMegabyte,
+                       repeatable(line) ? "" : "  runs differ in their numbers");
+  }
+}
+
+}  // namespace interlace::engine

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace interlace::engine {
+
+/// What one run of a schedule took, in a process group of its own.
+struct BenchRun {
+  double seconds = 0.0;                       ///< of all steps, with fill and drain
+  std::int64_t allocated = 0;                 ///< bytes at the peak, of the rank that has most
+  std::int64_t reserved = 0;                  ///< the same
+  std::vector<std::optional<double>> losses;  ///< a value a step; none: no number
+  std::string tables;                         ///< digest of all parameters at the end
+};
+
+struct BenchLine {
+  std::string schedule;
+  std::vector<BenchRun> runs;  ///< in the order in which they were made
+};
+
+struct BenchReport {
+  std::string workload;
+  std::string device;
+  std::vector<BenchLine> lines;
+};
+
+/// The smallest value that at least `share` of all do not exceed (nearest rank), share in (0, 1]. `values` is not
+/// empty.
+[[nodiscard]] double quantile(std::vector<double> values, double share);
+
+/// Whether all runs computed the same bits.
+[[nodiscard]] bool repeatable(const BenchLine& line);
+
+/// A run as `run --format json` wrote it.
+[[nodiscard]] BenchRun read_run(const std::string& json);
+
+void write_json(std::ostream& out, const BenchReport& report);
+/// A schedule a line: runtime at P50 and P90 with the spread over the runs, allocated and reserved memory at P90.
+void write_table(std::ostream& out, const BenchReport& report);
+
+}  // namespace interlace::engine

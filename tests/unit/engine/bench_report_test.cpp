@@ -1,0 +1,66 @@
+#include "engine/report/bench_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace interlace::engine {
+namespace {
+
+TEST(BenchReport, QuantilesAreValuesThatWereMeasured) {
+  EXPECT_EQ(quantile({3.0}, 0.5), 3.0);
+  EXPECT_EQ(quantile({4.0, 1.0, 3.0, 2.0}, 0.5), 2.0);  // two of four do not exceed it
+  EXPECT_EQ(quantile({4.0, 1.0, 3.0, 2.0}, 0.9), 4.0);  // 90 % of 4 are 3.6, so all four
+  EXPECT_EQ(quantile({5.0, 1.0, 3.0, 2.0, 4.0}, 0.5), 3.0);
+  EXPECT_EQ(quantile({1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0}, 0.9), 9.0);
+  EXPECT_EQ(quantile({2.0, 1.0}, 1.0), 2.0);
+}
+
+TEST(BenchReport, ReadsWhatRunWrites) {
+  const BenchRun run = read_run(R"({"seconds": 0.25, "tables": "ab", "losses": [0.5, null], "ranks": [
+    {"peak_allocated_bytes": 10, "peak_reserved_bytes": 40}, {"peak_allocated_bytes": 20, "peak_reserved_bytes": 30}]})");
+  EXPECT_EQ(run.seconds, 0.25);
+  EXPECT_EQ(run.allocated, 20);
+  EXPECT_EQ(run.reserved, 40);
+  EXPECT_EQ(run.losses, (std::vector<std::optional<double>>{0.5, std::nullopt}));
+  EXPECT_EQ(run.tables, "ab");
+}
+
+BenchReport report_of_two() {
+  const auto run = [](double seconds, std::int64_t bytes, const std::string& tables) {
+    return BenchRun{.seconds = seconds, .allocated = bytes, .reserved = 2 * bytes, .losses = {0.5}, .tables = tables};
+  };
+  return {.workload = "w",
+          .device = "cpu",
+          .lines = {{"steady", {run(0.004, 1'000'000, "a"), run(0.002, 3'000'000, "a")}},
+                    {"loose", {run(0.001, 1'000'000, "a"), run(0.001, 1'000'000, "b")}}}};
+}
+
+TEST(BenchReport, JsonHoldsEachRunAndItsQuantiles) {
+  std::ostringstream out;
+  write_json(out, report_of_two());
+  const auto json = nlohmann::json::parse(out.str());
+  const auto& steady = json.at("schedules").at(0);
+  EXPECT_EQ(steady.at("runtime_ms"), (std::vector<double>{4.0, 2.0}));
+  EXPECT_EQ(steady.at("runtime_ms_p50"), 2.0);
+  EXPECT_EQ(steady.at("runtime_ms_p90"), 4.0);
+  EXPECT_EQ(steady.at("peak_allocated_bytes_p90"), 3'000'000);
+  EXPECT_EQ(steady.at("peak_reserved_bytes_p90"), 6'000'000);
+  EXPECT_EQ(steady.at("repeatable"), true);
+  EXPECT_EQ(json.at("schedules").at(1).at("repeatable"), false);
+}
+
+TEST(BenchReport, TableHasALineForEachSchedule) {
+  std::ostringstream out;
+  write_table(out, report_of_two());
+  const std::string table = out.str();
+  EXPECT_NE(table.find("w on cpu, 2 runs each"), std::string::npos) << table;
+  EXPECT_NE(table.find("2.00 to 4.00"), std::string::npos) << table;
+  const std::size_t loose = table.find("loose ");
+  ASSERT_NE(loose, std::string::npos);
+  EXPECT_GT(table.find("runs differ in their numbers"), loose);
+}
+
+}  // namespace
+}  // namespace interlace::engine

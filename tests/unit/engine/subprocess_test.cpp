@@ -1,0 +1,33 @@
+#include "engine/launch/subprocess.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace interlace::engine {
+namespace {
+
+TEST(Subprocess, GivesWhatTheProgramWroteAndItsStatus) {
+  const Finished finished = run_program("/bin/sh", {"-c", "printf 'a b'; exit 3"});
+  EXPECT_EQ(finished.out, "a b");
+  EXPECT_EQ(finished.status, 3);
+}
+
+// More than a pipe holds.
+TEST(Subprocess, TakesLongOutputs) {
+  const Finished finished = run_program("/bin/sh", {"-c", "head -c 1000000 /dev/zero"});
+  EXPECT_EQ(finished.out, std::string(1'000'000, '\0'));
+  EXPECT_EQ(finished.status, 0);
+}
+
+TEST(Subprocess, TellsTheSignalThatEndedIt) { EXPECT_EQ(run_program("/bin/sh", {"-c", "kill -9 $$"}).status, 128 + 9); }
+
+TEST(Subprocess, ThrowsWhereThereIsNoSuchProgram) {
+  EXPECT_THROW(static_cast<void>(run_program("/no/such/program", {})), std::system_error);
+}
+
+TEST(Subprocess, KnowsItself) { EXPECT_EQ(std::filesystem::path(this_program()).filename(), "test_engine_pipeline"); }
+
+}  // namespace
+}  // namespace interlace::engine
