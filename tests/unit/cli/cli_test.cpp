@@ -20,7 +20,7 @@ std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-class CliTest : public testing::Test {
+class CliTest : public ::testing::Test {
  protected:
   CliTest() { std::filesystem::create_directories(folder); }
   ~CliTest() override { std::filesystem::remove_all(folder); }
