@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "simulator/graph/graph.hpp"
 #include "simulator/graph/rules/rules.hpp"
@@ -30,9 +31,8 @@ std::string datum_name(const DatumKey& key) { return std::string(schedule::trait
 
 class Checker {
  public:
-  Checker(const trace::Trace& trace, const StagedWork& staged, const TraceCheckOptions& options,
-          Diagnostics& diagnostics)
-      : trace_(&trace), staged_(&staged), options_(options), graph_(trace, diagnostics), queues_(trace) {
+  Checker(const trace::Trace& trace, const StagedWork& staged, TraceCheckOptions options, Diagnostics& diagnostics)
+      : trace_(&trace), staged_(&staged), options_(std::move(options)), graph_(trace, diagnostics), queues_(trace) {
     result_.collectives_unmatched = diagnostics.count_of(graph::kCollectiveUnmatched.code);
   }
 

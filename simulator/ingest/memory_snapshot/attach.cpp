@@ -25,7 +25,6 @@ namespace {
 
 using trace::AllocationAction;
 using trace::OperationId;
-using trace::OperationKind;
 
 /// What the trace itself knows of one rank's memory.
 struct RecordedRank {
