@@ -27,13 +27,13 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kSuccess : kUsage;
   }
-  chosen();
+  const int status = chosen();
   std::cout.flush();
   if (!std::cout) {
     std::cerr << "error: standard output cannot be written\n";
     return kFailure;
   }
-  return kSuccess;
+  return status;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -9,8 +10,8 @@
 #include <vector>
 
 #include "engine/cli/subcommands.hpp"
+#include "engine/job/subprocess.hpp"
 #include "engine/launch/fit.hpp"
-#include "engine/launch/subprocess.hpp"
 #include "engine/report/bench_report.hpp"
 #include "engine/workload/workload.hpp"
 #include "simulator/schedule/library.hpp"
@@ -110,7 +111,12 @@ void add_bench(CLI::App& app, Action& chosen) {
   command->add_option("--format", request->format, "How to write the result")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  command->callback([request, &chosen] { chosen = [request] { bench(*request); }; });
+  command->callback([request, &chosen] {
+    chosen = [request] {
+      bench(*request);
+      return EXIT_SUCCESS;
+    };
+  });
 }
 
 }  // namespace interlace::engine::cli

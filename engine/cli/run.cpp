@@ -10,9 +10,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/cli/subcommands.hpp"
+#include "engine/gpu/run_on_gpus.hpp"
+#include "engine/job/start_ranks.hpp"
+#include "engine/job/subprocess.hpp"
+#include "engine/launch/fit.hpp"
 #include "engine/launch/run_on_cpu.hpp"
 #include "engine/launch/world.hpp"
 #include "engine/report/run_report.hpp"
@@ -22,8 +27,6 @@
 namespace interlace::engine::cli {
 
 namespace {
-
-inline constexpr ErrorCode kNoGpu{"engine.no_gpu"};
 
 struct RunRequest {
   std::string workload;
@@ -56,30 +59,67 @@ Workload workload_of(const RunRequest& request) {
   return workload;
 }
 
-void run(const RunRequest& request) {
-  const schedule::Schedule schedule = schedule::load(request.schedule);
-  const Workload workload = workload_of(request);
-  if (request.device == "cuda") {
-    throw Error(kNoGpu, "--device cuda", "this engine has no GPU backend", "take --device cpu");
-  }
+// Its thread can neither be stopped nor joined.
+[[noreturn]] void end_at_once(const std::optional<Error>& error) {
+  if (error) std::cerr << error->what() << std::endl;
+  _exit(EXIT_FAILURE);
+}
+
+std::vector<RankResult> train_on_cpu(const RunRequest& request, const schedule::Schedule& schedule,
+                                     const Workload& workload) {
   cpu::CpuOptions options{.seed = request.seed,
                           .stall_limit = std::chrono::seconds(request.stall_limit),
                           .observer = nullptr,
-                          .on_stall = [](const Error& error) {
-                            std::cerr << error.what() << std::endl;
-                            _exit(EXIT_FAILURE);  // its thread can neither be stopped nor joined
-                          }};
+                          .on_stall = [](const Error& error) { end_at_once(error); }};
   const cpu::HostReads foreseen = request.foresee_sizes ? host_reads_of(schedule, workload) : cpu::HostReads{};
   if (request.foresee_sizes) options.foreseen = &foreseen;
-  const RunReport report{.workload = workload.name,
-                         .schedule = schedule.name,
-                         .device = request.device,
-                         .ranks = run_on_cpu(schedule, workload, options)};
+  return run_on_cpu(schedule, workload, options);
+}
+
+// The same run, for a process that is one of its ranks.
+std::vector<std::string> arguments_of_ranks(const RunRequest& request, const Workload& workload) {
+  return {"run",
+          "--workload",
+          request.workload,
+          "--schedule",
+          request.schedule,
+          "--device",
+          "cuda",
+          "--steps",
+          std::to_string(workload.steps),
+          "--format",
+          request.format,
+          "--stall-limit",
+          std::to_string(request.stall_limit)};
+}
+
+int run(const RunRequest& request) {
+  const schedule::Schedule schedule = schedule::load(request.schedule);
+  const Workload workload = workload_of(request);
+  std::optional<std::vector<RankResult>> results;
+  if (request.device == "cpu") {
+    results = train_on_cpu(request, schedule, workload);
+  } else {
+    check_fit(schedule, workload);
+    const std::optional<WorldPlace> world = find_world(process_environment());
+    if (!world) require_gpus(workload.ranks);
+    if (!world && workload.ranks > 1) {
+      return start_ranks(this_program(), arguments_of_ranks(request, workload), workload.ranks);
+    }
+    results = run_on_gpus(schedule, workload,
+                          {.world = world,
+                           .stall_limit = std::chrono::seconds(request.stall_limit),
+                           .ends = [](const std::optional<Error>& error) { end_at_once(error); }});
+  }
+  if (!results) return EXIT_SUCCESS;  // rank 0 tells all
+  const RunReport report{
+      .workload = workload.name, .schedule = schedule.name, .device = request.device, .ranks = std::move(*results)};
   if (request.format == "json") {
     write_json(std::cout, report);
   } else {
     write_table(std::cout, report);
   }
+  return EXIT_SUCCESS;
 }
 
 }  // namespace
@@ -113,7 +153,7 @@ void add_run(CLI::App& app, Action& chosen) {
   command->add_option("--format", request->format, "How to write the result")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  command->callback([request, &chosen] { chosen = [request] { run(*request); }; });
+  command->callback([request, &chosen] { chosen = [request] { return run(*request); }; });
 }
 
 void add_workloads(CLI::App& app, Action& chosen) {
@@ -131,6 +171,7 @@ void add_workloads(CLI::App& app, Action& chosen) {
                     << load_workload(name).description << '\n';
         }
       }
+      return EXIT_SUCCESS;
     };
   });
 }

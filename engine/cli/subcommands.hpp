@@ -5,8 +5,8 @@
 
 namespace interlace::engine::cli {
 
-/// What a subcommand does once its arguments are read. Throws Error.
-using Action = std::function<void()>;
+/// What a subcommand does once its arguments are read. Gives the exit status; throws Error.
+using Action = std::function<int()>;
 
 /// Each adds one subcommand to `app`, whose parsing leaves the action to run in `chosen`. Both must outlive parsing.
 void add_run(CLI::App& app, Action& chosen);

@@ -10,6 +10,7 @@ namespace interlace::engine {
 inline constexpr ErrorCode kDeadlock{"engine.deadlock"};
 inline constexpr ErrorCode kStalled{"engine.stalled"};
 inline constexpr ErrorCode kInternal{"engine.internal"};
+inline constexpr ErrorCode kNoGpu{"engine.no_gpu"};
 inline constexpr ErrorCode kOutOfMemory{"engine.out_of_memory"};
 
 /// "rank 1, embedding_lookup 12": where a rank is; `range` may be empty.

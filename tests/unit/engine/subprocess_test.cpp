@@ -1,7 +1,8 @@
-#include "engine/launch/subprocess.hpp"
+#include "engine/job/subprocess.hpp"
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <system_error>
 
@@ -25,6 +26,18 @@ TEST(Subprocess, TellsTheSignalThatEndedIt) { EXPECT_EQ(run_program("/bin/sh", {
 
 TEST(Subprocess, ThrowsWhereThereIsNoSuchProgram) {
   EXPECT_THROW(static_cast<void>(run_program("/no/such/program", {})), std::system_error);
+}
+
+TEST(Subprocess, StartsProgramsWithFurtherVariables) {
+  const pid_t first = start_program("/bin/sh", {"-c", "exit $INTERLACE_TEST_STATUS"}, {{"INTERLACE_TEST_STATUS", "7"}});
+  const std::optional<Ended> ended = wait_for_any(std::chrono::seconds(20));
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->process, first);
+  EXPECT_EQ(ended->status, 7);
+  const pid_t second = start_program("/bin/sh", {"-c", "exec sleep 20"}, {});
+  EXPECT_EQ(wait_for_any(std::chrono::milliseconds(30)), std::nullopt);
+  ASSERT_EQ(kill(second, SIGKILL), 0);
+  EXPECT_EQ(wait_for_any(std::chrono::seconds(20))->status, 128 + SIGKILL);
 }
 
 TEST(Subprocess, KnowsItself) { EXPECT_EQ(std::filesystem::path(this_program()).filename(), "test_engine_pipeline"); }

@@ -1,0 +1,63 @@
+#include "engine/job/start_ranks.hpp"
+
+#include <csignal>
+#include <map>
+#include <optional>
+
+#include "engine/job/job_store.hpp"
+#include "engine/job/subprocess.hpp"
+#include "engine/job/watch.hpp"
+#include "engine/runtime/failure.hpp"
+
+namespace interlace::engine {
+
+namespace {
+
+std::string last_place(JobStore& store, int rank) {
+  const std::string key = "beat/" + std::to_string(rank);
+  const std::string beat = store.has(key) ? store.get(key) : "";
+  return beat.substr(std::min(beat.size(), beat.find(' ') + 1));
+}
+
+}  // namespace
+
+int start_ranks(const std::string& program, const std::vector<std::string>& arguments, int ranks) {
+  JobStore store({.host = "127.0.0.1", .port = 0, .serves = true});
+  const std::string port = std::to_string(store.place().port);
+  std::map<pid_t, int> running;  // rank by process
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::map<std::string, std::string> variables = {{"RANK", std::to_string(rank)},
+                                                          {"LOCAL_RANK", std::to_string(rank)},
+                                                          {"WORLD_SIZE", std::to_string(ranks)},
+                                                          {"MASTER_ADDR", store.place().host},
+                                                          {"MASTER_PORT", port},
+                                                          {kStoreIsHeld, "1"}};
+    running.emplace(start_program(program, arguments, variables), rank);
+  }
+  bool all_well = true;
+  std::optional<Error> lost;
+  while (!running.empty()) {
+    const std::optional<Ended> ended = wait_for_any(all_well ? std::chrono::milliseconds(1'000) : kGrace);
+    if (!ended) {
+      for (const auto& [process, rank] : running) {
+        if (!all_well) static_cast<void>(kill(process, SIGKILL));
+      }
+      continue;
+    }
+    const auto found = running.find(ended->process);
+    if (found == running.end()) continue;
+    const int rank = found->second;
+    running.erase(found);
+    all_well = all_well && ended->status == 0;
+    if (ended->status == 0 || ended->status == 1) continue;
+    const Error error(kRankLost, place_of(rank, last_place(store, rank)),
+                      ended->status > 128 ? "was ended by signal " + std::to_string(ended->status - 128)
+                                          : "ended with status " + std::to_string(ended->status),
+                      "all ranks are ended");
+    if (store.claim(kFailureKey, error.what())) lost = error;
+  }
+  if (lost) throw Error(*lost);
+  return all_well ? 0 : 1;
+}
+
+}  // namespace interlace::engine

@@ -1,0 +1,148 @@
+// Jobs of several processes: this program starts itself again, as the ranks.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <thread>
+
+#include "engine/gpu/store_place.hpp"
+#include "engine/job/job_store.hpp"
+#include "engine/job/start_ranks.hpp"
+#include "engine/job/subprocess.hpp"
+#include "engine/job/watch.hpp"
+#include "engine/runtime/failure.hpp"
+
+namespace interlace::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr WatchLimits kLimits{.stall = 3'000ms, .lost = 3'000ms, .beat = 20ms};
+
+// A rank whose host goes on for good, unless it is to fail.
+[[noreturn]] void be_a_rank(const std::string& part) {
+  const WorldPlace world = *find_world(process_environment());
+  Progress progress;
+  Watch watch(store_place(world, process_environment()), world.rank, world.ranks, progress, kLimits,
+              [](const std::optional<Error>& error) {
+                if (error) std::cerr << error->what() << std::endl;
+                _exit(1);
+              });
+  const auto stop = std::chrono::steady_clock::now() + 60s;
+  for (int step = 0; std::chrono::steady_clock::now() < stop; ++step) {
+    progress.entered("backward " + std::to_string(step));
+    std::this_thread::sleep_for(20ms);
+    if (world.rank == 1 && step == 20) {
+      if (part == "fails") watch.fail(Error(kInternal, place_of(world.rank, progress.place()), "a fault", ""));
+      if (part == "dies") raise(SIGKILL);
+      if (part == "hangs") std::this_thread::sleep_for(60s);
+      if (part == "stops") raise(SIGSTOP);
+    }
+    if (part == "ends" && step == 20 + 10 * world.rank) break;
+    progress.left();
+  }
+  std::exit(0);
+}
+
+struct Outcome {
+  int status = 0;
+  std::string told;
+  double seconds = 0.0;
+};
+
+// Three ranks that play a part. What they tell goes to standard error.
+Outcome job_of(const std::string& part) {
+  ::testing::internal::CaptureStderr();
+  Outcome outcome;
+  const auto began = std::chrono::steady_clock::now();
+  std::string lost;
+  try {
+    outcome.status = start_ranks(this_program(), {"--as-rank", part}, 3);
+  } catch (const Error& error) {
+    lost = error.what();
+    outcome.status = 1;
+  }
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  outcome.told = ::testing::internal::GetCapturedStderr() + lost;
+  return outcome;
+}
+
+TEST(Job, EndsWellWhenAllRanksDo) {
+  const Outcome outcome = job_of("ends");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.told, "");
+}
+
+void expect_told_once(const Outcome& outcome, const std::string& beginning) {
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.told.rfind(beginning, 0), 0U) << outcome.told;
+  EXPECT_EQ(outcome.told.find("error[", 1), std::string::npos) << outcome.told;
+  EXPECT_LT(outcome.seconds, 30.0);
+}
+
+TEST(Job, ARankThatFailsEndsAllAndIsToldOnce) {
+  const Outcome outcome = job_of("fails");
+  expect_told_once(outcome, "error[engine.internal]: rank 1, backward 20: a fault");
+}
+
+TEST(Job, AProcessThatIsKilledIsNamedWithItsPlace) {
+  const Outcome outcome = job_of("dies");
+  expect_told_once(outcome, "error[engine.rank_lost]: rank 1, backward ");
+  EXPECT_NE(outcome.told.find("signal 9"), std::string::npos) << outcome.told;
+}
+
+TEST(Job, ARankThatHangsIsNamedByItsOwnWatch) {
+  expect_told_once(job_of("hangs"), "error[engine.stalled]: rank 1, backward 20: has not gone on for 3 s");
+}
+
+TEST(Job, AProcessThatIsStoppedIsNamedByTheOthersAndKilled) {
+  const Outcome outcome = job_of("stops");
+  // The last place that it told of may be the one before.
+  expect_told_once(outcome, "error[engine.rank_lost]: rank 1, backward ");
+  EXPECT_NE(outcome.told.find("has given no sign of life for 3 s"), std::string::npos) << outcome.told;
+}
+
+TEST(JobStore, GivesWhatWasPutAndTheFirstClaim) {
+  JobStore server({.host = "127.0.0.1", .port = 0, .serves = true});
+  JobStore client(server.place());
+  EXPECT_FALSE(client.has("a"));
+  server.put("a", std::string("x\0y", 3));
+  EXPECT_TRUE(client.has("a"));
+  EXPECT_EQ(client.get("a"), std::string("x\0y", 3));
+  EXPECT_TRUE(client.claim("b", "client"));
+  EXPECT_FALSE(server.claim("b", "server"));
+  EXPECT_EQ(server.get("b"), "client");
+  EXPECT_TRUE(server.claim("c", "the same"));
+  EXPECT_FALSE(client.claim("c", "the same"));
+}
+
+TEST(StorePlace, FollowsTheVariablesOfTheLauncher) {
+  const auto place_of = [](int rank, const std::map<std::string, std::string>& variables) {
+    return store_place(WorldPlace{.rank = rank, .ranks = 2, .local_rank = rank, .starter = "torchrun"},
+                       [&](const char* name) {
+                         const auto found = variables.find(name);
+                         return found == variables.end() ? std::nullopt : std::optional(found->second);
+                       });
+  };
+  const StorePlace own = place_of(0, {{"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"}});
+  EXPECT_EQ(own.host, "node1");
+  EXPECT_EQ(own.port, 29500);
+  EXPECT_TRUE(own.serves);
+  EXPECT_FALSE(place_of(1, {{"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"}}).serves);
+  EXPECT_FALSE(
+      place_of(0, {{"MASTER_ADDR", "n"}, {"MASTER_PORT", "1"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}}).serves);
+  EXPECT_THROW(static_cast<void>(place_of(0, {{"MASTER_ADDR", "node1"}})), Error);
+  EXPECT_THROW(static_cast<void>(place_of(0, {{"MASTER_ADDR", "n"}, {"MASTER_PORT", "70000"}})), Error);
+  EXPECT_TRUE(store_place(std::nullopt, process_environment()).serves);
+}
+
+}  // namespace
+}  // namespace interlace::engine
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "--as-rank") interlace::engine::be_a_rank(argv[2]);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
