@@ -4,6 +4,9 @@
 # are taken directly. The wheel's own run path leads to libcudart and libcupti in the PyPI packages beside it, which
 # libtorch_cpu.so needs at load; LibTorch_MISSING_AT_LOAD names those of its needs that are not there.
 #
+# LibTorch::cuda: beside it, the GPU half, where the package has one. What that needs in turn (cuBLAS and others) is found
+# at load, by the same run path, and need not be there to build.
+#
 # INTERLACE_TORCH_DIR: the folder of the Python package. Where it is not given, python3 is asked.
 include(FindPackageHandleStandardArgs)
 
@@ -22,7 +25,10 @@ endif()
 find_path(LibTorch_INCLUDE_DIR ATen/core/Tensor.h PATHS "${INTERLACE_TORCH_DIR}/include" NO_DEFAULT_PATH)
 find_library(LibTorch_CPU_LIBRARY torch_cpu PATHS "${INTERLACE_TORCH_DIR}/lib" NO_DEFAULT_PATH)
 find_library(LibTorch_C10_LIBRARY c10 PATHS "${INTERLACE_TORCH_DIR}/lib" NO_DEFAULT_PATH)
-mark_as_advanced(LibTorch_INCLUDE_DIR LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY)
+find_library(LibTorch_CUDA_LIBRARY torch_cuda PATHS "${INTERLACE_TORCH_DIR}/lib" NO_DEFAULT_PATH)
+find_library(LibTorch_C10_CUDA_LIBRARY c10_cuda PATHS "${INTERLACE_TORCH_DIR}/lib" NO_DEFAULT_PATH)
+mark_as_advanced(LibTorch_INCLUDE_DIR LibTorch_CPU_LIBRARY LibTorch_C10_LIBRARY LibTorch_CUDA_LIBRARY
+                 LibTorch_C10_CUDA_LIBRARY)
 
 set(LibTorch_MISSING_AT_LOAD)
 if(LibTorch_CPU_LIBRARY)
@@ -46,4 +52,16 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::cpu)
   set_target_properties(LibTorch::cpu PROPERTIES
     IMPORTED_LOCATION "${LibTorch_CPU_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${LibTorch_INCLUDE_DIR}"
     INTERFACE_LINK_LIBRARIES LibTorch::c10)
+endif()
+
+if(LibTorch_FOUND AND LibTorch_CUDA_LIBRARY AND LibTorch_C10_CUDA_LIBRARY AND NOT TARGET LibTorch::cuda)
+  add_library(LibTorch::c10_cuda UNKNOWN IMPORTED)
+  set_target_properties(LibTorch::c10_cuda PROPERTIES
+    IMPORTED_LOCATION "${LibTorch_C10_CUDA_LIBRARY}" INTERFACE_LINK_LIBRARIES LibTorch::c10)
+  add_library(LibTorch::cuda UNKNOWN IMPORTED)
+  # The linker would drop a library that is needed only for the operators that it registers when it is loaded.
+  set_target_properties(LibTorch::cuda PROPERTIES
+    IMPORTED_LOCATION "${LibTorch_CUDA_LIBRARY}"
+    INTERFACE_LINK_LIBRARIES "LibTorch::c10_cuda;LibTorch::cpu"
+    INTERFACE_LINK_OPTIONS "LINKER:--no-as-needed;LINKER:--allow-shlib-undefined")
 endif()

@@ -62,6 +62,19 @@ if(INTERLACE_ENGINE)
                         "give a Python's torch with -DINTERLACE_TORCH_DIR=.../site-packages/torch, or leave the engine "
                         "out with -DINTERLACE_ENGINE=OFF.")
   endif()
+  if(INTERLACE_CUDA)
+    enable_language(CUDA)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")  # CMake 3.25 asks the compiler no further than 17
+    endif()
+    find_package(CUDAToolkit 13 REQUIRED QUIET)
+    find_package(NCCL REQUIRED QUIET)
+    set_package_properties(NCCL PROPERTIES PURPOSE "collectives of the engine on GPUs")
+    if(NOT TARGET LibTorch::cuda)
+      message(FATAL_ERROR "The torch in ${INTERLACE_TORCH_DIR} is built without CUDA: give another one with "
+                          "-DINTERLACE_TORCH_DIR=..., or leave the GPU backend out with -DINTERLACE_CUDA=OFF.")
+    endif()
+  endif()
 endif()
 
 feature_summary(WHAT PACKAGES_FOUND INCLUDE_QUIET_PACKAGES DESCRIPTION "Interlace is built with:")

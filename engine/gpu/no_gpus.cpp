@@ -1,3 +1,4 @@
+// In builds without the GPU backend.
 #include "engine/gpu/run_on_gpus.hpp"
 #include "engine/runtime/failure.hpp"
 
@@ -6,7 +7,8 @@ namespace interlace::engine {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw Error(kNoGpu, "--device cuda", "this engine has no GPU backend", "take --device cpu");
+  throw Error(kNoGpu, "--device cuda", "this engine was built without its GPU backend",
+              "build it with the preset engine-cuda, or take --device cpu");
 }
 
 }  // namespace

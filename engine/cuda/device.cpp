@@ -1,0 +1,189 @@
+#include "engine/cuda/device.hpp"
+
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/cuda/status.hpp"
+#include "engine/runtime/failure.hpp"
+
+namespace interlace::engine::cuda {
+
+namespace {
+
+using IdleEvents = std::shared_ptr<std::vector<cudaEvent_t>>;
+
+// An event that goes back to the idle ones: to create one costs more than to record it.
+class CudaEvent : public EventState {
+ public:
+  CudaEvent(cudaEvent_t event, IdleEvents idle) : event_(event), idle_(std::move(idle)) {}
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+  CudaEvent(CudaEvent&&) = delete;
+  CudaEvent& operator=(CudaEvent&&) = delete;
+  ~CudaEvent() override { idle_->push_back(event_); }
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_;
+  IdleEvents idle_;
+};
+
+cudaEvent_t event_of(const Event& event) { return static_cast<const CudaEvent&>(*event).get(); }
+
+}  // namespace
+
+struct CudaDevice::Streams {
+  std::vector<cudaStream_t> own;
+  std::vector<c10::cuda::CUDAStream> known;  ///< the same as LibTorch knows them
+};
+
+class CudaDevice::CudaBlock : public Block {
+ public:
+  CudaBlock(c10::DataPtr data, const Streams& streams, StreamId pool)
+      : data_(std::move(data)), streams_(&streams), pool_(pool) {}
+
+  [[nodiscard]] std::byte* data() const override { return static_cast<std::byte*>(data_.get()); }
+  void used_on(StreamId stream) override {
+    if (stream != pool_ && data_.get() != nullptr) {
+      c10::cuda::CUDACachingAllocator::recordStream(data_, streams_->known[stream.index()]);
+    }
+  }
+
+ private:
+  c10::DataPtr data_;
+  const Streams* streams_;
+  StreamId pool_;
+};
+
+class CudaDevice::PinnedBlock : public Block {
+ public:
+  PinnedBlock(CudaDevice& device, std::byte* data, std::size_t bytes) : device_(&device), data_(data), bytes_(bytes) {}
+  PinnedBlock(const PinnedBlock&) = delete;
+  PinnedBlock& operator=(const PinnedBlock&) = delete;
+  PinnedBlock(PinnedBlock&&) = delete;
+  PinnedBlock& operator=(PinnedBlock&&) = delete;
+  ~PinnedBlock() override {
+    std::vector<cudaEvent_t> uses;
+    for (const StreamId stream : used_on_) {
+      cudaEvent_t use = nullptr;
+      if (cudaEventCreateWithFlags(&use, cudaEventDisableTiming) != cudaSuccess) return;  // keeps the memory for good
+      static_cast<void>(cudaEventRecord(use, device_->native(stream)));
+      uses.push_back(use);
+    }
+    device_->pinned_.give_back(data_, bytes_, std::move(uses));
+  }
+
+  [[nodiscard]] std::byte* data() const override { return data_; }
+  void used_on(StreamId stream) override {
+    if (std::ranges::find(used_on_, stream) == used_on_.end()) used_on_.push_back(stream);
+  }
+
+ private:
+  CudaDevice* device_;
+  std::byte* data_;
+  std::size_t bytes_;
+  std::vector<StreamId> used_on_;
+};
+
+CudaDevice::CudaDevice(int index, Progress& progress)
+    : index_(index),
+      progress_(&progress),
+      streams_(std::make_unique<Streams>()),
+      idle_events_(std::make_shared<std::vector<cudaEvent_t>>()) {
+  require(index + 1);
+  check(cudaSetDevice(index));
+  c10::cuda::CUDACachingAllocator::init(c10::cuda::device_count());
+}
+
+void CudaDevice::require(int count) {
+  int shown = 0;
+  if (cudaGetDeviceCount(&shown) == cudaSuccess && shown >= count) return;
+  static_cast<void>(cudaGetLastError());
+  throw Error(kNoGpu, std::to_string(count) + " GPUs", "this machine shows " + std::to_string(shown),
+              "start fewer ranks, or take --device cpu");
+}
+
+CudaDevice::~CudaDevice() {
+  for (const cudaEvent_t event : *idle_events_) static_cast<void>(cudaEventDestroy(event));
+  for (const cudaStream_t stream : streams_->own) static_cast<void>(cudaStreamDestroy(stream));
+}
+
+StreamId CudaDevice::make_stream(const std::string& /*name*/, int priority) {
+  int least = 0;
+  int most = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &most));
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, std::clamp(priority, most, least)));
+  streams_->own.push_back(stream);
+  streams_->known.push_back(c10::cuda::getStreamFromExternal(stream, static_cast<c10::DeviceIndex>(index_)));
+  return {static_cast<std::uint32_t>(streams_->own.size() - 1)};
+}
+
+cudaStream_t CudaDevice::native(StreamId stream) const { return streams_->own[stream.index()]; }
+
+void CudaDevice::launch(StreamId stream, Work work) {
+  const c10::cuda::CUDAStreamGuard guard(streams_->known[stream.index()]);
+  work(native(stream));
+}
+
+void CudaDevice::copy(StreamId stream, void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, native(stream)));
+}
+
+cudaEvent_t CudaDevice::take_event() {
+  cudaEvent_t event = nullptr;
+  if (idle_events_->empty()) {
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  } else {
+    event = idle_events_->back();
+    idle_events_->pop_back();
+  }
+  return event;
+}
+
+Event CudaDevice::record(StreamId stream) {
+  auto event = std::make_shared<CudaEvent>(take_event(), idle_events_);
+  check(cudaEventRecord(event->get(), native(stream)));
+  return event;
+}
+
+void CudaDevice::wait(StreamId waiter, const Event& event) {
+  check(cudaStreamWaitEvent(native(waiter), event_of(event), 0));
+}
+
+void CudaDevice::host_wait(const Event& event) { check(cudaEventSynchronize(event_of(event))); }
+
+void CudaDevice::synchronize() { check(cudaDeviceSynchronize()); }
+
+std::shared_ptr<Block> CudaDevice::allocate(std::size_t bytes, StreamId pool) {
+  const c10::cuda::CUDAStreamGuard guard(streams_->known[pool.index()]);
+  return std::make_shared<CudaBlock>(c10::cuda::CUDACachingAllocator::get()->allocate(bytes), *streams_, pool);
+}
+
+std::shared_ptr<Block> CudaDevice::allocate_host(std::size_t bytes) {
+  return std::make_shared<PinnedBlock>(*this, pinned_.take(bytes), bytes);
+}
+
+MemoryPeaks CudaDevice::peaks() const {
+  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(static_cast<c10::DeviceIndex>(index_));
+  const auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return {.allocated = stats.allocated_bytes[all].peak, .reserved = stats.reserved_bytes[all].peak};
+}
+
+void CudaDevice::enter(const std::string& range) {
+  progress_->entered(range);
+  nvtxRangePushA(range.c_str());
+}
+
+void CudaDevice::leave() noexcept {
+  nvtxRangePop();
+  progress_->left();
+}
+
+}  // namespace interlace::engine::cuda

@@ -1,0 +1,94 @@
+#include "engine/gpu/run_on_gpus.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "engine/cuda/device.hpp"
+#include "engine/cuda/embedding_kernels.hpp"
+#include "engine/cuda/nccl_communicator.hpp"
+#include "engine/data/batch_source.hpp"
+#include "engine/gpu/store_place.hpp"
+#include "engine/job/job_store.hpp"
+#include "engine/job/watch.hpp"
+#include "engine/launch/fit.hpp"
+#include "engine/launch/rank_result_json.hpp"
+#include "engine/runtime/failure.hpp"
+#include "engine/runtime/progress.hpp"
+
+namespace interlace::engine {
+
+namespace {
+
+std::string key_of(const char* what, int rank) { return std::string(what) + '/' + std::to_string(rank); }
+
+cuda::NcclId shared_id(JobStore& store, int rank) {
+  if (rank == 0) {
+    const cuda::NcclId id = cuda::make_nccl_id();
+    store.put("nccl", std::string(id.begin(), id.end()));
+    return id;
+  }
+  const std::string bytes = store.get("nccl");
+  cuda::NcclId id{};
+  if (bytes.size() != id.size()) throw Error(kJobStore, "", "another program uses the store of this job", "");
+  std::ranges::copy(bytes, id.begin());
+  return id;
+}
+
+RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& workload, const WorldPlace& world,
+                        JobStore& store, Progress& progress) {
+  cuda::CudaDevice device(world.local_rank, progress);
+  const auto joined = [&] {
+    const Range range(device, "joining the other ranks");
+    return shared_id(store, world.rank);
+  };
+  cuda::NcclCommunicator communicator(device, joined(), world.rank, world.ranks);
+  const cuda::CudaEmbeddingKernels kernels;
+  const auto made = [&] {
+    const Range range(device, "making batches");
+    return std::make_unique<SyntheticBatches>(workload, device, world.rank);
+  };
+  const auto batches = made();
+  return train(schedule, workload,
+               {.device = device,
+                .communicator = communicator,
+                .kernels = kernels,
+                .source = *batches,
+                .where = DenseNet::Where::kCuda});
+}
+
+}  // namespace
+
+void require_gpus(int count) { cuda::CudaDevice::require(count); }
+
+std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& schedule, const Workload& workload,
+                                                   const GpuOptions& options) {
+  check_fit(schedule, workload);
+  const WorldPlace world = options.world.value_or(WorldPlace{});
+  // cuBLAS takes another order of sums where its workspace is shared by streams. Before it is loaded.
+  if (setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0) != 0) throw std::bad_alloc();
+  JobStore store(store_place(options.world, process_environment()));
+  Progress progress;
+  std::vector<RankResult> results;
+  {
+    Watch watch(store.place(), world.rank, world.ranks, progress, {.stall = options.stall_limit}, options.ends);
+    try {
+      const RankResult own = train_on_gpu(schedule, workload, world, store, progress);
+      store.put(key_of("result", world.rank), to_json(own));
+      // Whoever holds the store must outlast the others.
+      for (int rank = 0; rank < world.ranks && world.rank == 0; ++rank) {
+        results.push_back(rank_result_of(store.get(key_of("result", rank))));
+        if (rank > 0) static_cast<void>(store.get(key_of("gone", rank)));
+      }
+    } catch (...) {
+      watch.fail(placed(std::current_exception(), place_of(world.rank, progress.place())));
+    }
+  }
+  if (world.rank == 0) return results;
+  store.put(key_of("gone", world.rank), "");
+  return std::nullopt;
+}
+
+}  // namespace interlace::engine
