@@ -7,8 +7,10 @@
 #include <QSortFilterProxyModel>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <ostream>
 
 #include "gui/models/csv.hpp"
+#include "simulator/report/file_output.hpp"
 
 namespace interlace::gui {
 
@@ -40,6 +42,9 @@ TablePanel::TablePanel(QAbstractItemModel* model, std::optional<int> stretched, 
   auto* copy_all = new QAction(tr("Copy table as CSV"), table_);
   connect(copy_all, &QAction::triggered, this, &TablePanel::copy);
   table_->addAction(copy_all);
+  auto* save_all = new QAction(tr("Save table as CSV..."), table_);
+  connect(save_all, &QAction::triggered, this, &TablePanel::save_wanted);
+  table_->addAction(save_all);
   connect(model, &QAbstractItemModel::modelReset, this, &TablePanel::fit_columns);
   connect(model, &QAbstractItemModel::rowsInserted, this, &TablePanel::fit_columns);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
@@ -66,6 +71,10 @@ void TablePanel::select_model_row(int row) {
   const QModelIndex shown = sorted == nullptr ? model_->index(row, 0) : sorted->mapFromSource(model_->index(row, 0));
   const QSignalBlocker quiet(this);
   table_->setCurrentIndex(shown);
+}
+
+void TablePanel::save(const std::filesystem::path& file) const {
+  report::write_file(file, [this](std::ostream& out) { out << csv_of(*table_->model()).toStdString(); });
 }
 
 void TablePanel::copy() const { QApplication::clipboard()->setText(csv_of(*table_->model())); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QWidget>
+#include <filesystem>
 #include <optional>
 
 class QAbstractItemModel;
@@ -22,12 +23,16 @@ class TablePanel : public QWidget {
   [[nodiscard]] int model_row(int row) const;
   /// The row of the table that shows a row of the model.
   void select_model_row(int row);
-  /// To the clipboard.
+  /// To the clipboard, as CSV.
   void copy() const;
+  /// To a file, as CSV. Throws report.cannot_write.
+  void save(const std::filesystem::path& file) const;
 
  Q_SIGNALS:
   /// Chosen by mouse or keys: the model's row.
   void row_chosen(int row);
+  /// The user wants the table in a file.
+  void save_wanted();
 
  private:
   void fit_columns();

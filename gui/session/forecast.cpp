@@ -45,6 +45,7 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   forecast->schedule = schedule;
   forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {});
   if (itself_) {
+    forecast->replayed_step_ns = itself_->prediction.step_time;
     forecast->row.speedup =
         static_cast<double>(itself_->prediction.step_time) / static_cast<double>(replayed.prediction.step_time);
     for (analysis::Reason& reason : analysis::compare(itself_->steps, replayed.steps)) {

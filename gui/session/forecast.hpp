@@ -17,6 +17,8 @@ struct Forecast {
   schedule::Schedule schedule;
   RunPtr run;
   report::Prediction row;
+  /// The recorded schedule replayed, where it is known: what the speed-up refers to.
+  std::optional<Nanoseconds> replayed_step_ns;
 };
 
 using ForecastPtr = std::shared_ptr<const Forecast>;

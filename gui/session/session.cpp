@@ -3,6 +3,8 @@
 #include <functional>
 #include <utility>
 
+#include "gui/session/write_report.hpp"
+
 namespace interlace::gui {
 
 Session::Session(QObject* parent) : QObject(parent) { worker_.setMaxThreadCount(1); }
@@ -90,6 +92,16 @@ void Session::predict_draft(const schedule::Schedule& draft, std::uint64_t numbe
         if (number == *tried_) Q_EMIT not_predicted(failure);
       });
     }
+  });
+}
+
+void Session::write_report(std::vector<ForecastPtr> forecasts, std::filesystem::path file) {
+  if (!recorded_) return;
+  start("The report cannot be written", [this, recorded = recorded_, forecasts = std::move(forecasts),
+                                         file = std::move(file)](const Progress& progress) {
+    progress.begin("writing " + file.filename().string());
+    gui::write_report(*recorded, forecasts, file);
+    return [this, file] { Q_EMIT report_written(QString::fromStdString(file.string())); };
   });
 }
 

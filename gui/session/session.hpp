@@ -35,6 +35,8 @@ class Session : public QObject {
   /// Judges a schedule that is being edited, then predicts it where it can run and a recording is open. Only the last
   /// one asked for counts: what comes late of earlier ones is dropped.
   void try_out(const schedule::Schedule& draft);
+  /// Writes recording and predictions as write_report does.
+  void write_report(std::vector<ForecastPtr> forecasts, std::filesystem::path file);
   /// Gives up all that is running or waits to.
   void cancel();
 
@@ -48,6 +50,7 @@ class Session : public QObject {
   void predicted(const interlace::gui::ForecastPtr& forecast);
   void failed(const interlace::gui::Failure& failure);
   void judged(const interlace::gui::VerdictPtr& verdict);
+  void report_written(const QString& file);
   /// What was tried out cannot be predicted from this recording.
   void not_predicted(const interlace::gui::Failure& failure);
   /// The last of what was asked for has come, failed or been cancelled.

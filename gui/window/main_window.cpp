@@ -64,6 +64,8 @@ void MainWindow::connect_session() {
   connect(&session_, &Session::predicted, this, &MainWindow::when_predicted);
   connect(&session_, &Session::failed, this, &MainWindow::show_failure);
   connect(&session_, &Session::finished, this, [this] { show_busy(false); });
+  connect(&session_, &Session::report_written, this,
+          [this](const QString& file) { hover_label_->setText(tr("%1 written").arg(file)); });
   connect(&session_, &Session::judged, editor_, &ScheduleEditor::set_verdict);
   connect(&session_, &Session::not_predicted, editor_, &ScheduleEditor::set_not_predicted);
   connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_details);
@@ -239,6 +241,11 @@ void MainWindow::export_picture(const std::filesystem::path& file) {
   } catch (const Error&) {
     show_failure(failure_of(std::current_exception(), "The picture cannot be written"));
   }
+}
+
+void MainWindow::write_report(const std::filesystem::path& file) {
+  session_.write_report(panel_->forecasts(), file);
+  show_busy(session_.busy());
 }
 
 void MainWindow::set_theme(ThemeKind kind) {

@@ -54,6 +54,8 @@ class MainWindow : public QMainWindow {
   void search(const QString& pattern);
   /// .png, .svg or .pdf. A failure is told in a dialog.
   void export_picture(const std::filesystem::path& file);
+  /// Recording and predictions as .html, .json or .csv. A failure is told in a dialog.
+  void write_report(const std::filesystem::path& file);
   void show_help();
 
   [[nodiscard]] Session& session() { return session_; }
@@ -86,6 +88,8 @@ class MainWindow : public QMainWindow {
   void ask_for_schedule();
   void ask_for_picture();
   void ask_where_to_save_draft();
+  void ask_for_report();
+  void ask_where_to_save(const TablePanel& table);
   /// Whether an unsaved draft may be given up; asks where there is one.
   [[nodiscard]] bool may_drop_draft();
   void begin_draft(const schedule::Schedule& schedule);

@@ -37,6 +37,9 @@ void MainWindow::make_panels() {
   range_table_ = new TablePanel(&range_, RangeModel::kName, true);
   blocks_table_ = new TablePanel(&blocks_, BlocksModel::kStage, true);
   auto* quality_table = new TablePanel(&diagnostics_, DiagnosticsModel::kMeaning, false);
+  for (const TablePanel* table : {predictions_table_, details_table_, range_table_, blocks_table_, quality_table}) {
+    connect(table, &TablePanel::save_wanted, this, [this, table] { ask_where_to_save(*table); });
+  }
   lower_tabs_ = new QTabWidget;
   lower_tabs_->setDocumentMode(true);
   lower_tabs_->setFocusPolicy(Qt::NoFocus);
@@ -135,6 +138,7 @@ void MainWindow::make_menus() {
   fill_recent_files();
   file->addSeparator();
   file->addAction(tr("Export picture..."), QKeySequence(tr("Ctrl+E")), this, &MainWindow::ask_for_picture);
+  file->addAction(tr("Write report..."), QKeySequence(tr("Ctrl+R")), this, &MainWindow::ask_for_report);
   file->addAction(tr("Copy predictions as CSV"), this, [this] { predictions_table_->copy(); });
   file->addSeparator();
   file->addAction(tr("Quit"), QKeySequence::Quit, this, &QWidget::close);
@@ -228,6 +232,25 @@ void MainWindow::ask_for_picture() {
   const QString chosen = QFileDialog::getSaveFileName(this, tr("Export what is seen"), QStringLiteral("timeline.png"),
                                                       tr("Pictures (*.png *.svg *.pdf)"));
   if (!chosen.isEmpty()) export_picture(chosen.toStdString());
+}
+
+void MainWindow::ask_for_report() {
+  const QString chosen =
+      QFileDialog::getSaveFileName(this, tr("Write recording and predictions as a report"),
+                                   QStringLiteral("report.html"), tr("Reports (*.html *.json *.csv)"));
+  if (!chosen.isEmpty()) write_report(chosen.toStdString());
+}
+
+void MainWindow::ask_where_to_save(const TablePanel& table) {
+  const QString chosen =
+      QFileDialog::getSaveFileName(this, tr("Save the table"), QStringLiteral("table.csv"), tr("Tables (*.csv)"));
+  if (chosen.isEmpty()) return;
+  try {
+    table.save(chosen.toStdString());
+    hover_label_->setText(tr("%1 written").arg(chosen));
+  } catch (const Error&) {
+    show_failure(failure_of(std::current_exception(), "The table cannot be written"));
+  }
 }
 
 void MainWindow::make_editor() {

@@ -12,7 +12,10 @@
 #include <QTest>
 #include <QUrl>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
+#include "gui/panels/table_panel.hpp"
 #include "gui/timeline/draw_rows.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/print.hpp"
@@ -21,6 +24,11 @@
 
 namespace interlace::gui {
 namespace {
+
+std::string read(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 /// The middle of an operation that is in sight, from the corner of its pane.
 QPoint point_of(const TimelinePane& pane, trace::OperationId op) {
@@ -69,6 +77,28 @@ TEST_F(WindowTest, OpensPredictsExportsAndCloses) {
     EXPECT_GT(std::filesystem::file_size(folder.path() / name), 5000U) << name;
   }
   EXPECT_TRUE(window_.close());
+}
+
+TEST_F(WindowTest, WritesReportsAndTables) {
+  open(kBase, {"torchrec/sparse_dist", "torchrec/staged"});
+  const testing::TemporaryFolder folder;
+  for (const char* name : {"report.html", "report.json", "report.csv"}) {
+    window_.write_report(folder.path() / name);
+    settle();
+    EXPECT_EQ(window_.failure_dialog(), nullptr);
+    EXPECT_GT(std::filesystem::file_size(folder.path() / name), 500U) << name;
+  }
+  const std::string html = read(folder.path() / "report.html");
+  EXPECT_NE(html.find("torchrec/staged"), std::string::npos);
+  EXPECT_NE(html.find("<svg"), std::string::npos) << "with timelines";
+  const auto* table = window_.findChildren<TablePanel*>().front();
+  table->save(folder.path() / "table.csv");
+  EXPECT_NE(read(folder.path() / "table.csv").find("torchrec/staged"), std::string::npos);
+  EXPECT_THROW(table->save(folder.path() / "no/such/folder/table.csv"), Error);
+  window_.write_report(folder.path() / "report.docx");
+  settle();
+  ASSERT_NE(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.unknown_report_format"));
 }
 
 TEST_F(WindowTest, TheTabOfTheFirstPredictionIsSeen) {
