@@ -16,7 +16,9 @@ say "build (minutes, the first time)"
 ! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
 mkdir -p build
 cmake --preset desktop >build/demo_configure.log || { cat build/demo_configure.log; exit 1; }
-NINJA_STATUS='[%f/%t, %e s] ' cmake --build --preset desktop --target interlace --parallel "$jobs"
+targets=(interlace)
+[[ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]] || targets+=(interlace-gui)
+NINJA_STATUS='[%f/%t, %e s] ' cmake --build --preset desktop --target "${targets[@]}" --parallel "$jobs"
 
 traces=samples/traces/torchrec_c6
 predict=(build/desktop/bin/interlace predict
@@ -24,6 +26,16 @@ predict=(build/desktop/bin/interlace predict
   --schedule all --out out/demo "$@")
 say "${predict[*]}"
 "${predict[@]}"
+
+memory=(build/desktop/bin/interlace predict --schedule torchrec/base torchrec/semi_sync --gpu-memory 16
+  --from "$traces/sparse.mem.r0.json.gz" --memory-snapshot "$traces/sparse.mem.r0.snap.pickle"
+  --from "$traces/sparse.mem.r1.json.gz" --memory-snapshot "$traces/sparse.mem.r1.snap.pickle")
+say "with allocator events, memory too: ${memory[*]}"
+"${memory[@]}"
+
+check=(build/desktop/bin/interlace check "$traces"/fused_snew.mem.r{0,1}.json.gz "$traces"/fused_snew.mem.r{0,1}.snap.pickle)
+say "what really ran: ${check[*]}"
+"${check[@]}"
 
 say "left in out/demo"
 ls -l out/demo

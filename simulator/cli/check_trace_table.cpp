@@ -107,11 +107,12 @@ void write_trace_check(std::ostream& out, const TraceCheck& result, const TextSt
   for (const TraceHazard& hazard : result.known_hazards) write_hazard(out, hazard, known, style);
   for (const TraceHazard& hazard : result.undecided) write_hazard(out, hazard, undecided, style);
   if (!result.schedule.empty()) write_item(out, "recorded", "under " + result.schedule, style);
-  write_item(out, "checked",
-             fmt::format("{} kernels, copies and collectives of {} stage runs; {} whose accesses are not known are not",
-                         report::thousands(result.checked), report::thousands(result.stage_runs),
-                         report::thousands(result.unchecked)),
-             style);
+  write_item(
+      out, "checked",
+      fmt::format("{} kernels, copies and collectives of {} stage runs; of {} more it is not known what they touch",
+                  report::thousands(result.checked), report::thousands(result.stage_runs),
+                  report::thousands(result.unchecked)),
+      style);
   write_item(out, "memory",
              result.has_memory
                  ? fmt::format("{} blocks that stages left to others and that were used again, {} of them kept "
