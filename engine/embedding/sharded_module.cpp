@@ -1,5 +1,6 @@
 #include "engine/embedding/sharded_module.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -14,11 +15,18 @@ namespace {
 std::size_t row_count(const Shard& shard) { return static_cast<std::size_t>(shard.row_end - shard.row_begin); }
 std::size_t value_count(const Shard& shard) { return row_count(shard) * static_cast<std::size_t>(shard.columns); }
 
-std::uint64_t digest_of(std::span<const float> values, std::uint64_t seed) {
-  for (const float value : values) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    seed = counter_hash(seed, bits);
+// Of values [begin, begin + count), read piece by piece: tables may be larger than the host's memory.
+std::uint64_t digest_of(Device& device, StreamId stream, const Buffer<float>& values, std::size_t begin,
+                        std::size_t count, std::uint64_t seed) {
+  constexpr std::size_t kPiece = std::size_t{1} << 24U;
+  for (std::size_t done = 0; done < count; done += kPiece) {
+    const Range range(device, "reading tables");
+    const Buffer<float> piece = to_host(device, stream, values, begin + done, std::min(kPiece, count - done));
+    for (const float value : piece.span()) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, &value, sizeof bits);
+      seed = counter_hash(seed, bits);
+    }
   }
   return seed;
 }
@@ -70,8 +78,6 @@ void ShardedModule::make_tables(const TableSetup& setup, Device& device, const E
 }
 
 std::uint64_t ShardedModule::digest(Device& device, StreamId stream) const {
-  const Buffer<float> rows = to_host(device, stream, rows_);
-  const Buffer<float> momentum = to_host(device, stream, momentum_);
   std::uint64_t sum = 0;
   std::size_t value = 0;
   std::size_t row = 0;
@@ -79,8 +85,8 @@ std::uint64_t ShardedModule::digest(Device& device, StreamId stream) const {
     std::uint64_t digest =
         subseed(static_cast<std::uint64_t>(shard.table), static_cast<std::uint64_t>(shard.row_begin));
     digest = subseed(digest, static_cast<std::uint64_t>(shard.column_begin));
-    digest = digest_of(rows.span().subspan(value, value_count(shard)), digest);
-    if (momentum.size() > 0) digest = digest_of(momentum.span().subspan(row, row_count(shard)), digest);
+    digest = digest_of(device, stream, rows_, value, value_count(shard), digest);
+    if (momentum_.size() > 0) digest = digest_of(device, stream, momentum_, row, row_count(shard), digest);
     sum += digest;
     value += value_count(shard);
     row += row_count(shard);

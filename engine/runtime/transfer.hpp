@@ -53,12 +53,20 @@ class HostCopy {
   Event done_;
 };
 
-/// A copy of a device array in host memory. The host waits for it.
+/// A copy of a piece of a device array in host memory. The host waits for it.
+template <class T>
+[[nodiscard]] Buffer<T> to_host(Device& device, StreamId stream, const Buffer<T>& values, std::size_t begin,
+                                std::size_t count) {
+  const Buffer<T> here = device.host_buffer<T>(count);
+  values.used_on(stream);
+  here.used_on(stream);
+  device.copy(stream, here.data(), values.data() + begin, count * sizeof(T));
+  device.host_wait(device.record(stream));
+  return here;
+}
 template <class T>
 [[nodiscard]] Buffer<T> to_host(Device& device, StreamId stream, const Buffer<T>& values) {
-  const Buffer<T> here = device.host_buffer<T>(values.size());
-  copy_array(device, stream, values, here).wait_on_host();
-  return here;
+  return to_host(device, stream, values, 0, values.size());
 }
 
 }  // namespace interlace::engine
