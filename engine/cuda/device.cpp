@@ -1,5 +1,6 @@
 #include "engine/cuda/device.hpp"
 
+#include <ATen/Context.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -98,7 +99,7 @@ CudaDevice::CudaDevice(int index, Progress& progress)
       idle_events_(std::make_shared<std::vector<cudaEvent_t>>()) {
   require(index + 1);
   check(cudaSetDevice(index));
-  c10::cuda::CUDACachingAllocator::init(c10::cuda::device_count());
+  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
 }
 
 void CudaDevice::require(int count) {

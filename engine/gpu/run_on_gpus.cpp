@@ -37,8 +37,13 @@ cuda::NcclId shared_id(JobStore& store, int rank) {
   return id;
 }
 
+[[noreturn]] void fail(Watch& watch, int rank, const Progress& progress) {
+  watch.fail(placed(std::current_exception(), place_of(rank, progress.place())));
+}
+
+// Failures of the training end the process here, before the communicator goes: that would wait for the other ranks.
 RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& workload, const WorldPlace& world,
-                        JobStore& store, Progress& progress) {
+                        JobStore& store, Progress& progress, Watch& watch) {
   cuda::CudaDevice device(world.local_rank, progress);
   const auto joined = [&] {
     const Range range(device, "joining the other ranks");
@@ -46,17 +51,21 @@ RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& work
   };
   cuda::NcclCommunicator communicator(device, joined(), world.rank, world.ranks);
   const cuda::CudaEmbeddingKernels kernels;
-  const auto made = [&] {
-    const Range range(device, "making batches");
-    return std::make_unique<SyntheticBatches>(workload, device, world.rank);
-  };
-  const auto batches = made();
-  return train(schedule, workload,
-               {.device = device,
-                .communicator = communicator,
-                .kernels = kernels,
-                .source = *batches,
-                .where = DenseNet::Where::kCuda});
+  try {
+    const auto made = [&] {
+      const Range range(device, "making batches");
+      return std::make_unique<SyntheticBatches>(workload, device, world.rank);
+    };
+    const auto batches = made();
+    return train(schedule, workload,
+                 {.device = device,
+                  .communicator = communicator,
+                  .kernels = kernels,
+                  .source = *batches,
+                  .where = DenseNet::Where::kCuda});
+  } catch (...) {
+    fail(watch, world.rank, progress);
+  }
 }
 
 }  // namespace
@@ -75,7 +84,7 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
   {
     Watch watch(store.place(), world.rank, world.ranks, progress, {.stall = options.stall_limit}, options.ends);
     try {
-      const RankResult own = train_on_gpu(schedule, workload, world, store, progress);
+      const RankResult own = train_on_gpu(schedule, workload, world, store, progress, watch);
       store.put(key_of("result", world.rank), to_json(own));
       // Whoever holds the store must outlast the others.
       for (int rank = 0; rank < world.ranks && world.rank == 0; ++rank) {
@@ -83,7 +92,7 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
         if (rank > 0) static_cast<void>(store.get(key_of("gone", rank)));
       }
     } catch (...) {
-      watch.fail(placed(std::current_exception(), place_of(world.rank, progress.place())));
+      fail(watch, world.rank, progress);
     }
   }
   if (world.rank == 0) return results;
