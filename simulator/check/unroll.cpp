@@ -280,10 +280,10 @@ class Unroller {
         if (!of_update || run.step.part) touch(op, read.resource, false, read.locked);
       }
       touch_named(op, run.step);
+      const std::vector<LaneIndex> sides = run_side_gradients(run, home);
       touch(op, Resource::kDenseGradients, true);
       if (run.step.part) touch(op, Resource::kPooledGradients, true);
       launch(std::move(op), run.step);
-      const std::vector<LaneIndex> sides = run_side_gradients(run, home);
       for (const LaneIndex side : sides) join(options_.collectives ? program_.collectives() : home, side);
       reduced = collective(run, home, [&](Operation& all_reduce) {
         touch(all_reduce, Resource::kDenseGradients, false);
@@ -295,23 +295,33 @@ class Unroller {
     if (reduced) wait(home, *reduced, Instruction::Cause::kInherent);
   }
 
-  /// Autograd runs the backward of a data-parallel lookup or feature processor on the stream of its forward. Gives
-  /// those that are not the stream of backward.
+  /// Autograd runs the backward of a data-parallel lookup or feature processor on the stream of its forward, as soon as
+  /// the layers above have theirs: the rest of backward may run beside it. What it adds to the gradients is its own,
+  /// and whoever needs them waits for it. Gives those streams that are not the stream of backward.
   std::vector<LaneIndex> run_side_gradients(const Run& run, LaneIndex home) {
     std::vector<LaneIndex> sides;
+    bool upper = false;
     for (const schedule::PlacedStep& placed : program_.stages) {
       const auto& step = std::get<StageStep>(placed.step->action);
       if (step.stage != Stage::kDataParallelLookup && step.stage != Stage::kFeatureProcessor) continue;
       const LaneIndex side = lane(step.stream);
+      if (!upper) run_upper_backward(run, home);
+      upper = true;
       join(side, home);
       if (side != home) sides.push_back(side);
       Operation op = operation(run, Role::kSideGradient, side);
       touch(op, step.stage == Stage::kDataParallelLookup ? Resource::kBatch : Resource::kKjt, false);
-      touch(op, Resource::kDenseGradients, false);
-      touch(op, Resource::kDenseGradients, true);
       launch(std::move(op), run.step);
     }
     return sides;
+  }
+
+  /// The backward of the layers above the embeddings.
+  void run_upper_backward(const Run& run, LaneIndex home) {
+    Operation op = operation(run, Role::kWork, home);
+    touch(op, Resource::kActivations, false);
+    touch(op, Resource::kDenseParameters, false);
+    launch(std::move(op), run.step);
   }
 
   /// The gradients of each module's embeddings go back where its tables are, which are updated on the stream of their

@@ -41,9 +41,9 @@ constexpr std::array kReadOutputExchange = {Read{kOutputExchange, kRequired}};
 constexpr std::array kReadForDataParallelLookup = {Read{kBatch, kRequired}, Read{kDenseParameters}};
 constexpr std::array kReadForDenseForward = {Read{kBatch}, Read{kPooled}, Read{kDataParallelPooled},
                                              Read{kDenseParameters}};
-constexpr std::array kReadForBackward = {Read{kActivations, kRequired}, Read{kKjt}, Read{kDenseParameters},
-                                         Read{kDenseGradients}, Read{kTables}};
-constexpr std::array kReadForDenseBackward = {Read{kActivations, kRequired}, Read{kDenseParameters},
+constexpr std::array kReadForBackward = {Read{kActivations, kRequired}, Read{kBatch},          Read{kKjt},
+                                         Read{kDenseParameters},        Read{kDenseGradients}, Read{kTables}};
+constexpr std::array kReadForDenseBackward = {Read{kActivations, kRequired}, Read{kBatch}, Read{kDenseParameters},
                                               Read{kDenseGradients}};
 constexpr std::array kReadForEmbeddingBackward = {Read{kPooledGradients, kRequired}, Read{kKjt}, Read{kTables}};
 constexpr std::array kReadForOptimizer = {Read{kDenseGradients}, Read{kDenseParameters}};

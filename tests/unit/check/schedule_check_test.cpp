@@ -65,6 +65,21 @@ TEST(Check, KnowsTheHazardThatTheFusedPipelineCopies) {
   }
 }
 
+// The gradient of the side lookup ends before the rest of backward does, which still reads the batch on main.
+TEST(Check, ASideGradientDoesNotKeepTheBatchForMain) {
+  schedule::Schedule schedule = schedule::find("recsys/dp_mp_overlap");
+  for (schedule::Step& step : schedule.iteration) {
+    auto* stage = std::get_if<schedule::StageStep>(&step.action);
+    if (stage == nullptr || stage->stage != schedule::Stage::kCopyBatchToGpu) continue;
+    std::erase(stage->record_stream, *schedule.stream_named("main"));
+  }
+  const ScheduleCheck result = check(schedule);
+  ASSERT_EQ(result.hazards.size(), 1U);
+  EXPECT_EQ(result.hazards.front().kind, HazardKind::kFreeBeforeLastUse);
+  EXPECT_EQ(result.hazards.front().earlier.operation, "backward(i-1)");
+  EXPECT_TRUE(result.repaired);
+}
+
 TEST(Check, ConvictsTheSpecimensOfWhatTheyAreSpecimensOf) {
   EXPECT_EQ(kinds(check(schedule::find("recsys/dp_mp_racy"))), std::set<std::string>{"read_before_write"});
   EXPECT_EQ(kinds(check(schedule::find("comms/validate_unsafe"))),
