@@ -55,6 +55,10 @@ class ComparePanel : public QWidget {
   /// Both anchors to the starts of what is selected in either pane.
   void align_selections();
   void toggle_mark();
+  /// Writes on the mark there, which is set where there is none.
+  void set_note(const std::string& text);
+  /// The recording's. Nothing is emitted.
+  void set_marks(std::vector<Mark> marks);
   void clear_selection();
   /// The next or previous operation on the row of the selected one.
   void select_neighbour(bool next);
@@ -78,6 +82,7 @@ class ComparePanel : public QWidget {
   [[nodiscard]] bool memory_shown() const { return memory_shown_; }
   /// Where the mouse is on the axis of the side that it is on, as a time of that side's trace.
   [[nodiscard]] std::optional<Nanoseconds> cursor_time() const { return cursor_time_; }
+  [[nodiscard]] const std::vector<Mark>& marks(Side side) const { return marks_[static_cast<std::size_t>(side)]; }
   [[nodiscard]] Side active() const { return active_; }
   [[nodiscard]] const std::vector<ForecastPtr>& forecasts() const { return forecasts_; }
   [[nodiscard]] int shown_forecast() const;
@@ -97,6 +102,7 @@ class ComparePanel : public QWidget {
   void hovered(const QString& headline);
   /// The mouse is elsewhere on the axis, or another rank's memory is shown.
   void cursor_changed(interlace::gui::Side side);
+  void marks_changed(interlace::gui::Side side);
   void linked_changed(bool linked);
   void forecast_shown(int tab);
 
@@ -125,6 +131,9 @@ class ComparePanel : public QWidget {
   void compare();
   void show_counterparts();
   void show_memory();
+  /// Where marks are set: at the selected operation, else at the mouse. REQUIRES: the active pane has a run.
+  [[nodiscard]] Nanoseconds mark_place() const;
+  [[nodiscard]] std::vector<Mark>::iterator mark_near(Nanoseconds at);
   void show_cursor(Side side, std::optional<double> x);
   [[nodiscard]] TimelinePane& active_pane() const { return pane(active_); }
   [[nodiscard]] Interval limits(Side side) const;

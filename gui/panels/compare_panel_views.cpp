@@ -217,21 +217,49 @@ void ComparePanel::align_selections() {
   Q_EMIT selection_changed();
 }
 
-void ComparePanel::toggle_mark() {
+Nanoseconds ComparePanel::mark_place() const {
   const TimelinePane& of = active_pane();
-  if (!of.run()) return;
+  if (of.selected()) return of.run()->trace().start(*of.selected());
   const Viewport view = of.content().trace_view();
-  const Nanoseconds at =
-      of.selected() ? of.run()->trace().start(*of.selected()) : view.time_at(of.cursor_x().value_or(view.width / 2));
+  return view.time_at(of.cursor_x().value_or(view.width / 2));
+}
+
+std::vector<Mark>::iterator ComparePanel::mark_near(Nanoseconds at) {
+  constexpr double kNearPixels = 4;
+  const Viewport view = active_pane().content().trace_view();
+  return std::ranges::find_if(marks_[static_cast<std::size_t>(active_)], [&](const Mark& mark) {
+    return std::abs(view.x_of(mark.at) - view.x_of(at)) < kNearPixels;
+  });
+}
+
+void ComparePanel::toggle_mark() {
+  if (!active_pane().run()) return;
+  const Nanoseconds at = mark_place();
   auto& marks = marks_[static_cast<std::size_t>(active_)];
-  const auto near =
-      std::ranges::find_if(marks, [&](const Mark& mark) { return std::abs(view.x_of(mark.at) - view.x_of(at)) < 4; });
+  const auto near = mark_near(at);
   if (near != marks.end()) {
     marks.erase(near);
   } else {
     marks.push_back({at, std::to_string(marks.size() + 1)});
   }
   active_pane().set_marks(marks);
+  Q_EMIT marks_changed(active_);
+}
+
+void ComparePanel::set_note(const std::string& text) {
+  if (!active_pane().run()) return;
+  const Nanoseconds at = mark_place();
+  auto& marks = marks_[static_cast<std::size_t>(active_)];
+  auto near = mark_near(at);
+  if (near == marks.end()) near = marks.insert(marks.end(), {at, {}});
+  near->text = text;
+  active_pane().set_marks(marks);
+  Q_EMIT marks_changed(active_);
+}
+
+void ComparePanel::set_marks(std::vector<Mark> marks) {
+  marks_[0] = std::move(marks);
+  pane(Side::kMeasured).set_marks(marks_[0]);
 }
 
 void ComparePanel::clear_selection() {

@@ -51,7 +51,8 @@ HelpDialog::HelpDialog(const std::vector<KeyAction>& actions, QWidget* parent) :
   const QString right = QStringLiteral("<table>") + heading(tr("Find")) +
                         row(tr("/"), tr("search names by regular expression")) +
                         row(tr("N  Shift+N"), tr("next, previous hit")) + row(tr("C"), tr("next way to colour")) +
-                        mouse_rows() + QStringLiteral("</table>");
+                        row(tr("T"), tr("write a note; those on a recording are kept beside it")) + mouse_rows() +
+                        QStringLiteral("</table>");
   left += QStringLiteral("</table>");
   auto* columns = new QHBoxLayout;
   for (const QString& text : {left, right}) {

@@ -25,6 +25,7 @@
 #include "gui/models/operation_facts.hpp"
 #include "gui/panels/memory_strip.hpp"
 #include "gui/panels/table_panel.hpp"
+#include "gui/session/notes.hpp"
 #include "gui/timeline/measure.hpp"
 #include "simulator/report/memory_text.hpp"
 #include "simulator/schedule/library.hpp"
@@ -64,6 +65,9 @@ void MainWindow::connect_session() {
   connect(&session_, &Session::predicted, this, &MainWindow::when_predicted);
   connect(&session_, &Session::failed, this, &MainWindow::show_failure);
   connect(&session_, &Session::finished, this, [this] { show_busy(false); });
+  connect(panel_, &ComparePanel::marks_changed, this, [this](Side side) {
+    if (side == Side::kMeasured) save_notes();
+  });
   connect(&session_, &Session::report_written, this,
           [this](const QString& file) { hover_label_->setText(tr("%1 written").arg(file)); });
   connect(&session_, &Session::judged, editor_, &ScheduleEditor::set_verdict);
@@ -94,6 +98,7 @@ void MainWindow::when_opened() {
   diagnostics_.set(recorded->diagnostics.entries());
   blocks_.clear();
   panel_->set_recorded(recorded);
+  load_notes();
   const QString name = in_qt(recorded->files.front().filename().string());
   setWindowTitle(recorded->files.size() == 1
                      ? tr("%1 - Interlace").arg(name)
@@ -240,6 +245,24 @@ void MainWindow::export_picture(const std::filesystem::path& file) {
     hover_label_->setText(tr("%1 written").arg(in_qt(file.string())));
   } catch (const Error&) {
     show_failure(failure_of(std::current_exception(), "The picture cannot be written"));
+  }
+}
+
+void MainWindow::note(const QString& text) { panel_->set_note(text.toStdString()); }
+
+void MainWindow::load_notes() {
+  try {
+    panel_->set_marks(read_notes(notes_file(session_.recorded()->files.front())));
+  } catch (const Error&) {
+    show_failure(failure_of(std::current_exception(), "The notes on the recording cannot be shown"));
+  }
+}
+
+void MainWindow::save_notes() {
+  try {
+    write_notes(panel_->marks(Side::kMeasured), notes_file(session_.recorded()->files.front()));
+  } catch (const Error&) {
+    show_failure(failure_of(std::current_exception(), "The note is not kept"));
   }
 }
 

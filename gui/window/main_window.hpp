@@ -54,6 +54,8 @@ class MainWindow : public QMainWindow {
   void search(const QString& pattern);
   /// .png, .svg or .pdf. A failure is told in a dialog.
   void export_picture(const std::filesystem::path& file);
+  /// Writes on the mark at the selection or the mouse. Notes on the recording are kept in a file beside it.
+  void note(const QString& text);
   /// Recording and predictions as .html, .json or .csv. A failure is told in a dialog.
   void write_report(const std::filesystem::path& file);
   void show_help();
@@ -89,6 +91,9 @@ class MainWindow : public QMainWindow {
   void ask_for_picture();
   void ask_where_to_save_draft();
   void ask_for_report();
+  void ask_for_note();
+  void load_notes();
+  void save_notes();
   void ask_where_to_save(const TablePanel& table);
   /// Whether an unsaved draft may be given up; asks where there is one.
   [[nodiscard]] bool may_drop_draft();

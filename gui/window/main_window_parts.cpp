@@ -3,6 +3,7 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QHeaderView>
+#include <QInputDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenuBar>
@@ -184,6 +185,7 @@ void MainWindow::add_keys(QMenu* view_menu) {
   add(find, {{}, tr("Next colours"), {QKeySequence(tr("C"))}, [this] {
                set_colour_by(static_cast<ColourBy>((colour_box_->currentIndex() + 1) % colour_box_->count()));
              }});
+  add(find, {{}, tr("Write a note"), {QKeySequence(tr("T"))}, [this] { ask_for_note(); }});
   add(find, {{}, tr("Keys and mouse"), {QKeySequence(tr("?")), QKeySequence::HelpContents}, [this] { show_help(); }});
 }
 
@@ -232,6 +234,13 @@ void MainWindow::ask_for_picture() {
   const QString chosen = QFileDialog::getSaveFileName(this, tr("Export what is seen"), QStringLiteral("timeline.png"),
                                                       tr("Pictures (*.png *.svg *.pdf)"));
   if (!chosen.isEmpty()) export_picture(chosen.toStdString());
+}
+
+void MainWindow::ask_for_note() {
+  bool given = false;
+  const QString text = QInputDialog::getText(this, tr("Note"), tr("On the mark at the selection, else at the mouse"),
+                                             QLineEdit::Normal, {}, &given);
+  if (given && !text.isEmpty()) note(text);
 }
 
 void MainWindow::ask_for_report() {

@@ -79,6 +79,23 @@ TEST_F(WindowTest, OpensPredictsExportsAndCloses) {
   EXPECT_TRUE(window_.close());
 }
 
+TEST_F(WindowTest, NotesAreThereAgainWhenTheRecordingIsOpenedAgain) {
+  const testing::TemporaryFolder folder;
+  const auto copy = folder.path() / "base.r0.json.gz";
+  std::filesystem::copy_file(kBase[0], copy);
+  open({copy});
+  const trace::OperationId kernel = widest_kernel(pane(Side::kMeasured));
+  QTest::mouseClick(&pane(Side::kMeasured), Qt::LeftButton, {}, point_of(pane(Side::kMeasured), kernel));
+  window_.note("slow here");
+  const Mark expected{pane(Side::kMeasured).run()->trace().start(kernel), "slow here"};
+  EXPECT_EQ(window_.timelines().marks(Side::kMeasured), std::vector{expected});
+  open({copy});
+  EXPECT_EQ(window_.timelines().marks(Side::kMeasured), std::vector{expected});
+  QTest::mouseClick(&pane(Side::kMeasured), Qt::LeftButton, {}, point_of(pane(Side::kMeasured), kernel));
+  key("M");  // takes it away, and with the last one the file
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "base.r0.json.gz.notes.json"));
+}
+
 TEST_F(WindowTest, WritesReportsAndTables) {
   open(kBase, {"torchrec/sparse_dist", "torchrec/staged"});
   const testing::TemporaryFolder folder;
