@@ -8,54 +8,17 @@
 #include <QImage>
 #include <QPainter>
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <memory>
-#include <random>
 
 #include "gui/timeline/draw_pane.hpp"
-#include "simulator/trace/trace_builder.hpp"
+#include "tests/benchmarks/large_trace.hpp"
 
 namespace interlace::gui {
 namespace {
 
 constexpr int kWidth = 1920;
 constexpr int kHeight = 1080;
-constexpr std::size_t kRanks = 8;
-
-std::size_t operations_wanted() {
-  const char* text = std::getenv("INTERLACE_BENCHMARK_OPERATIONS");
-  return text == nullptr ? 200'000 : static_cast<std::size_t>(std::strtoull(text, nullptr, 10));
-}
-
-/// Eight ranks with a host thread (calls in ranges) and four streams each, gaps and lengths as in recordings.
-trace::Trace large_trace(std::size_t operations) {
-  trace::TraceBuilder builder;
-  builder.reserve(operations);
-  std::mt19937 random(7);
-  std::lognormal_distribution<double> length(9, 1.2);
-  const auto stage = [&](std::size_t i) { return builder.intern("## stage" + std::to_string(i % 9) + " ##"); };
-  for (std::size_t r = 0; r < kRanks; ++r) {
-    const auto rank = builder.add_rank({.number = static_cast<std::int32_t>(r)});
-    const auto thread = builder.lane(trace::LaneKind::kHostThread, rank, 1, 1);
-    for (std::int64_t s = 0; s < 4; ++s) {
-      const auto stream = builder.lane(trace::LaneKind::kStream, rank, 0, s + 1);
-      Nanoseconds at = 0;
-      for (std::size_t i = 0; i < operations / kRanks / 8; ++i) {
-        const auto name = builder.intern("void kernel_" + std::to_string(i % 300) + "<float, 4>(float*)");
-        const auto busy = static_cast<Nanoseconds>(length(random));
-        const auto number = static_cast<std::int64_t>((r * 4 + static_cast<std::size_t>(s)) * operations + i);
-        if (i % 50 == 0)
-          builder.add_range({thread, stage(i / 50), at, 50'000, {}}, {.kind = trace::RangeKind::kAnnotation});
-        builder.add_host_call({thread, builder.intern("cudaLaunchKernel"), at, 3'000, number});
-        builder.add_kernel({stream, name, at + 5'000, busy, number}, {});
-        at += busy + static_cast<Nanoseconds>(length(random) / 4);
-      }
-    }
-  }
-  Diagnostics counted;
-  return std::move(builder).build(counted);
-}
 
 /// Time that this thread had a processor: what other programs do on the machine does not count as ours.
 double thread_ms() {
@@ -66,7 +29,7 @@ double thread_ms() {
 
 /// Made once: it takes longer than what is measured.
 struct LargePane {
-  trace::Trace trace = large_trace(operations_wanted());
+  trace::Trace trace = benchmarks::large_trace(benchmarks::operations_wanted());
   Scene scene{trace, Tags(trace.size())};
   Colouring colouring = colour(trace, scene.lanes(), scene.tags(), ColourBy::kKind);
   Placement placement =
