@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/session/freed_memory.hpp"
 #include "gui/session/recorded_steps.hpp"
 #include "gui/session/tagging.hpp"
 #include "simulator/analysis/annotations.hpp"
@@ -72,6 +73,7 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
     if (known != nullptr) recorded->predictor->learn_memory(*known, recorded->diagnostics);
   }
   recorded->facts.diagnostics = recorded->diagnostics.entries();
+  give_back_freed_memory();
   progress.begin("drawing");
   return recorded;
 }

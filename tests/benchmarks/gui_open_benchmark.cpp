@@ -1,13 +1,16 @@
 // Opening recordings in the GUI: read, cut, lay out, build the dependency graph, until the timeline can be drawn. Time
 // is that of the clock on the wall. INTERLACE_BENCHMARK_OPERATIONS sets the size: 200,000 where absent, 1000000 is what
-// the design asks for.
+// the design asks for. INTERLACE_TRACE_PROCESSOR may name a local binary of Perfetto's trace_processor_shell: then the
+// same Kineto file is loaded by it, too.
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
+#include "gui/session/freed_memory.hpp"
 #include "gui/session/recorded.hpp"
 #include "simulator/trace/ilt/writer.hpp"
 #include "tests/benchmarks/large_trace.hpp"
@@ -29,7 +32,7 @@ double resident_bytes() {
 
 void open_file(benchmark::State& state, const std::filesystem::path& file) {
   for (auto _ : state) {
-    malloc_trim(0);  // what making the file has left behind would be used again
+    give_back_freed_memory();  // what making the file has left behind would be used again
     const double before = resident_bytes();
     const RecordedPtr recorded = open_recording({file}, {});
     const auto operations = static_cast<double>(recorded->run->trace().size());
@@ -53,6 +56,25 @@ void open_kineto(benchmark::State& state) {
   open_file(state, folder.write("large.json.gz", testing::gzip(benchmarks::long_kineto_trace(operators))));
 }
 BENCHMARK(open_kineto)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// Perfetto, from start to the answer of a query that needs all slices.
+void open_kineto_in_trace_processor(benchmark::State& state) {
+  const char* binary = std::getenv("INTERLACE_TRACE_PROCESSOR");
+  if (binary == nullptr) {
+    state.SkipWithError("INTERLACE_TRACE_PROCESSOR names no binary");
+    return;
+  }
+  const testing::TemporaryFolder folder;
+  const auto operators = static_cast<std::int64_t>(benchmarks::operations_wanted() / 5);
+  const auto file = folder.write("large.json.gz", testing::gzip(benchmarks::long_kineto_trace(operators)));
+  const auto query = folder.write("query.sql", "select count(*), sum(dur) from slice;\n");
+  const std::string command = std::string(binary) + " -q '" + query.string() + "' '" + file.string() + "' >'" +
+                              (folder.path() / "log").string() + "' 2>&1";
+  for (auto _ : state) {
+    if (std::system(command.c_str()) != 0) state.SkipWithError("it failed");
+  }
+}
+BENCHMARK(open_kineto_in_trace_processor)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace interlace::gui

@@ -1,0 +1,16 @@
+#include "gui/session/freed_memory.hpp"
+
+#include <cstdlib>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace interlace::gui {
+
+void give_back_freed_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+}  // namespace interlace::gui
