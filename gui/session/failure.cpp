@@ -7,15 +7,16 @@
 
 namespace interlace::gui {
 
-Failure failure_of(std::exception_ptr caught, std::string title) {
+Failure failure_of(std::exception_ptr caught, std::string title, std::string place) {
   try {
     std::rethrow_exception(std::move(caught));
   } catch (const Error& error) {
     return {std::move(title), error.problem(), error.place(), error.advice(), std::string(error.code())};
   } catch (const std::bad_alloc&) {
-    return {std::move(title), "there is not enough memory", "", "open fewer ranks, or record a shorter span", ""};
+    return {std::move(title), "there is not enough memory", std::move(place),
+            "open fewer ranks, or record a shorter span", ""};
   } catch (const std::exception& error) {
-    return {std::move(title), error.what(), "", "", ""};
+    return {std::move(title), error.what(), std::move(place), "", ""};
   }
 }
 

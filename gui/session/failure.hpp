@@ -14,8 +14,8 @@ struct Failure {
   std::string code;     ///< stable ("ingest.unknown_format"); may be empty
 };
 
-/// Of an exception caught; anything that is no interlace::Error is told by its own words.
-[[nodiscard]] Failure failure_of(std::exception_ptr caught, std::string title);
+/// Of an exception caught; anything that is no interlace::Error is told by its own words, and `place` is where.
+[[nodiscard]] Failure failure_of(std::exception_ptr caught, std::string title, std::string place = {});
 
 /// All of it as text, a line each.
 [[nodiscard]] std::string text_of(const Failure& failure);

@@ -16,20 +16,21 @@ Session::~Session() {
 }
 
 template <class Work>
-void Session::start(std::string title_on_failure, Work work) {
+void Session::start(std::string title_on_failure, Work work, std::string place) {
   ++pending_;
   const Progress progress{[this](const std::string& phase) {
                             QMetaObject::invokeMethod(
                                 this, [this, phase] { Q_EMIT progressed(QString::fromStdString(phase)); });
                           },
                           stop_.get_token()};
-  worker_.start([this, progress, title = std::move(title_on_failure), work = std::move(work)]() mutable {
+  worker_.start([this, progress, title = std::move(title_on_failure), work = std::move(work),
+                 place = std::move(place)]() mutable {
     std::function<void()> done;
     try {
       if (!progress.stop.stop_requested()) done = work(progress);
     } catch (const Cancelled&) {
     } catch (...) {
-      done = [this, failure = failure_of(std::current_exception(), title)] { Q_EMIT failed(failure); };
+      done = [this, failure = failure_of(std::current_exception(), title, place)] { Q_EMIT failed(failure); };
     }
     QMetaObject::invokeMethod(this, [this, stop = progress.stop, done = std::move(done)] {
       if (done && !stop.stop_requested()) done();
@@ -43,14 +44,19 @@ void Session::settle() {
 }
 
 void Session::open(std::vector<std::filesystem::path> files) {
-  start("The recording cannot be opened", [this, files = std::move(files)](const Progress& progress) {
-    RecordedPtr opened_now = open_recording(files, progress);
-    return [this, opened_now] {
-      recorded_ = opened_now;
-      forecaster_ = std::make_shared<Forecaster>(opened_now);
-      Q_EMIT opened();
-    };
-  });
+  std::string place;
+  for (const auto& file : files) place += (place.empty() ? "" : ", ") + file.string();
+  start(
+      "The recording cannot be opened",
+      [this, files = std::move(files)](const Progress& progress) {
+        RecordedPtr opened_now = open_recording(files, progress);
+        return [this, opened_now] {
+          recorded_ = opened_now;
+          forecaster_ = std::make_shared<Forecaster>(opened_now);
+          Q_EMIT opened();
+        };
+      },
+      place);
 }
 
 void Session::predict(const schedule::Schedule& schedule) {

@@ -58,8 +58,9 @@ class Session : public QObject {
 
  private:
   /// Runs `work` off this thread; `done`, which it returns, runs on this one unless cancelled.
+  /// place: of failures that name none.
   template <class Work>
-  void start(std::string title_on_failure, Work work);
+  void start(std::string title_on_failure, Work work, std::string place = {});
   void settle();
   void predict_draft(const schedule::Schedule& draft, std::uint64_t number);
 

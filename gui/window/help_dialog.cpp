@@ -48,11 +48,13 @@ HelpDialog::HelpDialog(const std::vector<KeyAction>& actions, QWidget* parent) :
     group = action.group;
     left += row(keys_text(action.keys), action.text);
   }
-  const QString right = QStringLiteral("<table>") + heading(tr("Find")) +
-                        row(tr("/"), tr("search names by regular expression")) +
-                        row(tr("N  Shift+N"), tr("next, previous hit")) + row(tr("C"), tr("next way to colour")) +
-                        row(tr("T"), tr("write a note; those on a recording are kept beside it")) + mouse_rows() +
-                        QStringLiteral("</table>");
+  const QString right =
+      QStringLiteral("<table>") + heading(tr("Find")) + row(tr("/"), tr("search names by regular expression")) +
+      row(tr("N  Shift+N"), tr("next, previous hit")) + row(tr("C"), tr("next way to colour")) +
+      row(tr("T"), tr("write a note; those on a recording are kept beside it")) + heading(tr("Schedule editor")) +
+      row(tr("Alt+Up  Alt+Down"), tr("move the line")) +
+      row(tr("double click, F2"), tr("change batch, stream or waits")) + row(tr("Del"), tr("drop the line")) +
+      row(tr("Ctrl+Z  Ctrl+Shift+Z"), tr("undo, redo")) + mouse_rows() + QStringLiteral("</table>");
   left += QStringLiteral("</table>");
   auto* columns = new QHBoxLayout;
   for (const QString& text : {left, right}) {

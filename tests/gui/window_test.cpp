@@ -1,5 +1,6 @@
 // Drives the real window as a user does.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <QApplication>
 #include <QDragEnterEvent>
@@ -11,6 +12,7 @@
 #include <QTabBar>
 #include <QTest>
 #include <QUrl>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -275,9 +277,25 @@ TEST_F(WindowTest, BadFilesAreToldAndTheWindowLivesOn) {
   const auto truncated = folder.write("truncated.json", "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 1");
   const auto empty = folder.write("empty.json", "");
   const auto wrong = folder.write("wrong.json", "\x89PNG");
-  const std::vector<std::filesystem::path> bad = {truncated, empty, wrong, folder.path() / "missing.json"};
+  const auto locked = folder.write("locked.json", "{\"traceEvents\": []}");
+  std::filesystem::permissions(locked, std::filesystem::perms::none);
+  const auto cut_off = folder.path() / "cut_off.json.gz";
+  std::filesystem::copy_file(kBase[0], cut_off);
+  std::filesystem::resize_file(cut_off, std::filesystem::file_size(cut_off) / 2);
+  // 64 GiB of nothing, which take no room on the disk.
+  const auto huge = folder.write("huge.json", "");
+  std::filesystem::resize_file(huge, std::uintmax_t{64} << 30U);
+  const std::vector<std::filesystem::path> bad = {truncated, empty,   wrong, folder.path() / "missing.json",
+                                                  locked,    cut_off, huge};
+  // Not all machines refuse memory that they do not have.
+  constexpr rlim_t kMostMemory = rlim_t{32} << 30U;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit limited{std::min(kMostMemory, before.rlim_max), before.rlim_max};
   for (const auto& file : bad) {
+    ASSERT_EQ(setrlimit(RLIMIT_AS, file == huge ? &limited : &before), 0);
     open({file});
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
     QMessageBox* dialog = window_.failure_dialog();
     ASSERT_NE(dialog, nullptr) << file;
     EXPECT_TRUE(dialog->informativeText().contains(QString::fromStdString(file.filename().string()))) << file;
