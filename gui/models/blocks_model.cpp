@@ -65,7 +65,7 @@ QVariant BlocksModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   if (role == Qt::TextAlignmentRole) {
     const bool words = index.column() == kStage || index.column() == kPool;
-    return QVariant((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    return ((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter).toInt();
   }
   if (role != Qt::DisplayRole && role != Qt::UserRole) return {};
   const bool sorted = role == Qt::UserRole;

@@ -85,6 +85,15 @@ QString waits_of(const Schedule& schedule, const Step& step) {
   return in_qt(std::get<std::string>(wait->source));
 }
 
+/// "main, memcpy" as names.
+std::vector<std::string> names_in(const QString& text) {
+  std::vector<std::string> names;
+  const QStringList parts = text.split(u',', Qt::SkipEmptyParts);
+  names.reserve(static_cast<std::size_t>(parts.size()));
+  for (const QString& part : parts) names.push_back(part.trimmed().toStdString());
+  return names;
+}
+
 }  // namespace
 
 DraftModel::DraftModel(Draft draft, QObject* parent)
@@ -257,7 +266,7 @@ QVariant DraftModel::data(const QModelIndex& index, int role) const {
   if (role == kGravityRole || role == Qt::ToolTipRole) return finding(index.row(), role);
   if (role == Qt::TextAlignmentRole) {
     const bool number = index.column() == kLine || index.column() == kBatch;
-    return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    return ((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter).toInt();
   }
   if (role != Qt::DisplayRole && role != Qt::EditRole) return {};
   if (index.column() == kFinding) return finding(index.row(), Qt::DisplayRole);
@@ -271,13 +280,7 @@ bool DraftModel::setData(const QModelIndex& index, const QVariant& value, int ro
     switch (index.column()) {
       case kBatch: return draft.set_batch(row, value.toInt());
       case kStream: return draft.set_stream(row, value.toString().toStdString());
-      case kWaitsFor: {
-        std::vector<std::string> sources;
-        for (const QString& source : value.toString().split(u',', Qt::SkipEmptyParts)) {
-          sources.push_back(source.trimmed().toStdString());
-        }
-        return draft.set_waits(row, sources);
-      }
+      case kWaitsFor: return draft.set_waits(row, names_in(value.toString()));
       default: return false;
     }
   };

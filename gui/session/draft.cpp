@@ -159,11 +159,9 @@ bool Draft::set_stream(std::size_t row, const std::string& stream) {
   if (step == nullptr || (!index && stream != kHost)) return false;
   if (auto* wait = std::get_if<WaitStep>(&step->action)) {
     wait->waiter = index;
-  } else if (!index) {
-    return false;
-  } else if (auto* stage = std::get_if<StageStep>(&step->action)) {
+  } else if (auto* stage = std::get_if<StageStep>(&step->action); stage != nullptr && index) {
     stage->stream = *index;
-  } else if (auto* record = std::get_if<RecordStep>(&step->action)) {
+  } else if (auto* record = std::get_if<RecordStep>(&step->action); record != nullptr && index) {
     record->stream = *index;
   } else {
     return false;
