@@ -1,0 +1,30 @@
+#!/bin/sh
+# build.sh [FOLDER]: lays the GPU tests and what they run out in a folder (build/gpu_tests) that can be carried to a
+# machine with a GPU as it is: the programs of this folder, `interlace` with the collector, and the libraries that they
+# need. The build gpu-node has to be there.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+built=${INTERLACE_BUILD:-$root/build/gpu-node}
+out=${1:-$root/build/gpu_tests}
+cuda=${CUDA_HOME:-/usr/local/cuda}
+nvcc="$cuda/bin/nvcc"
+[ -x "$nvcc" ] || nvcc=$(command -v nvcc)
+
+mkdir -p "$out/bin" "$out/lib"
+for program in launch_loop mixed_work ways_to_end; do
+  "$nvcc" -O2 -std=c++17 -arch=sm_90 -cudart static -o "$out/bin/$program" "$here/$program.cu" -lpthread -ldl
+done
+g++ -O2 -std=c++17 -shared -fPIC -I"$cuda/include" -I"$cuda/extras/CUPTI/include" -o "$out/lib/libraw_cupti.so" \
+  "$here/raw_injection.cpp" "$(find -L "$cuda" -name libcupti.so.13 | head -1)" -lpthread
+for program in interlace interlace-record; do
+  strip -o "$out/bin/$program" "$built/bin/$program"
+done
+strip -o "$out/lib/libinterlace_collector.so" "$built/lib/libinterlace_collector.so"
+# Libraries of this system that another may lack.
+for library in $(ldd "$built/bin/interlace" "$built/lib/libinterlace_collector.so" | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p' |
+  sort -u | grep -E 'libzstd|libdeflate|libfmt|libsimdjson|libtbb'); do
+  cp -L "$library" "$out/lib/"
+done
+cp "$here"/*.py "$here"/*.sh "$out/"
+du -sh "$out"

@@ -1,0 +1,139 @@
+// launch_loop MODE COUNT: work that spends its time in the launches, to see what recording adds to each. Prints one
+// line of JSON with the nanoseconds of each of COUNT operations.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cuda_check.hpp"
+
+namespace {
+
+constexpr int kThreads = 4;
+constexpr int kGraphNodes = 1000;
+/// About 200 us on an H200 at full clock.
+constexpr int kBusyTurns = 90'000;
+
+__global__ void empty_kernel() {}
+
+__global__ void busy_kernel(float* out, int turns) {
+  float value = static_cast<float>(threadIdx.x);
+  for (int i = 0; i < turns; ++i) value = value * 0.999F + 0.5F;
+  if (value < 0) out[0] = value;
+}
+
+double nanoseconds_of(const std::function<void()>& work) {
+  CHECK(cudaDeviceSynchronize());
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  CHECK(cudaDeviceSynchronize());
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void launch_empty(std::int64_t count, cudaStream_t stream) {
+  for (std::int64_t i = 0; i < count; ++i) empty_kernel<<<1, 32, 0, stream>>>();
+  CHECK(cudaGetLastError());
+}
+
+cudaStream_t new_stream() {
+  cudaStream_t stream = nullptr;
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
+}
+
+double empty(std::int64_t count) {
+  const cudaStream_t stream = new_stream();
+  launch_empty(20'000, stream);
+  return nanoseconds_of([&] { launch_empty(count, stream); });
+}
+
+/// A launch, an event record and a wait for it on another stream each.
+double events(std::int64_t count) {
+  const cudaStream_t first = new_stream();
+  const cudaStream_t second = new_stream();
+  std::vector<cudaEvent_t> ring(16);
+  for (cudaEvent_t& event : ring) CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  const auto run = [&](std::int64_t times) {
+    for (std::int64_t i = 0; i < times; ++i) {
+      cudaEvent_t event = ring[static_cast<std::size_t>(i) % ring.size()];
+      empty_kernel<<<1, 32, 0, first>>>();
+      CHECK(cudaEventRecord(event, first));
+      CHECK(cudaStreamWaitEvent(second, event, 0));
+    }
+  };
+  run(5'000);
+  return nanoseconds_of([&] { run(count); });
+}
+
+double threads(std::int64_t count) {
+  CHECK(cudaFree(nullptr));
+  return nanoseconds_of([&] {
+    std::vector<std::thread> all;
+    for (int i = 0; i < kThreads; ++i) all.emplace_back([&] { launch_empty(count / kThreads, new_stream()); });
+    for (std::thread& one : all) one.join();
+  });
+}
+
+/// Graphs of empty kernels, one after the other; count is in nodes.
+double graph(std::int64_t count) {
+  const cudaStream_t stream = new_stream();
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  launch_empty(kGraphNodes, stream);
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t executable = nullptr;
+  CHECK(cudaGraphInstantiate(&executable, graph, 0));
+  const auto run = [&](std::int64_t times) {
+    for (std::int64_t i = 0; i < times; ++i) CHECK(cudaGraphLaunch(executable, stream));
+  };
+  run(20);
+  return nanoseconds_of([&] { run(count / kGraphNodes); });
+}
+
+/// Long kernels that fill the GPU: the host waits for them, so that recording should cost nothing.
+double busy(std::int64_t count) {
+  const cudaStream_t stream = new_stream();
+  const auto run = [&](std::int64_t times) {
+    for (std::int64_t i = 0; i < times; ++i) busy_kernel<<<264, 512, 0, stream>>>(nullptr, kBusyTurns);
+    CHECK(cudaGetLastError());
+  };
+  run(2'000);
+  return nanoseconds_of([&] { run(count); });
+}
+
+/// Launches at a steady rate of 100,000 a second for COUNT seconds, as far as the launches allow it.
+double steady(std::int64_t count) {
+  constexpr std::int64_t kRate = 100'000;
+  constexpr std::int64_t kBatch = 100;
+  const cudaStream_t stream = new_stream();
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::int64_t done = 0; done < count * kRate; done += kBatch) {
+    launch_empty(kBatch, stream);
+    std::this_thread::sleep_until(begin + std::chrono::nanoseconds(done * (1'000'000'000 / kRate)));
+  }
+  CHECK(cudaDeviceSynchronize());
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() /
+         static_cast<double>(kRate);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<double(std::int64_t)>> modes{
+      {"empty", empty}, {"events", events}, {"threads", threads}, {"graph", graph}, {"busy", busy}, {"steady", steady}};
+  const auto mode = argc == 3 ? modes.find(argv[1]) : modes.end();
+  if (mode == modes.end()) {
+    std::fprintf(stderr, "launch_loop empty|events|threads|graph|busy|steady COUNT\n");
+    return 2;
+  }
+  const std::int64_t count = std::atoll(argv[2]);
+  const double total = mode->second(count);
+  std::printf("{\"mode\": \"%s\", \"count\": %lld, \"ns_each\": %.2f}\n", argv[1], static_cast<long long>(count),
+              total / static_cast<double>(count));
+  return 0;
+}
