@@ -1,0 +1,180 @@
+"""Parts that measure what recording adds to a program."""
+import glob
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+from harness import check_whole, execute, json_line, raw, record, timed
+from recordings import child_of
+
+
+def options_known(run):
+    """What `interlace record` of this build offers."""
+    _, out, _ = execute(run, [run.bin("interlace-record"), "--help"])
+    return out
+
+
+def measure(run, configurations, key, least_rounds=5, most_rounds=9, seconds=100):
+    """Runs all configurations one after the other, round by round, so that a drift of the machine meets all of them
+    alike. Gives each one's median and its values."""
+    values = {name: [] for name in configurations}
+    end = time.monotonic() + seconds
+    for number in range(most_rounds):
+        if number >= least_rounds and time.monotonic() > end:
+            break
+        if run.left() < 10:
+            run.say(f"  the budget ends after {number} rounds")
+            break
+        for name, start in configurations.items():
+            try:
+                values[name].append(start()[key])
+            except (ValueError, KeyError) as error:
+                run.say(f"  {name}: {error}")
+    return {name: {"median": statistics.median(found), "values": found} if found else {"median": None, "values": []}
+            for name, found in values.items()}
+
+
+def show(run, results, base="bare"):
+    begin = results[base]["median"]
+    for name, one in results.items():
+        if one["median"] is None:
+            run.say(f"    {name:28} none")
+            continue
+        added = one["median"] - begin
+        run.say(f"    {name:28} {one['median']:10.2f}  {added:+9.2f}  {added / begin * 100:+6.1f} %  "
+                f"({min(one['values']):.2f} to {max(one['values']):.2f}, {len(one['values'])} runs)")
+
+
+def added(results, name, base="bare"):
+    return results[name]["median"] - results[base]["median"]
+
+
+def launch_configurations(run, mode, count, names):
+    command = [run.bin("launch_loop"), mode, str(count)]
+    interlace = {"interlace full": [], "interlace light": ["--light"], "interlace graph mode": ["--graphs", "whole"],
+                 "interlace light graph mode": ["--light", "--graphs", "whole"]}
+
+    def bare():
+        return timed(execute(run, command))
+
+    def with_raw(kinds, **settings):
+        return lambda: timed(raw(run, kinds, command, **settings))
+
+    def with_interlace(options):
+        return lambda: timed(list(record(run, "benchmark", command, options).values())[:3])
+
+    raws = {"raw no kinds": ("none", {}), "raw kernels": ("kernels", {}), "raw kernels cleared": ("kernels", {"zeroed": 1}),
+            "raw kernels cleared shared": ("kernels", {"zeroed": 1, "per_thread": 0}),
+            "raw kernels+runtime": ("kernels_runtime", {}), "raw light": ("light", {}),
+            "raw light cleared": ("light", {"zeroed": 1}), "raw all": ("all", {}), "raw all cleared": ("all", {"zeroed": 1}),
+            "raw all flushed": ("all", {"flush_ms": 20})}
+    configurations = {"bare": bare}
+    for name in names:
+        if name in raws:
+            configurations[name] = with_raw(raws[name][0], **raws[name][1])
+        else:
+            configurations[name] = with_interlace(interlace[name])
+    return configurations
+
+
+def part_benchmark_launches(run):
+    names = ["raw no kinds", "raw kernels", "raw kernels cleared", "raw kernels cleared shared", "raw kernels+runtime",
+             "raw light", "raw light cleared", "raw all", "raw all cleared", "raw all flushed", "interlace full",
+             "interlace light"]
+    results = measure(run, launch_configurations(run, "empty", 200_000, names), "ns_each", seconds=110)
+    run.keep(ns_a_launch=results)
+    run.say("  empty kernels, ns a launch")
+    show(run, results)
+    full, all_raw, light = added(results, "interlace full"), added(results, "raw all"), added(results, "interlace light")
+    run.check("launch-bound: full adds no more than raw CUPTI + 5 %", full <= all_raw * 1.05,
+              f"{full:.0f} ns against {all_raw:.0f} ns ({full / all_raw * 100 - 100:+.1f} %)")
+    run.check("launch-bound: light adds at most 700 ns", light <= 700, f"{light:.0f} ns")
+
+
+def part_benchmark_threads(run):
+    results = measure(run, launch_configurations(run, "threads", 200_000, ["raw all", "interlace full"]), "ns_each",
+                      most_rounds=5, seconds=20)
+    run.say("  empty kernels of 4 threads, ns a launch")
+    show(run, results)
+    events = measure(run, launch_configurations(run, "events", 100_000, ["raw all", "interlace full", "interlace light"]),
+                     "ns_each", most_rounds=5, seconds=20)
+    run.say("  launch + event record + wait, ns each")
+    show(run, events)
+    run.keep(ns_a_launch_of_4_threads=results, ns_a_launch_and_event=events)
+
+
+def part_benchmark_graph(run):
+    names = ["interlace full"]
+    has_mode = "--graphs" in options_known(run)
+    if has_mode:
+        names.append("interlace graph mode")
+    results = measure(run, launch_configurations(run, "graph", 2_000_000, names), "ns_each", most_rounds=5, seconds=30)
+    run.keep(ns_a_node=results)
+    run.say("  graphs of 1000 empty nodes, ns a node")
+    show(run, results)
+    if has_mode:
+        share = added(results, "interlace graph mode") / results["bare"]["median"]
+        run.check("graphs in graph mode: under 7 %", share < 0.07, f"{share * 100:+.2f} %")
+
+
+def part_benchmark_busy(run):
+    results = measure(run, launch_configurations(run, "busy", 5_000, ["interlace full", "interlace light"]), "ns_each",
+                      most_rounds=5, seconds=40)
+    run.keep(ns_a_kernel=results)
+    run.say("  kernels that fill the GPU, ns a kernel")
+    show(run, results)
+    share = added(results, "interlace full") / results["bare"]["median"]
+    run.check("GPU-bound: under 0.5 %", share < 0.005, f"{share * 100:+.3f} %")
+
+
+def part_benchmark_torch(run):
+    script = os.path.join(run.tests, "torch_mlp.py")
+    base = [sys.executable, script, "--steps", "400"]
+
+    def plain(profile):
+        return lambda: timed(execute(run, base + ["--profile", profile], 60))
+
+    def with_interlace(options):
+        return lambda: timed(list(record(run, "benchmark_torch", base, options, 60).values())[:3])
+
+    configurations = {"bare": plain("none"), "kineto": plain("kineto"), "kineto_cpu": plain("kineto_cpu"),
+                      "interlace full": with_interlace([]), "interlace light": with_interlace(["--light"])}
+    results = measure(run, configurations, "us_step", most_rounds=7, seconds=140)
+    run.keep(us_a_step=results)
+    run.say("  PyTorch small-MLP training step, us")
+    show(run, results)
+    kineto, full, light = (added(results, name) for name in ("kineto", "interlace full", "interlace light"))
+    run.check("PyTorch: full adds no more than Kineto with the same kinds", full <= kineto,
+              f"{full:.0f} us against {kineto:.0f} us")
+    run.check("PyTorch: light adds at most half of Kineto", light <= kineto / 2, f"{light:.0f} us of {kineto:.0f} us")
+
+
+def part_soak(run):
+    """Memory and ledger at 100,000 launches a second."""
+    folder = os.path.join(run.work, "soak")
+    process = subprocess.Popen([run.bin("interlace-record"), "--out", folder, "--", run.bin("launch_loop"), "steady",
+                                str(run.soak_seconds)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=dict(os.environ, LD_LIBRARY_PATH=run.cupti))
+    resident = []
+    while process.poll() is None and run.left() > -30:
+        time.sleep(5)
+        try:
+            with open(f"/proc/{child_of(process.pid)}/status", encoding="ascii") as text:
+                found = re.search(r"VmRSS:\s+(\d+)", text.read())
+                resident.append(int(found.group(1)) // 1024 if found else 0)
+        except (OSError, ValueError):
+            break
+    out, err = process.communicate(timeout=60)
+    recording = {"status": process.returncode, "out": out, "err": err, "folder": folder}
+    run.keep(resident_mib=resident, out=out, summary=err)
+    launched = run.soak_seconds * 100_000
+    check_whole(run, recording, f"{run.soak_seconds} s at 100,000 launches a second", launched)
+    size = sum(os.path.getsize(file) for file in glob.glob(os.path.join(folder, "*.ilt")))
+    run.check("file is at most 25 bytes a kernel", size <= 25 * launched, f"{size / launched:.2f} bytes a kernel")
+    steady = resident[len(resident) // 4 :]
+    run.check("memory is flat", steady and max(steady) - min(steady) <= 64,
+              f"{min(steady)} to {max(steady)} MiB" if steady else "no samples")
+    run.check("the rate was held", json_line(out)["ns_each"] * 100_000 < 1.05e9, out.strip())
