@@ -12,15 +12,17 @@ namespace interlace::collector {
 
 /// What a CUDA call means for the recording.
 enum class CallRole : std::uint8_t {
-  kLaunch,       ///< launches a kernel or a graph: device work must follow where it succeeds
-  kCopy,         ///< copies or fills: device work may follow (not where nothing is to be copied)
-  kEventRecord,  ///< records an event on a stream
-  kStreamWait,   ///< makes a stream wait for an event
-  kSync,         ///< blocks the thread until device work is done
-  kQuery,        ///< asks whether device work is done
-  kMemory,       ///< allocates or frees memory
-  kOther,        ///< everything else that is worth a record
-  kChatty,       ///< asks or sets what takes no time and orders nothing: not recorded
+  kLaunch,        ///< launches a kernel or a graph: device work must follow where it succeeds
+  kCopy,          ///< copies or fills: device work may follow (not where nothing is to be copied)
+  kEventRecord,   ///< records an event on a stream
+  kStreamWait,    ///< makes a stream wait for an event
+  kSync,          ///< blocks the thread until device work is done
+  kQuery,         ///< asks whether device work is done
+  kMemory,        ///< allocates or frees memory
+  kBeginCapture,  ///< from here on launches may go into a graph instead of to the device
+  kEndCapture,
+  kOther,   ///< everything else that is worth a record
+  kChatty,  ///< asks or sets what takes no time and orders nothing: not recorded
 };
 
 /// The name without version and per-thread suffixes: "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel".

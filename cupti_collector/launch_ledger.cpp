@@ -1,6 +1,7 @@
 #include "cupti_collector/launch_ledger.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace interlace::collector {
 
@@ -9,6 +10,8 @@ namespace {
 constexpr std::int64_t kRingSize = std::int64_t{1} << 20;
 /// Of old works without a call (those of a program that was running when recording began) no more are kept than this.
 constexpr std::size_t kMostIncomplete = std::size_t{1} << 20;
+/// Calls are told of soon after they happen, so old captures are not asked for any more.
+constexpr std::size_t kMostCaptures = 4096;
 
 std::size_t place(std::int64_t correlation) { return static_cast<std::size_t>(correlation & (kRingSize - 1)); }
 
@@ -62,7 +65,40 @@ void LaunchLedger::add(std::int64_t correlation, std::uint8_t flags) {
   if (count != kPending && count != kUnlaunched) incomplete_.erase(known);
 }
 
+bool LaunchLedger::is_captured(std::int64_t correlation) const {
+  const auto after = captures_.lower_bound(correlation);
+  return after != captures_.begin() && std::prev(after)->second > correlation;
+}
+
+void LaunchLedger::excuse(std::uint8_t& state) {
+  --counts_[count_of(state)];
+  state = static_cast<std::uint8_t>(state & ~kMustWork);
+  ++counts_[count_of(state)];
+}
+
+void LaunchLedger::capture(std::int64_t begin, std::int64_t end) {
+  // Captures of several streams overlap: they are kept as one.
+  auto known = captures_.upper_bound(begin);
+  if (known != captures_.begin() && std::prev(known)->second >= begin) --known;
+  while (known != captures_.end() && known->first <= end) {
+    begin = std::min(begin, known->first);
+    end = std::max(end, known->second);
+    known = captures_.erase(known);
+  }
+  captures_.emplace(begin, end);
+  if (captures_.size() > kMostCaptures) captures_.erase(captures_.begin());
+  const std::int64_t oldest = ring_end_ - kRingSize;
+  for (std::int64_t i = std::max(begin + 1, oldest); i < std::min(end, ring_end_); ++i) excuse(ring_[place(i)]);
+  if (begin >= oldest) return;
+  for (auto entry = incomplete_.begin(); entry != incomplete_.end();) {
+    const bool is_inside = entry->first > begin && entry->first < end;
+    if (is_inside) excuse(entry->second);
+    entry = is_inside && count_of(entry->second) == kNothing ? incomplete_.erase(entry) : std::next(entry);
+  }
+}
+
 void LaunchLedger::call(std::int64_t correlation, bool must_work) {
+  must_work = must_work && !is_captured(correlation);
   add(correlation, static_cast<std::uint8_t>(must_work ? kCalled | kMustWork : kCalled));
 }
 

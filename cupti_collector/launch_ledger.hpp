@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,9 @@ class LaunchLedger {
 
   /// A call that launched something. must_work: whether device work has to follow; a copy of nothing has none.
   void call(std::int64_t correlation, bool must_work);
+  /// Between these two calls a stream was captured into a graph: calls in between, of any thread, may have gone into
+  /// it, so device work need not follow them. Both exclusive; before or after those calls are told of.
+  void capture(std::int64_t begin, std::int64_t end);
   /// Device work of a call; timed: whether it came with times.
   void work(std::int64_t correlation, bool timed);
   /// Records that the driver had no buffer for.
@@ -38,10 +42,13 @@ class LaunchLedger {
   void add(std::int64_t correlation, std::uint8_t flags);
   void change(std::uint8_t& state, std::uint8_t flags);
   void move_on_to(std::int64_t correlation);
+  [[nodiscard]] bool is_captured(std::int64_t correlation) const;
+  void excuse(std::uint8_t& state);
 
   std::vector<std::uint8_t> ring_;
   std::int64_t ring_end_ = 0;  ///< the ring holds [ring_end_ - its size, ring_end_)
   std::unordered_map<std::int64_t, std::uint8_t> incomplete_;
+  std::map<std::int64_t, std::int64_t> captures_;  ///< begin and end; they do not overlap
   std::int64_t counts_[kCounts] = {};
   std::int64_t dropped_ = 0;
   std::int64_t device_work_ = 0;

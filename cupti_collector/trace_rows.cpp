@@ -194,13 +194,22 @@ void TraceRows::on(const GraphRecord& graph) {
   writer_.add_kernel(*common, {});
 }
 
+void TraceRows::account(const CallRecord& call, CallRole role, std::int64_t correlation) {
+  const bool succeeded = call.result == 0;
+  if (succeeded && (role == CallRole::kLaunch || role == CallRole::kCopy)) {
+    ledger_.call(correlation, role == CallRole::kLaunch);
+  }
+  if (succeeded && role == CallRole::kBeginCapture) captures_.begin(call.domain, call.thread, correlation);
+  if (role == CallRole::kEndCapture) {  // one that fails ends the capture all the same
+    if (const auto begin = captures_.end(call.domain, call.thread)) ledger_.capture(*begin, correlation);
+  }
+}
+
 void TraceRows::on(const CallRecord& call) {
   const CachedCall& known = cached(call.domain, call.function);
   const std::int64_t correlation = correlations_.widen(call.correlation);
   const bool succeeded = call.result == 0;
-  if (succeeded && (known.role == CallRole::kLaunch || known.role == CallRole::kCopy)) {
-    ledger_.call(correlation, known.role == CallRole::kLaunch);
-  }
+  account(call, known.role, correlation);
   const trace::IltWriter::Common common{.lane = thread_lane(call.thread),
                                         .name = known.name,
                                         .start = static_cast<Nanoseconds>(call.start),
@@ -259,6 +268,7 @@ void TraceRows::range(std::int64_t thread, std::string_view name, Nanoseconds st
 }
 
 void TraceRows::finish() {
+  if (const auto begin = captures_.first_open()) ledger_.capture(*begin, std::numeric_limits<std::int64_t>::max());
   for (const WaitingFact& waiting : std::exchange(waiting_, {})) writer_.add_sync_fact(waiting.fact);
 }
 

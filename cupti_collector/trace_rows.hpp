@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cupti_collector/calls.hpp"
+#include "cupti_collector/capture_watch.hpp"
 #include "cupti_collector/correlation.hpp"
 #include "cupti_collector/launch_ledger.hpp"
 #include "cupti_collector/names.hpp"
@@ -73,6 +74,8 @@ class TraceRows : public RecordSink {
   void describe_stream(trace::LaneId lane, const StreamRecord& stream);
   void learn_device(std::uint32_t context, std::uint32_t device);
   void write_fact(trace::SyncFact fact, std::optional<StreamKey> stream);
+  /// Tells the ledger of launches and captures.
+  void account(const CallRecord& call, CallRole role, std::int64_t correlation);
   /// None where the work has no times; the ledger has it then.
   template <class Record>
   [[nodiscard]] std::optional<trace::IltWriter::Common> device_work(const Record& record);
@@ -82,6 +85,7 @@ class TraceRows : public RecordSink {
   Source source_;
   LaunchLedger& ledger_;
   CorrelationWidener correlations_;
+  CaptureWatch captures_;
   KernelNames kernel_names_;
   std::map<std::uint32_t, trace::StringId> copy_names_;
   std::array<std::vector<std::optional<CachedCall>>, 2> calls_;  ///< by domain and function

@@ -26,6 +26,8 @@ constexpr std::uint32_t kContext = 1;
 constexpr std::uint32_t kNullStream = 7;
 constexpr CUpti_CallbackId kLaunchCall = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
 constexpr CUpti_CallbackId kGraphCall = CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000;
+constexpr CUpti_CallbackId kBeginCaptureCall = CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_v10000;
+constexpr CUpti_CallbackId kEndCaptureCall = CUPTI_RUNTIME_TRACE_CBID_cudaStreamEndCapture_v10000;
 constexpr CUpti_CallbackId kCopyCall = CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
 constexpr CUpti_CallbackId kRecordCall = CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020;
 constexpr CUpti_CallbackId kWaitCall = CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020;
@@ -311,6 +313,16 @@ std::uint32_t fake_cuda_launch_graph(std::uint32_t stream, std::uint32_t nodes, 
   return correlation;
 }
 
+std::uint32_t fake_cuda_capture(std::uint32_t launches) {
+  const Lock lock;
+  const std::uint64_t start = now();
+  add_call(kBeginCaptureCall, fake().next_correlation++, start);
+  for (std::uint32_t i = 0; i < launches; ++i) add_call(kLaunchCall, fake().next_correlation++, now());
+  const std::uint32_t correlation = fake().next_correlation++;
+  add_call(kEndCaptureCall, correlation, now());
+  return correlation;
+}
+
 std::uint32_t fake_cuda_copy(std::uint32_t stream, std::uint64_t bytes, std::uint64_t nanoseconds) {
   const Lock lock;
   const std::uint32_t correlation = fake().next_correlation++;
@@ -491,10 +503,16 @@ CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle, CU
 
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, const char** name) {
   static const std::map<CUpti_CallbackId, const char*> known{
-      {kLaunchCall, "cudaLaunchKernel_v7000"},    {kGraphCall, "cudaGraphLaunch_v10000"},
-      {kCopyCall, "cudaMemcpyAsync_v3020"},       {kRecordCall, "cudaEventRecord_v3020"},
-      {kWaitCall, "cudaStreamWaitEvent_v3020"},   {kQueryCall, "cudaEventQuery_v3020"},
-      {kSyncCall, "cudaDeviceSynchronize_v3020"}, {kGetDeviceCall, "cudaGetDevice_v3020"},
+      {kLaunchCall, "cudaLaunchKernel_v7000"},
+      {kGraphCall, "cudaGraphLaunch_v10000"},
+      {kBeginCaptureCall, "cudaStreamBeginCapture_v10000"},
+      {kEndCaptureCall, "cudaStreamEndCapture_v10000"},
+      {kCopyCall, "cudaMemcpyAsync_v3020"},
+      {kRecordCall, "cudaEventRecord_v3020"},
+      {kWaitCall, "cudaStreamWaitEvent_v3020"},
+      {kQueryCall, "cudaEventQuery_v3020"},
+      {kSyncCall, "cudaDeviceSynchronize_v3020"},
+      {kGetDeviceCall, "cudaGetDevice_v3020"},
   };
   constexpr std::uint32_t kFunctions = 460;
   if (id == 0 || id > kFunctions || domain != CUPTI_CB_DOMAIN_RUNTIME_API) return CUPTI_ERROR_INVALID_PARAMETER;

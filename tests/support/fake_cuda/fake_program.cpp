@@ -146,6 +146,13 @@ int main(int argc, char** argv) {
          for (int i = 0; i < n; ++i) fake_cuda_launch_graph(kCompute, 50, 100);
          fake_cuda_synchronize();
        }},
+      {"capture",
+       [](int n) {
+         launches(3);
+         fake_cuda_capture(static_cast<std::uint32_t>(n));
+         fake_cuda_launch_graph(kCompute, static_cast<std::uint32_t>(n), 100);
+         fake_cuda_synchronize();
+       }},
       {"wrap",
        [](int n) {
          fake_cuda_set_next_correlation(0xFFFFFFFF - 5);

@@ -45,7 +45,9 @@ TEST(Calls, RolesFollowNames) {
       {"cuDevicePrimaryCtxGetState", CallRole::kChatty},
       {"cudaEventCreateWithFlags", CallRole::kChatty},
       {"cudaStreamCreateWithPriority", CallRole::kOther},
-      {"cudaStreamBeginCapture", CallRole::kOther},
+      {"cudaStreamBeginCapture", CallRole::kBeginCapture},
+      {"cuStreamBeginCaptureToGraph", CallRole::kBeginCapture},
+      {"cudaStreamEndCapture", CallRole::kEndCapture},
       {"cudaGraphInstantiate", CallRole::kOther},
       {"cuStreamWaitValue32", CallRole::kOther},
   };

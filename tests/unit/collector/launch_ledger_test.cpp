@@ -54,6 +54,29 @@ TEST(LaunchLedger, ClosesInAnyOrder) {
   EXPECT_TRUE(row.is_closed());
 }
 
+TEST(LaunchLedger, ExpectsNoWorkOfCapturedCallsWheneverItHearsOfThem) {
+  LaunchLedger ledger;
+  for (const std::int64_t early : {10, 11, 14, 30}) ledger.call(early, kMustWork);
+  ledger.capture(10, 20);
+  ledger.capture(12, 25);  // of another stream
+  for (const std::int64_t late : {13, 19, 20, 24, 25, 26}) ledger.call(late, kMustWork);
+  // Outside are 10, 25, 26 and 30; 20 ended one capture inside the other.
+  EXPECT_EQ(ledger.pending(), 4);
+  for (const std::int64_t outside : {10, 25, 26, 30}) ledger.work(outside, true);
+  EXPECT_TRUE(ledger.row(true).is_closed());
+  ledger.work(14, true);  // relaxed captures let other streams work on
+  EXPECT_EQ(ledger.row(true).recorded, 5);
+}
+
+TEST(LaunchLedger, ExpectsNoWorkOfCallsCapturedLongAgo) {
+  LaunchLedger ledger;
+  ledger.call(5, kMustWork);
+  ledger.call(std::int64_t{1} << 21, kMayWork);
+  EXPECT_EQ(ledger.pending(), 1);
+  ledger.capture(1, 9);
+  EXPECT_EQ(ledger.pending(), 0);
+}
+
 TEST(LaunchLedger, TellsWhatIsMissingApart) {
   LaunchLedger ledger;
   for (std::int64_t i = 1; i <= 10; ++i) ledger.call(i, kMustWork);

@@ -183,6 +183,16 @@ TEST(Record, CountsAGraphLaunchOnce) {
   EXPECT_EQ(row.device_work, 1500);
 }
 
+TEST(Record, ExpectsNoWorkOfLaunchesThatAGraphCaptures) {
+  for (const char* options : {"", "--light"}) {
+    const Recorded run = record("capture 20", options);
+    const trace::LedgerRow row = ledger_of(run);
+    EXPECT_TRUE(row.is_closed()) << run.err;
+    EXPECT_EQ(row.launched, 4) << "three kernels and the graph";
+    EXPECT_EQ(row.device_work, 23);
+  }
+}
+
 TEST(Record, CountsWhatNoBufferWasFreeFor) {
   // 60,000 launches are 15 MB of records; the 8 MiB of buffers are not emptied while the driver takes its time to
   // flush.
