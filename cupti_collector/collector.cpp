@@ -44,13 +44,13 @@ const char* injected() {
   return std::getenv("CUDA_INJECTION64_PATH");
 }
 
-/// Looks only at what is loaded.
+/// The library that CUDA will load: what the program says before its first CUDA call is kept there. Else only what is
+/// loaded already.
 std::optional<Functions> loaded() {
-  for (const char* file : {injected(), kLibrary}) {
-    if (file == nullptr) continue;
-    if (auto found = functions_of(dlopen(file, RTLD_NOW | RTLD_NOLOAD))) return found;
+  if (injected() != nullptr) {
+    if (auto found = functions_of(dlopen(injected(), RTLD_NOW))) return found;
   }
-  return std::nullopt;
+  return functions_of(dlopen(kLibrary, RTLD_NOW | RTLD_NOLOAD));
 }
 
 /// Once a library is found it stays.
@@ -67,11 +67,11 @@ const Functions* remember(const Functions& found) {
   return kept;
 }
 
-/// Under `interlace record` CUDA loads the library with its first call; until then, and in a program that nobody
-/// records, there is none.
+/// None in a program that nobody records.
 const Functions* functions() {
   if (const Functions* found = known_functions().load(std::memory_order_acquire)) return found;
-  if (injected() == nullptr) return nullptr;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets it
+  if (injected() == nullptr || std::getenv("INTERLACE_RECORD_DIR") == nullptr) return nullptr;
   const auto found = loaded();
   return found ? remember(*found) : nullptr;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 /// The C functions of libinterlace_collector.so. Programs use collector.hpp, which finds them in a loaded library.
 extern "C" {
 
@@ -7,6 +9,10 @@ extern "C" {
 /// environment says so. Always 1: the program runs on.
 // NOLINTNEXTLINE(readability-identifier-naming): the driver's name for it
 [[gnu::visibility("default")]] int InitializeInjection();
+/// NVTX calls it with the first mark or range of each library of the program where NVTX_INJECTION64_PATH names the
+/// library; see nvtx_interface.hpp. 0 where nothing is recorded: NVTX then does nothing.
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX's name for it
+[[gnu::visibility("default")]] int InitializeInjectionNvtx2(const void* (*get_export_table)(std::uint32_t table));
 
 /// Begins or resumes recording; folder: where files go, null for the environment's. 0 where that is impossible.
 [[gnu::visibility("default")]] int interlace_collector_start(const char* folder);

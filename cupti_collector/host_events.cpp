@@ -14,15 +14,17 @@ namespace interlace::collector {
 
 namespace {
 
-constexpr std::size_t kRingBytes = 256U << 10U;
+/// Memory that is not used is not taken: the system maps it with the first write.
+constexpr std::size_t kRingBytes = 1U << 20U;
 constexpr std::size_t kLongestName = 4U << 10U;
 
 /// An event in a ring; its name follows, padded to a multiple of the head's size.
 struct Head {
   Nanoseconds time = 0;
-  HostEvents::Kind kind = HostEvents::Kind::kMark;
+  std::uint32_t number = 0;
   std::uint16_t name_bytes = 0;
-  std::uint32_t reserved = 0;
+  HostEvents::Kind kind = HostEvents::Kind::kMark;
+  bool is_of_library = false;
 };
 static_assert(kRingBytes % sizeof(Head) == 0);
 
@@ -116,16 +118,17 @@ HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
   return ring;
 }
 
-void HostEvents::add(Kind kind, std::string_view name) noexcept {
+void HostEvents::add(const Event& event) noexcept {
   Ring* ring = ring_of_thread();
-  name = name.substr(0, kLongestName);
+  const std::string_view name = event.name.substr(0, kLongestName);
   const std::size_t bytes = bytes_of(name.size());
   const std::uint64_t head = ring == nullptr ? 0 : ring->head.load(std::memory_order_relaxed);
   if (ring == nullptr || head + bytes - ring->tail.load(std::memory_order_acquire) > kRingBytes) {
     lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const Head entry{recording_time(), kind, static_cast<std::uint16_t>(name.size()), 0};
+  const Head entry{recording_time(), event.number, static_cast<std::uint16_t>(name.size()), event.kind,
+                   event.is_of_library};
   ring->copy_in(head, &entry, sizeof(entry));
   ring->copy_in(head + sizeof(entry), name.data(), name.size());
   ring->head.store(head + bytes, std::memory_order_release);
@@ -142,7 +145,12 @@ void HostEvents::drain(const std::function<void(const Event&)>& take) {
       Head entry;
       ring->copy_out(tail, &entry, sizeof(entry));
       ring->copy_out(tail + sizeof(entry), name.data(), entry.name_bytes);
-      take({entry.kind, ring->thread.load(std::memory_order_relaxed), entry.time, {name.data(), entry.name_bytes}});
+      take({.kind = entry.kind,
+            .is_of_library = entry.is_of_library,
+            .number = entry.number,
+            .thread = ring->thread.load(std::memory_order_relaxed),
+            .time = entry.time,
+            .name = {name.data(), entry.name_bytes}});
       tail += bytes_of(entry.name_bytes);
       ring->tail.store(tail, std::memory_order_release);
     }

@@ -3,22 +3,32 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "simulator/base/units.hpp"
 
 namespace interlace::collector {
 
-/// What threads of the program say of themselves: marks and nested ranges. Each thread writes to a ring of its own,
+/// What threads of the program say of themselves: marks, ranges and names. Each thread writes to a ring of its own,
 /// without locks, and the writer thread empties them. A full ring loses what comes, which is counted.
 class HostEvents {
  public:
-  enum class Kind : std::uint16_t { kMark, kPush, kPop };
+  enum class Kind : std::uint8_t {
+    kMark,
+    kPush,  ///< begins a range that the thread's next pop of the same domain ends; they nest
+    kPop,
+    kStart,  ///< begins a range that an end with its number ends, in any thread
+    kEnd,
+    kNameThread,  ///< number: the thread's id
+  };
   struct Event {
     Kind kind = Kind::kMark;
-    std::int64_t thread = 0;
-    Nanoseconds time = 0;
-    std::string_view name;  ///< empty for a pop; lives until the callback returns
+    bool is_of_library = false;  ///< a library says it of itself, not the program
+    std::uint32_t number = 0;    ///< of a mark, push or pop: its domain; else see the kinds
+    std::int64_t thread = 0;     ///< added
+    Nanoseconds time = 0;        ///< added
+    std::string_view name;       ///< empty for a pop and an end; lives until the callback returns
   };
 
   HostEvents();
@@ -27,8 +37,9 @@ class HostEvents {
   /// REQUIRES: no thread adds any more.
   ~HostEvents();
 
-  /// Any thread. name: cut to 4 KiB.
-  void add(Kind kind, std::string_view name) noexcept;
+  /// Any thread. The name is cut to 4 KiB; thread and time are this thread's and now.
+  void add(const Event& event) noexcept;
+  void add(Kind kind, std::string_view name) noexcept { add(Event{.kind = kind, .name = name}); }
   /// Gives all events so far; those of one thread in their order. One thread.
   void drain(const std::function<void(const Event&)>& take);
   [[nodiscard]] std::int64_t lost() const { return lost_.load(std::memory_order_relaxed); }

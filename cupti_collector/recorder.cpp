@@ -45,7 +45,9 @@ class DeviceFacts : public RecordSink {
 }  // namespace
 
 Recorder::Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file)
-    : cupti_(cupti), pool_(pool), events_(events), file_(file) {}
+    : cupti_(cupti), pool_(pool), events_(events), file_(file), ranges_([this](const NamedRange& range) {
+        write_range(range);
+      }) {}
 
 /// Makes the file once there is an operation for it; true where there is a file then.
 bool Recorder::open_file() {
@@ -78,34 +80,45 @@ void Recorder::write_buffers() {
   }
 }
 
-void Recorder::take_event(const HostEvents::Event& event) {
-  has_news_ = true;
-  auto& open = open_ranges_[event.thread];
-  switch (event.kind) {
-    case HostEvents::Kind::kMark:
-      file_.rows().range(event.thread, event.name, event.time, 0, trace::RangeKind::kAnnotation);
-      break;
-    case HostEvents::Kind::kPush: open.push_back({std::string(event.name), event.time}); break;
-    case HostEvents::Kind::kPop:
-      if (open.empty()) {
-        flaws_.count(kUnmatchedPop);
-        break;
-      }
-      file_.rows().range(event.thread, open.back().name, open.back().start, event.time - open.back().start,
-                         trace::RangeKind::kAnnotation);
-      open.pop_back();
-      break;
+void Recorder::write_range(const NamedRange& range) {
+  if (!file_.is_open()) {
+    early_.push_back({range, std::string(range.name)});
+    return;
   }
-  if (open.empty()) open_ranges_.erase(event.thread);
+  has_news_ = true;
+  file_.rows().range(range.thread, range.name, range.start, range.end - range.start,
+                     range.is_of_library ? trace::RangeKind::kOther : trace::RangeKind::kAnnotation);
+}
+
+void Recorder::write_early() {
+  for (EarlyRange& early : std::exchange(early_, {})) {
+    early.range.name = early.name;
+    write_range(early.range);
+  }
+  for (const auto& [thread, name] : std::exchange(thread_names_, {})) file_.rows().name_thread(thread, name);
+}
+
+void Recorder::take_event(const HostEvents::Event& event) {
+  if (event.kind == HostEvents::Kind::kNameThread) {
+    thread_names_.insert_or_assign(event.number, std::string(event.name));
+  } else {
+    ranges_.add(event);
+  }
+}
+
+void Recorder::count_unmatched() {
+  const std::int64_t count = ranges_.unmatched() - std::exchange(unmatched_, ranges_.unmatched());
+  if (count > 0) flaws_.count(kUnmatchedPop, {}, count);
 }
 
 void Recorder::write_events() {
-  events_.drain([this](const HostEvents::Event& event) {
-    if (!file_.is_open()) file_.open({});
-    take_event(event);
-  });
+  events_.drain([this](const HostEvents::Event& event) { take_event(event); });
+  // The file is made with the devices that device work shows. Without CUPTI there is none to wait for.
+  if (cupti_ == nullptr && !early_.empty()) file_.open({});
+  if (file_.is_open()) write_early();
   const std::int64_t lost = events_.lost() - std::exchange(lost_marks_, events_.lost());
   if (lost > 0) flaws_.count(kLostMarks, {}, lost);
+  count_unmatched();
 }
 
 void Recorder::add_clocks(Nanoseconds now) {
@@ -126,7 +139,7 @@ void Recorder::collect(Nanoseconds now) {
   held_.insert(held_.end(), drained.begin(), drained.end());
   const bool has_file = held_.empty() ? file_.is_open() : open_file();
   if (has_file) write_buffers();
-  if (has_file || held_.empty()) write_events();
+  write_events();
   if (!has_news_) return;
   has_news_ = false;
   add_clocks(now);
@@ -147,13 +160,12 @@ void Recorder::discard() {
 void Recorder::close(Nanoseconds now) {
   waits_for_device_ = kMostWaits;  // no device will come any more
   collect(now);
-  if (!file_.is_open()) return;
-  for (const auto& [thread, ranges] : open_ranges_) {
-    for (const OpenRange& range : ranges) {
-      file_.rows().range(thread, range.name, range.start, now - range.start, trace::RangeKind::kAnnotation);
-      flaws_.count(kOpenRange);
-    }
-  }
+  if (!file_.is_open() && early_.empty()) return;
+  if (!file_.is_open()) file_.open({});
+  const std::int64_t open = ranges_.end_all(now);
+  if (open > 0) flaws_.count(kOpenRange, {}, open);
+  write_early();
+  count_unmatched();
   file_.add_diagnostics(flaws_);
   file_.close(now);
 }

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "cupti_collector/clock.hpp"
 #include "cupti_collector/cupti_library.hpp"
 #include "cupti_collector/host_events.hpp"
+#include "cupti_collector/host_ranges.hpp"
 #include "cupti_collector/recording_file.hpp"
 
 namespace interlace::collector {
@@ -46,6 +46,9 @@ class Recorder {
   void collect(Nanoseconds now);
   /// Takes all that was handed over and counts it as lost.
   void discard();
+  /// Recording stopped or went on at this time: what the program says of itself meanwhile is left out.
+  void stopped(Nanoseconds time) { ranges_.stopped(time); }
+  void resumed(Nanoseconds time) { ranges_.resumed(time); }
   /// Ends the file, where there is one.
   void close(Nanoseconds now);
 
@@ -54,15 +57,19 @@ class Recorder {
   [[nodiscard]] std::int64_t discarded_buffers() const { return discarded_; }
 
  private:
-  struct OpenRange {
+  /// What was said before there was a file.
+  struct EarlyRange {
+    NamedRange range;
     std::string name;
-    Nanoseconds start = 0;
   };
 
   [[nodiscard]] bool open_file();
   void write_buffers();
   void write_events();
   void take_event(const HostEvents::Event& event);
+  void write_range(const NamedRange& range);
+  void write_early();
+  void count_unmatched();
   void add_clocks(Nanoseconds now);
 
   const CuptiLibrary* cupti_;
@@ -71,7 +78,10 @@ class Recorder {
   RecordingFile& file_;
   std::vector<BufferPool::Full> held_;  ///< drained, not decoded yet
   std::int64_t waits_for_device_ = 0;
-  std::map<std::int64_t, std::vector<OpenRange>> open_ranges_;  ///< by thread
+  HostRanges ranges_;
+  std::vector<EarlyRange> early_;
+  std::map<std::int64_t, std::string> thread_names_;  ///< not written yet
+  std::int64_t unmatched_ = 0;                        ///< of the ranges' ends, counted already
   ClockWatch clock_watch_;
   std::optional<Nanoseconds> last_clocks_;
   Diagnostics flaws_;

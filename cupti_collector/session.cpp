@@ -55,7 +55,8 @@ Session::Session(Options options, RankIdentity identity)
 
 void Session::note(std::string_view text) const { write_log(options_.folder, "note", text); }
 
-void Session::start(const CuptiCallbacks& callbacks) {
+bool Session::start(const CuptiCallbacks& callbacks) {
+  if (has_started_.exchange(true)) return false;
   write_log(options_.folder, "process", {});
   if (!start_cupti(callbacks)) cupti_.reset();
   file_.set_producer(producer_of(cupti_));
@@ -68,6 +69,7 @@ void Session::start(const CuptiCallbacks& callbacks) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return true;
 }
 
 bool Session::start_cupti(const CuptiCallbacks& callbacks) {
@@ -142,15 +144,31 @@ void Session::enable_kinds() {
   for (const std::string& refused : activities_->enable()) note("not recorded: " + refused);
 }
 
+void Session::switch_to(bool is_on) {
+  const std::lock_guard lock(mutex_);
+  switches_.push_back({is_on, recording_time()});
+}
+
+void Session::tell_switches() {
+  std::vector<Switch> switches;
+  {
+    const std::lock_guard lock(mutex_);
+    switches.swap(switches_);
+  }
+  for (const Switch& one : switches) one.is_on ? recorder_->resumed(one.time) : recorder_->stopped(one.time);
+}
+
 void Session::pause() {
   if (is_abandoned_ || !is_recording_.exchange(false)) return;
+  switch_to(false);
   if (cupti_) activities_->disable();
   flush(kLongestPause);
 }
 
 void Session::resume() {
-  if (is_abandoned_ || is_recording_.exchange(true)) return;
+  if (is_abandoned_ || !has_started_ || is_recording_.exchange(true)) return;
   if (cupti_) enable_kinds();
+  switch_to(true);
 }
 
 void Session::flush(milliseconds longest) {
@@ -162,7 +180,7 @@ void Session::flush(milliseconds longest) {
 }
 
 void Session::finish(milliseconds longest_standstill) {
-  if (is_abandoned_) return;
+  if (is_abandoned_ || !has_started_) return;
   std::unique_lock lock(mutex_);
   finish_wanted_ = true;
   wake_.notify_all();
@@ -210,6 +228,7 @@ void Session::collect(bool is_last) {
     recorder_->discard();
     return;
   }
+  tell_switches();
   try {
     if (is_last) {
       recorder_->close(recording_time());

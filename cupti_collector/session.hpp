@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cupti_collector/activities.hpp"
 #include "cupti_collector/buffer_pool.hpp"
@@ -39,8 +40,13 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Begins to record; what cannot be recorded is said in the session log.
-  void start(const CuptiCallbacks& callbacks);
+  /// Begins to record; what cannot be recorded is said in the session log. False where it had begun.
+  bool start(const CuptiCallbacks& callbacks);
+  [[nodiscard]] bool has_started() const { return has_started_; }
+  /// Takes what the program says of itself, also before `start` and while paused. Any thread.
+  void add_event(const HostEvents::Event& event) noexcept {
+    if (!is_abandoned_.load(std::memory_order_relaxed)) events_.add(event);
+  }
   /// Stops and resumes recording; what was launched before is still written. Any thread.
   void pause();
   void resume();
@@ -52,8 +58,6 @@ class Session {
   void abandon() noexcept;
 
   [[nodiscard]] BufferPool& pool() { return pool_; }
-  [[nodiscard]] HostEvents& events() { return events_; }
-  [[nodiscard]] bool is_recording() const { return is_recording_.load(std::memory_order_relaxed); }
   void on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 
  private:
@@ -63,6 +67,8 @@ class Session {
   void enable_kinds();
   void run();
   void step(std::unique_lock<std::mutex>& lock);
+  void switch_to(bool is_on);
+  void tell_switches();
   void collect(bool is_last);
   void fetch(std::uint32_t flag);
   void end_recording();
@@ -76,6 +82,7 @@ class Session {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   RecordingFile file_;
   std::optional<Recorder> recorder_;
+  std::atomic<bool> has_started_{false};
   std::atomic<bool> is_recording_{false};
   std::atomic<bool> is_abandoned_{false};
   std::atomic<bool> is_work_pending_{false};  ///< launched, and not handed over yet
@@ -87,6 +94,11 @@ class Session {
   std::condition_variable done_;
   std::uint64_t flushes_wanted_ = 0;
   std::uint64_t flushes_done_ = 0;
+  struct Switch {
+    bool is_on = false;
+    Nanoseconds time = 0;
+  };
+  std::vector<Switch> switches_;  ///< stops and starts that the writer has not heard of
   bool finish_wanted_ = false;
   bool is_finished_ = false;
   bool has_failed_ = false;

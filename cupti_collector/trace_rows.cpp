@@ -267,6 +267,10 @@ void TraceRows::range(std::int64_t thread, std::string_view name, Nanoseconds st
                     {.kind = kind});
 }
 
+void TraceRows::name_thread(std::int64_t thread, std::string_view name) {
+  writer_.name_lane(thread_lane(thread), name);
+}
+
 void TraceRows::finish() {
   if (const auto begin = captures_.first_open()) ledger_.capture(*begin, std::numeric_limits<std::int64_t>::max());
   for (const WaitingFact& waiting : std::exchange(waiting_, {})) writer_.add_sync_fact(waiting.fact);

@@ -48,6 +48,8 @@ class TraceRows : public RecordSink {
   void range(std::int64_t thread, std::string_view name, Nanoseconds start, Nanoseconds duration,
              trace::RangeKind kind);
 
+  void name_thread(std::int64_t thread, std::string_view name);
+
   /// Writes what still waits for a device, without its stream.
   void finish();
 

@@ -24,7 +24,8 @@ using namespace interlace::collector;  // the program is a part of it
 
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
-constexpr const char* kInjection = "CUDA_INJECTION64_PATH";
+/// Where CUDA and NVTX look for a library of a tool.
+constexpr std::array kInjections{"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
 
 struct Request {
   std::string out = "interlace_recording";
@@ -67,10 +68,13 @@ int record(const Request& request) {
   options.buffers_limit = request.buffers_mib << 20;
   options.light = request.light;
   auto environment = to_environment(options);
-  environment.emplace_back(kInjection, find_library(request.library).string());
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): this process has one thread
-  if (const char* other = std::getenv(kInjection)) {
-    write_log(options.folder, "note", std::string(other) + " is not injected: only one library can be");
+  const std::string library = find_library(request.library).string();
+  for (const char* injection : kInjections) {
+    environment.emplace_back(injection, library);
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): this process has one thread
+    if (const char* other = std::getenv(injection)) {
+      write_log(options.folder, "note", std::string(other) + " is not injected: only one library can be");
+    }
   }
   const ProgramEnd program = run_program(request.command, environment);
   const auto files = close_files(options.folder);

@@ -14,6 +14,7 @@
 
 #include "cupti_collector/collector.hpp"
 #include "tests/support/fake_cuda/fake_cuda.hpp"
+#include "tests/support/fake_cuda/fake_nvtx.hpp"
 
 namespace {
 
@@ -103,6 +104,64 @@ void start_and_stop(int) {
   fake_cuda_synchronize();
 }
 
+/// Steps that NVTX divides: ranges of the program, of a domain of its own within them, and of a library across them.
+void nvtx_steps(int count) {
+  const interlace::testing::FakeNvtx nvtx;
+  const void* mine = nvtx.create_domain("mine");
+  const void* phase = nvtx.register_string(mine, "phase");
+  const void* library = nvtx.create_domain("NCCL");
+  nvtx.name_thread(static_cast<std::uint32_t>(gettid()), "trainer");
+  for (int i = 0; i < count; ++i) {
+    nvtx.push("step");
+    nvtx.push(library, "ncclAllReduce");
+    nvtx.push(mine, phase);
+    launches(1);
+    nvtx.pop();  // the step, whatever other domains have open
+    nvtx.pop(library);
+    nvtx.pop(mine);
+  }
+  fake_cuda_synchronize();
+  const std::uint64_t begun = nvtx.start("handed over");
+  std::thread([&] { nvtx.end(begun); }).join();
+  nvtx.mark("mark");
+  nvtx.mark_wide(L"gr\u00f6\u00dfe \U0001F680");
+}
+
+/// What is said before the first CUDA call, by NVTX and by the collector's own functions.
+void early(int) {
+  const interlace::testing::FakeNvtx nvtx;
+  nvtx.push("load");
+  interlace::collector::mark("before CUDA");
+  nvtx.push("first step");
+  fake_cuda_init();
+  nvtx.pop();
+  nvtx.pop();
+  pause(100);  // several rounds without device work
+  launches(3);
+  fake_cuda_synchronize();
+}
+
+/// Ranges around times when recording is stopped.
+void nvtx_and_stop(int) {
+  const interlace::testing::FakeNvtx nvtx;
+  const auto step = [&](const char* name) {
+    nvtx.push(name);
+    launches(1);
+    fake_cuda_synchronize();
+    nvtx.pop();
+  };
+  step("recorded");
+  nvtx.push("across");
+  interlace::collector::stop();
+  step("unseen");
+  nvtx.mark("unseen mark");
+  nvtx.push("into");
+  interlace::collector::start();
+  nvtx.pop();
+  nvtx.pop();
+  step("recorded");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -153,6 +212,10 @@ int main(int argc, char** argv) {
          fake_cuda_launch_graph(kCompute, static_cast<std::uint32_t>(n), 100);
          fake_cuda_synchronize();
        }},
+      {"nvtx", nvtx_steps},
+      {"early", early},
+      {"early_without_cuda", [](int) { interlace::testing::FakeNvtx().mark("no CUDA"); }},
+      {"nvtx_and_stop", nvtx_and_stop},
       {"wrap",
        [](int n) {
          fake_cuda_set_next_correlation(0xFFFFFFFF - 5);
@@ -219,7 +282,8 @@ int main(int argc, char** argv) {
   };
   const auto scenario = argc > 1 ? scenarios.find(argv[1]) : scenarios.end();
   if (scenario == scenarios.end()) return 2;
-  std::cout << "injected " << fake_cuda_init() << std::endl;
+  const bool is_early = std::string(argv[1]).starts_with("early");
+  if (!is_early) std::cout << "injected " << fake_cuda_init() << std::endl;
   scenario->second(argc > 2 ? std::atoi(argv[2]) : 10);
   std::cout << "finished" << std::endl;
   return 0;

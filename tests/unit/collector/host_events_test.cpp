@@ -37,12 +37,12 @@ TEST(HostEvents, CutLongNames) {
 
 TEST(HostEvents, CountWhatIsLost) {
   HostEvents events;
-  // 262,144 bytes hold 8,192 events of a head and 16 bytes of name.
-  for (int i = 0; i < 8'192 + 5; ++i) events.add(HostEvents::Kind::kMark, "sixteen letters.");
+  // 1 MiB holds 32,768 events of a head and 16 bytes of name.
+  for (int i = 0; i < 32'768 + 5; ++i) events.add(HostEvents::Kind::kMark, "sixteen letters.");
   EXPECT_EQ(events.lost(), 5);
   int found = 0;
   events.drain([&](const HostEvents::Event&) { ++found; });
-  EXPECT_EQ(found, 8'192);
+  EXPECT_EQ(found, 32'768);
 }
 
 // Threads come and go while one drains; each event arrives once, under its thread, in order, around the ring's end too,

@@ -1,0 +1,71 @@
+#include "cupti_collector/host_ranges.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace interlace::collector {
+
+void HostRanges::resumed(Nanoseconds time) {
+  if (!gaps_.empty() && gaps_.back().end == kNever) gaps_.back().end = time;
+}
+
+bool HostRanges::is_in_gap(Nanoseconds start, Nanoseconds end) const {
+  const auto after = std::ranges::upper_bound(gaps_, start, {}, &Interval::begin);
+  return after != gaps_.begin() && end <= std::prev(after)->end;
+}
+
+void HostRanges::give(const Open& range, Nanoseconds end) const {
+  if (!is_in_gap(range.start, end)) take_({range.thread, range.name, range.start, end, range.is_of_library});
+}
+
+void HostRanges::add(const HostEvents::Event& event) {
+  using Kind = HostEvents::Kind;
+  const auto open = [&] { return Open{event.thread, std::string(event.name), event.time, event.is_of_library}; };
+  switch (event.kind) {
+    case Kind::kMark: give(open(), event.time); break;
+    case Kind::kPush: pushed_[{event.thread, event.number}].push_back(open()); break;
+    case Kind::kPop: {
+      const auto stack = pushed_.find({event.thread, event.number});
+      if (stack == pushed_.end()) {
+        ++unmatched_;
+        break;
+      }
+      give(stack->second.back(), event.time);
+      stack->second.pop_back();
+      if (stack->second.empty()) pushed_.erase(stack);
+      break;
+    }
+    case Kind::kStart:
+      // Where they are of two threads, the end may be read before its start.
+      if (const auto end = ended_.extract(event.number)) {
+        give(open(), end.mapped());
+      } else {
+        started_.insert_or_assign(event.number, open());
+      }
+      break;
+    case Kind::kEnd:
+      if (const auto start = started_.extract(event.number)) {
+        give(start.mapped(), event.time);
+      } else {
+        ended_.insert_or_assign(event.number, event.time);
+      }
+      break;
+    case Kind::kNameThread: break;
+  }
+}
+
+std::int64_t HostRanges::end_all(Nanoseconds now) {
+  std::int64_t count = 0;
+  for (const auto& [thread, ranges] : std::exchange(pushed_, {})) {
+    for (const Open& range : ranges) give(range, now);
+    count += static_cast<std::int64_t>(ranges.size());
+  }
+  for (const auto& [number, range] : std::exchange(started_, {})) {
+    give(range, now);
+    ++count;
+  }
+  unmatched_ += static_cast<std::int64_t>(std::exchange(ended_, {}).size());
+  return count;
+}
+
+}  // namespace interlace::collector

@@ -1,0 +1,192 @@
+// What NVTX calls where NVTX_INJECTION64_PATH names libinterlace_collector.so. Each library of a program that was built
+// with NVTX 3 has a table of its own and hands it over with its first call; what they say goes to the process's
+// session.
+#include <array>
+#include <atomic>
+#include <string>
+#include <string_view>
+
+#include "cupti_collector/entry_points.hpp"
+#include "cupti_collector/nvtx_interface.hpp"
+#include "cupti_collector/process_session.hpp"
+
+namespace {
+
+using namespace interlace::collector;  // the functions below are a part of it
+using Kind = HostEvents::Kind;
+using nvtx::EventAttributes;
+
+/// What nvtxDomainCreate gives: numbers apart what libraries push and pop on the same thread.
+struct Domain {
+  std::uint32_t number = 0;
+  bool is_of_library = false;
+};
+
+/// What nvtxDomainRegisterString gives.
+struct RegisteredString {
+  std::string text;
+};
+
+constexpr int kNoDepth = -2;  // NVTX_NO_PUSH_POP_TRACKING
+
+/// Libraries that mark their own work, which is not the program's division of it.
+constexpr std::array<std::string_view, 12> kLibraryDomains{"NCCL",     "CCCL",    "cuBLAS",   "cuBLASLt",
+                                                           "cuDNN",    "cuFFT",   "cuSPARSE", "cuSOLVER",
+                                                           "cuTENSOR", "NVSHMEM", "cuFile",   "UCX"};
+
+std::string utf8(const wchar_t* wide) {
+  std::string text;
+  const auto put = [&](unsigned lead, std::uint32_t code, unsigned more) {
+    text += static_cast<char>(lead | (code >> (6 * more)));
+    while (more-- > 0) text += static_cast<char>(0x80U | ((code >> (6 * more)) & 0x3FU));
+  };
+  for (; wide != nullptr && *wide != 0; ++wide) {
+    const auto code = static_cast<std::uint32_t>(*wide);
+    if (code < 0x80) {
+      text += static_cast<char>(code);
+    } else if (code < 0x800) {
+      put(0xC0, code, 1);
+    } else if (code < 0x10000) {
+      put(0xE0, code, 2);
+    } else {
+      put(0xF0, code, 3);
+    }
+  }
+  return text;
+}
+
+std::string_view view(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
+
+void add(Kind kind, std::uint32_t number, bool is_of_library, std::string_view name) noexcept {
+  if (Session* session = session_for_events()) {
+    session->add_event({.kind = kind, .is_of_library = is_of_library, .number = number, .name = name});
+  }
+}
+
+/// With the name that the attributes hold.
+void add(Kind kind, std::uint32_t number, bool is_of_library, const EventAttributes* attributes) {
+  if (attributes == nullptr) return;
+  switch (attributes->message_type) {
+    case nvtx::kMessageAscii: return add(kind, number, is_of_library, view(attributes->message.ascii));
+    case nvtx::kMessageWide: return add(kind, number, is_of_library, utf8(attributes->message.wide));
+    case nvtx::kMessageRegistered: {
+      const auto* known = static_cast<const RegisteredString*>(attributes->message.registered);
+      return add(kind, number, is_of_library, known == nullptr ? std::string_view() : std::string_view(known->text));
+    }
+    default: return add(kind, number, is_of_library, std::string_view());
+  }
+}
+
+std::uint32_t next_range() {
+  static std::atomic<std::uint32_t> last{0};
+  return ++last;
+}
+
+Domain of(const Domain* domain) { return domain == nullptr ? Domain() : *domain; }
+
+// The default domain.
+
+void mark_ex(const EventAttributes* attributes) { add(Kind::kMark, 0, false, attributes); }
+void mark_a(const char* name) { add(Kind::kMark, 0, false, view(name)); }
+void mark_w(const wchar_t* name) { add(Kind::kMark, 0, false, utf8(name)); }
+
+template <class Name>
+std::uint64_t start(const Domain& domain, const Name& name) {
+  const std::uint32_t range = next_range();
+  add(Kind::kStart, range, domain.is_of_library, name);
+  return range;
+}
+std::uint64_t range_start_ex(const EventAttributes* attributes) { return start({}, attributes); }
+std::uint64_t range_start_a(const char* name) { return start({}, view(name)); }
+std::uint64_t range_start_w(const wchar_t* name) { return start({}, std::string_view(utf8(name))); }
+void range_end(std::uint64_t range) { add(Kind::kEnd, static_cast<std::uint32_t>(range), false, std::string_view()); }
+
+int range_push_ex(const EventAttributes* attributes) {
+  add(Kind::kPush, 0, false, attributes);
+  return kNoDepth;
+}
+int range_push_a(const char* name) {
+  add(Kind::kPush, 0, false, view(name));
+  return kNoDepth;
+}
+int range_push_w(const wchar_t* name) {
+  add(Kind::kPush, 0, false, utf8(name));
+  return kNoDepth;
+}
+int range_pop() {
+  add(Kind::kPop, 0, false, std::string_view());
+  return kNoDepth;
+}
+void name_thread_a(std::uint32_t thread, const char* name) { add(Kind::kNameThread, thread, false, view(name)); }
+void name_thread_w(std::uint32_t thread, const wchar_t* name) { add(Kind::kNameThread, thread, false, utf8(name)); }
+
+// Domains.
+
+void domain_mark_ex(const Domain* domain, const EventAttributes* attributes) {
+  add(Kind::kMark, of(domain).number, of(domain).is_of_library, attributes);
+}
+std::uint64_t domain_range_start_ex(const Domain* domain, const EventAttributes* attributes) {
+  return start(of(domain), attributes);
+}
+void domain_range_end(const Domain*, std::uint64_t range) { range_end(range); }
+int domain_range_push_ex(const Domain* domain, const EventAttributes* attributes) {
+  add(Kind::kPush, of(domain).number, of(domain).is_of_library, attributes);
+  return kNoDepth;
+}
+int domain_range_pop(const Domain* domain) {
+  add(Kind::kPop, of(domain).number, of(domain).is_of_library, std::string_view());
+  return kNoDepth;
+}
+
+/// Domains and strings live as long as the process: programs give few of them back, and may use one that they did.
+const Domain* create_domain(std::string_view name) {
+  static std::atomic<std::uint32_t> last{0};
+  bool is_of_library = false;
+  for (const std::string_view library : kLibraryDomains) is_of_library = is_of_library || name == library;
+  return new Domain{++last, is_of_library};
+}
+const Domain* domain_create_a(const char* name) { return create_domain(view(name)); }
+const Domain* domain_create_w(const wchar_t* name) { return create_domain(utf8(name)); }
+const RegisteredString* domain_register_a(const Domain*, const char* text) {
+  return new RegisteredString{std::string(view(text))};
+}
+const RegisteredString* domain_register_w(const Domain*, const wchar_t* text) {
+  return new RegisteredString{utf8(text)};
+}
+
+template <class Own>
+std::pair<unsigned, nvtx::Function> entry(unsigned number, Own own) {
+  return {number, reinterpret_cast<nvtx::Function>(own)};
+}
+
+template <class Entries>
+void put(const nvtx::CallbacksTable& callbacks, nvtx::Module module, const Entries& entries) {
+  nvtx::FunctionTable table = nullptr;
+  unsigned size = 0;
+  if (callbacks.get_module_functions(module, &table, &size) == 0 || table == nullptr) return;  // it has no such module
+  for (const auto& [number, function] : entries) {
+    if (number < size && table[number] != nullptr) *table[number] = function;
+  }
+}
+
+}  // namespace
+
+extern "C" int InitializeInjectionNvtx2(const void* (*get_export_table)(std::uint32_t)) {
+  if (session_for_events() == nullptr || get_export_table == nullptr) return 0;
+  const auto* callbacks = static_cast<const nvtx::CallbacksTable*>(get_export_table(nvtx::kCallbacksTable));
+  if (callbacks == nullptr || callbacks->struct_size < sizeof(nvtx::CallbacksTable)) return 0;
+  put(*callbacks, nvtx::Module::kCore,
+      std::array{entry(nvtx::kMarkEx, mark_ex), entry(nvtx::kMarkA, mark_a), entry(nvtx::kMarkW, mark_w),
+                 entry(nvtx::kRangeStartEx, range_start_ex), entry(nvtx::kRangeStartA, range_start_a),
+                 entry(nvtx::kRangeStartW, range_start_w), entry(nvtx::kRangeEnd, range_end),
+                 entry(nvtx::kRangePushEx, range_push_ex), entry(nvtx::kRangePushA, range_push_a),
+                 entry(nvtx::kRangePushW, range_push_w), entry(nvtx::kRangePop, range_pop),
+                 entry(nvtx::kNameOsThreadA, name_thread_a), entry(nvtx::kNameOsThreadW, name_thread_w)});
+  put(*callbacks, nvtx::Module::kCore2,
+      std::array{entry(nvtx::kDomainMarkEx, domain_mark_ex), entry(nvtx::kDomainRangeStartEx, domain_range_start_ex),
+                 entry(nvtx::kDomainRangeEnd, domain_range_end), entry(nvtx::kDomainRangePushEx, domain_range_push_ex),
+                 entry(nvtx::kDomainRangePop, domain_range_pop), entry(nvtx::kDomainRegisterStringA, domain_register_a),
+                 entry(nvtx::kDomainRegisterStringW, domain_register_w), entry(nvtx::kDomainCreateA, domain_create_a),
+                 entry(nvtx::kDomainCreateW, domain_create_w)});
+  return 1;
+}

@@ -1,0 +1,85 @@
+#include "cupti_collector/process_session.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+
+namespace interlace::collector {
+
+namespace {
+
+/// What an exit may take for the last records.
+constexpr std::chrono::seconds kLongestExit{2};
+
+std::atomic<Session*> the_session{nullptr};
+/// The environment asks for no recording, or wrongly: it need not be read again.
+std::atomic<bool> is_not_wanted{false};
+
+const char* variable(const char* name) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets these
+  return std::getenv(name);
+}
+
+void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  Session* session = session_of_process();
+  *buffer = session->pool().take();
+  *size = *buffer == nullptr ? 0 : session->pool().buffer_bytes();
+  *most_records = 0;
+}
+
+void CUPTIAPI complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
+  session_of_process()->pool().give_back(buffer, valid_bytes);
+}
+
+void CUPTIAPI on_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void*) {
+  if (Session* session = session_of_process()) session->on_event(domain, id);
+}
+
+void finish_at_exit() {
+  if (Session* session = session_of_process()) session->finish(kLongestExit);
+}
+
+void abandon_in_child() {
+  if (Session* session = the_session.exchange(nullptr)) session->abandon();
+}
+
+/// The session, made where there is none.
+Session* make_session(const Options& options) {
+  if (Session* session = session_of_process()) return session;
+  auto* session = new Session(options, identify_rank(variable));
+  Session* other = nullptr;
+  if (!the_session.compare_exchange_strong(other, session)) return other;  // it is left where it is
+  static std::atomic<bool> is_watching_forks{false};                       // the handler stays over a fork
+  if (!is_watching_forks.exchange(true)) pthread_atfork(nullptr, nullptr, abandon_in_child);
+  return session;
+}
+
+}  // namespace
+
+std::optional<Options> options_of_environment() { return options_from(variable); }
+
+Session* session_of_process() noexcept { return the_session.load(std::memory_order_acquire); }
+
+Session* session_for_events() noexcept {
+  if (Session* session = session_of_process()) return session;
+  if (is_not_wanted.load(std::memory_order_relaxed)) return nullptr;
+  try {
+    if (const auto options = options_of_environment()) return make_session(*options);
+  } catch (const std::exception&) {
+    // InitializeInjection tells of it.
+  }
+  is_not_wanted.store(true, std::memory_order_relaxed);
+  return nullptr;
+}
+
+bool start_session(const Options& options) {
+  Session* session = make_session(options);
+  if (!session->start({request_buffer, complete_buffer, on_event})) return false;
+  std::atexit(finish_at_exit);
+  return true;
+}
+
+}  // namespace interlace::collector

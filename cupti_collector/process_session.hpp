@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "cupti_collector/options.hpp"
+#include "cupti_collector/session.hpp"
+
+/// The one session of this process. CUPTI's and NVTX's callbacks, atexit and pthread_atfork carry no pointer, so there
+/// has to be a place that leads to it; nothing else is kept here.
+namespace interlace::collector {
+
+/// What the environment says; none where it asks for no recording. Throws Error record.bad_option.
+[[nodiscard]] std::optional<Options> options_of_environment();
+
+/// The session; null where there is none.
+[[nodiscard]] Session* session_of_process() noexcept;
+/// The session, for what the program says of itself. Where the program has not come to CUDA yet, but will be recorded
+/// then, the session is made, to keep that. Null where nothing is recorded.
+[[nodiscard]] Session* session_for_events() noexcept;
+/// Begins to record, once in a process; true where this call did.
+bool start_session(const Options& options);
+
+}  // namespace interlace::collector

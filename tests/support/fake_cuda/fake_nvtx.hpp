@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "cupti_collector/nvtx_interface.hpp"
+
+namespace interlace::testing {
+
+/// A library of a program that was built with NVTX 3: with its first call it loads the tool that NVTX_INJECTION64_PATH
+/// names and hands its table over, as NVTX's own header does; without a tool its calls do nothing.
+class FakeNvtx {
+ public:
+  FakeNvtx();
+
+  void mark(const char* name) const;
+  void mark_wide(const wchar_t* name) const;
+  void push(const char* name) const;
+  void pop() const;
+  [[nodiscard]] std::uint64_t start(const char* name) const;
+  void end(std::uint64_t range) const;
+  void name_thread(std::uint32_t thread, const char* name) const;
+
+  [[nodiscard]] const void* create_domain(const char* name) const;
+  [[nodiscard]] const void* register_string(const void* domain, const char* text) const;
+  void push(const void* domain, const void* registered) const;
+  void push(const void* domain, const char* name) const;
+  void pop(const void* domain) const;
+
+  [[nodiscard]] bool is_attached() const { return is_attached_; }
+
+ private:
+  static constexpr std::size_t kFunctions = 16;  ///< of each module, with the unused number 0
+  struct Module {
+    std::array<collector::nvtx::Function, kFunctions> functions{};
+    std::array<collector::nvtx::Function*, kFunctions> places{};
+  };
+  static Module& module_of(collector::nvtx::Module module);
+  static const void* export_table(std::uint32_t number);
+
+  template <class Result, class... Arguments>
+  Result call(collector::nvtx::Module module, unsigned function, Arguments... arguments) const;
+
+  bool is_attached_ = false;
+};
+
+}  // namespace interlace::testing

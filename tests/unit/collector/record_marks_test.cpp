@@ -1,0 +1,91 @@
+// What programs say of themselves, through NVTX and through the collector's own functions.
+#include <gtest/gtest.h>
+
+#include "tests/unit/collector/record_run.hpp"
+
+namespace interlace::collector {
+namespace {
+
+using trace::OperationId;
+using trace::RangeKind;
+
+TEST(RecordMarks, TakesRangesOfNvtx) {
+  const Recorded run = record("nvtx 12");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const ReadBack read(run.file());
+  for (const char* name : {"step", "phase"}) {
+    const auto ranges = read.named(name);
+    ASSERT_EQ(ranges.size(), 12U) << name;
+    for (const OperationId range : ranges) EXPECT_EQ(read.trace.range(range)->kind, RangeKind::kAnnotation);
+  }
+  const auto of_library = read.named("ncclAllReduce");
+  ASSERT_EQ(of_library.size(), 12U);
+  EXPECT_EQ(read.trace.range(of_library[0])->kind, RangeKind::kOther) << "libraries do not divide the program";
+  EXPECT_EQ(read.diagnostics.entries().size(), 0U);
+}
+
+TEST(RecordMarks, LaysRangesAroundTheLaunchesInThem) {
+  const Recorded run = record("nvtx 12");
+  const ReadBack read(run.file());
+  const auto steps = read.named("step");
+  const auto launches = read.named("cudaLaunchKernel");
+  ASSERT_EQ(steps.size(), 12U);
+  ASSERT_EQ(launches.size(), 12U);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(read.trace.lane_of(steps[i]), read.trace.lane_of(launches[i]));
+    EXPECT_LE(read.trace.start(steps[i]), read.trace.start(launches[i]));
+    EXPECT_GE(read.trace.end(steps[i]), read.trace.end(launches[i]));
+  }
+  EXPECT_EQ(read.trace.lane(read.trace.lane_of(steps[0])).name, "trainer");
+}
+
+TEST(RecordMarks, TakesMarksAndRangesOfTwoThreads) {
+  const Recorded run = record("nvtx 1");
+  const ReadBack read(run.file());
+  const auto handed = read.named("handed over");
+  ASSERT_EQ(handed.size(), 1U);
+  EXPECT_EQ(read.trace.lane_of(handed[0]), read.trace.lane_of(read.named("step")[0]));
+  EXPECT_GT(read.trace.duration(handed[0]), 0);
+  ASSERT_EQ(read.named("mark").size(), 1U);
+  EXPECT_EQ(read.trace.duration(read.named("mark")[0]), 0);
+  EXPECT_EQ(read.named("gr\xc3\xb6\xc3\x9f"
+                       "e \xf0\x9f\x9a\x80")
+                .size(),
+            1U);
+}
+
+TEST(RecordMarks, KeepsWhatIsSaidBeforeTheFirstCudaCall) {
+  const Recorded run = record("early");
+  const ReadBack read(run.file());
+  for (const char* name : {"load", "before CUDA", "first step"}) EXPECT_EQ(read.named(name).size(), 1U) << name;
+  ASSERT_EQ(read.trace.ranks().size(), 1U);
+  EXPECT_EQ(read.trace.ranks()[0].devices.size(), 1U) << "the file waits for the device";
+  EXPECT_EQ(read.diagnostics.entries().size(), 0U);
+}
+
+TEST(RecordMarks, MakesNoFileWhereCudaIsNeverUsed) {
+  const Recorded run = record("early_without_cuda");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_TRUE(run.files().empty());
+  EXPECT_NE(run.err.find("nothing was recorded"), std::string::npos) << run.err;
+}
+
+TEST(RecordMarks, LeavesOutWhatLiesInAStop) {
+  const Recorded run = record("nvtx_and_stop");
+  const ReadBack read(run.file());
+  EXPECT_EQ(read.named("recorded").size(), 2U);
+  EXPECT_EQ(read.named("across").size(), 1U);
+  EXPECT_EQ(read.named("into").size(), 1U);
+  EXPECT_TRUE(read.named("unseen").empty());
+  EXPECT_TRUE(read.named("unseen mark").empty());
+  EXPECT_EQ(read.named("cudaLaunchKernel").size(), 2U);
+  EXPECT_EQ(read.diagnostics.count_of("record.unmatched_pop"), 0);
+}
+
+TEST(RecordMarks, TakesThemWhereAnotherToolHoldsCupti) {
+  const Recorded run = record("nvtx 3", {}, "FAKE_CUDA_HOLDER='Nsight Systems'");
+  EXPECT_EQ(ReadBack(run.file()).named("step").size(), 3U);
+}
+
+}  // namespace
+}  // namespace interlace::collector
