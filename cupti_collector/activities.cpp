@@ -71,12 +71,17 @@ std::vector<std::string> Activities::enable() {
     const CUptiResult status = cupti_.enable(kind);
     if (status != CUPTI_SUCCESS) refused.push_back(std::string(name) + ": " + cupti_.describe(status));
   }
+  if (!light_) {
+    const CUptiResult status = cupti_.enable(CUPTI_ACTIVITY_KIND_MEMORY2);
+    if (status != CUPTI_SUCCESS) refused.push_back("allocations: " + cupti_.describe(status));
+  }
   enable_calls(refused);
   return refused;
 }
 
 void Activities::disable() {
   for (const auto& [kind, name] : kKinds) cupti_.disable(kind);
+  cupti_.disable(CUPTI_ACTIVITY_KIND_MEMORY2);
   cupti_.disable(CUPTI_ACTIVITY_KIND_RUNTIME);
   cupti_.disable(CUPTI_ACTIVITY_KIND_DRIVER);
   if (cupti_.enable_runtime_api == nullptr || cupti_.enable_driver_api == nullptr) return;

@@ -11,7 +11,8 @@ namespace interlace::collector {
 /// Which kinds of records CUPTI makes, and of which calls.
 class Activities {
  public:
-  /// light: runtime calls only where they launch, copy, record, wait or synchronise. cupti must outlive this.
+  /// light: runtime calls only where they launch, copy, record, wait or synchronise, and no allocations. cupti must
+  /// outlive this.
   Activities(const CuptiLibrary& cupti, bool light);
 
   /// Turns recording on. Gives what CUPTI refused, in words; empty where all is on.

@@ -197,6 +197,20 @@ void give(const CUpti_ActivityOverhead3& raw, RecordSink& sink) {
   sink.on(overhead);
 }
 
+void give(const CUpti_ActivityMemory4& raw, RecordSink& sink) {
+  AllocationRecord allocation{.is_release = raw.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE,
+                              .memory = memory_class(static_cast<std::uint32_t>(raw.memoryKind)),
+                              .address = raw.address,
+                              .bytes = static_cast<std::int64_t>(raw.bytes),
+                              .time = raw.timestamp,
+                              .device = raw.deviceId,
+                              .context = raw.contextId,
+                              .correlation = raw.correlationId,
+                              .stream = std::nullopt};
+  if (raw.isAsync != 0) allocation.stream = unless_none(raw.streamId);
+  sink.on(allocation);
+}
+
 /// Gives a record that reaches at least to the end of what we cannot do without.
 template <class Struct>
 void give_if_long(const RawRecord& record, std::size_t needed_bytes, RecordSink& sink, DecodeResult& result) {
@@ -246,6 +260,9 @@ void give_record(const RawRecord& record, RecordSink& sink, DecodeResult& result
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return give_if_long<CUpti_ActivityOverhead3>(record, INTERLACE_END_OF(CUpti_ActivityOverhead3, end), sink,
                                                    result);
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return give_if_long<CUpti_ActivityMemory4>(record, INTERLACE_END_OF(CUpti_ActivityMemory4, isAsync), sink,
+                                                 result);
     default: ++result.unknown;
   }
 }

@@ -24,6 +24,7 @@ class DeviceFacts : public RecordSink {
   void on(const StreamRecord&) override {}
   void on(const ContextRecord&) override {}
   void on(const OverheadRecord&) override {}
+  void on(const AllocationRecord&) override {}
   void on(const DeviceRecord& device) override {
     trace::Device facts;
     facts.ordinal = device.device;
@@ -72,6 +73,7 @@ void Recorder::write_buffers() {
     progress_();
   }
   held_.clear();
+  file_.rows().settle();
   if (cupti_ == nullptr) return;
   std::size_t dropped = 0;
   if (cupti_->get_dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {

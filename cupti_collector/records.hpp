@@ -121,6 +121,19 @@ struct OverheadRecord {
   std::optional<std::uint32_t> thread;
 };
 
+/// Memory that the driver handed out or took back.
+struct AllocationRecord {
+  bool is_release = false;
+  MemoryClass memory = MemoryClass::kUnknown;
+  std::uint64_t address = 0;
+  std::int64_t bytes = 0;
+  std::uint64_t time = 0;
+  std::uint32_t device = 0;
+  std::uint32_t context = 0;
+  std::uint32_t correlation = 0;
+  std::optional<std::uint32_t> stream;  ///< of a call that a stream orders (cudaMallocAsync)
+};
+
 /// Takes records one by one.
 class RecordSink {
  public:
@@ -135,6 +148,7 @@ class RecordSink {
   virtual void on(const ContextRecord& context) = 0;
   virtual void on(const DeviceRecord& device) = 0;
   virtual void on(const OverheadRecord& overhead) = 0;
+  virtual void on(const AllocationRecord& allocation) = 0;
 };
 
 }  // namespace interlace::collector

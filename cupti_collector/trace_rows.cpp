@@ -210,6 +210,7 @@ void TraceRows::on(const CallRecord& call) {
   const std::int64_t correlation = correlations_.widen(call.correlation);
   const bool succeeded = call.result == 0;
   account(call, known.role, correlation);
+  if (known.role == CallRole::kMemory) memory_.call(correlation, call.thread);
   const trace::IltWriter::Common common{.lane = thread_lane(call.thread),
                                         .name = known.name,
                                         .start = static_cast<Nanoseconds>(call.start),
@@ -261,6 +262,34 @@ void TraceRows::on(const OverheadRecord& overhead) {
         static_cast<Nanoseconds>(overhead.end - overhead.start), trace::RangeKind::kProfilerOverhead);
 }
 
+void TraceRows::on(const AllocationRecord& allocation) {
+  memory_.add(allocation, correlations_.widen(allocation.correlation));
+}
+
+void TraceRows::write_memory(bool all) {
+  for (const DriverMemory::Event& event : memory_.take(all)) {
+    const AllocationRecord& record = event.record;
+    using enum trace::AllocationAction;
+    trace::AllocationDetail detail;
+    // Memory of the driver itself is to the program's allocator a segment; that of the driver's pools, a block.
+    if (record.stream) {
+      detail.action = record.is_release ? kFree : kAlloc;
+      detail.stream = stream_lane(record.device, {record.context, *record.stream});
+    } else {
+      detail.action = record.is_release ? kSegmentFree : kSegmentAlloc;
+    }
+    detail.address = record.address;
+    detail.bytes = std::max<Bytes>(0, record.bytes);
+    detail.total_reserved = event.total;
+    detail.on_device = record.memory != MemoryClass::kPageable && record.memory != MemoryClass::kPinned;
+    const trace::LaneId lane = thread_lane(event.thread.value_or(source_.process));
+    writer_.add_allocation(
+        {.lane = lane, .name = writer_.intern("[memory]"), .start = static_cast<Nanoseconds>(record.time)}, detail);
+  }
+}
+
+void TraceRows::settle() { write_memory(false); }
+
 void TraceRows::range(std::int64_t thread, std::string_view name, Nanoseconds start, Nanoseconds duration,
                       trace::RangeKind kind) {
   writer_.add_range({.lane = thread_lane(thread), .name = writer_.intern(name), .start = start, .duration = duration},
@@ -272,6 +301,7 @@ void TraceRows::name_thread(std::int64_t thread, std::string_view name) {
 }
 
 void TraceRows::finish() {
+  write_memory(true);
   if (const auto begin = captures_.first_open()) ledger_.capture(*begin, std::numeric_limits<std::int64_t>::max());
   for (const WaitingFact& waiting : std::exchange(waiting_, {})) writer_.add_sync_fact(waiting.fact);
 }

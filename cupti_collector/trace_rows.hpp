@@ -11,6 +11,7 @@
 #include "cupti_collector/calls.hpp"
 #include "cupti_collector/capture_watch.hpp"
 #include "cupti_collector/correlation.hpp"
+#include "cupti_collector/driver_memory.hpp"
 #include "cupti_collector/launch_ledger.hpp"
 #include "cupti_collector/names.hpp"
 #include "cupti_collector/records.hpp"
@@ -43,6 +44,7 @@ class TraceRows : public RecordSink {
   void on(const ContextRecord& context) override;
   void on(const DeviceRecord& device) override;
   void on(const OverheadRecord& overhead) override;
+  void on(const AllocationRecord& allocation) override;
 
   /// A span of a thread that the program named; duration 0 for a mark.
   void range(std::int64_t thread, std::string_view name, Nanoseconds start, Nanoseconds duration,
@@ -50,6 +52,8 @@ class TraceRows : public RecordSink {
 
   void name_thread(std::int64_t thread, std::string_view name);
 
+  /// To be called once the buffers of a round are through: writes what waited for other records of its moment.
+  void settle();
   /// Writes what still waits for a device, without its stream.
   void finish();
 
@@ -78,6 +82,7 @@ class TraceRows : public RecordSink {
   void write_fact(trace::SyncFact fact, std::optional<StreamKey> stream);
   /// Tells the ledger of launches and captures.
   void account(const CallRecord& call, CallRole role, std::int64_t correlation);
+  void write_memory(bool all);
   /// None where the work has no times; the ledger has it then.
   template <class Record>
   [[nodiscard]] std::optional<trace::IltWriter::Common> device_work(const Record& record);
@@ -88,6 +93,7 @@ class TraceRows : public RecordSink {
   LaunchLedger& ledger_;
   CorrelationWidener correlations_;
   CaptureWatch captures_;
+  DriverMemory memory_;
   KernelNames kernel_names_;
   std::map<std::uint32_t, trace::StringId> copy_names_;
   std::array<std::vector<std::optional<CachedCall>>, 2> calls_;  ///< by domain and function

@@ -28,6 +28,8 @@ constexpr CUpti_CallbackId kLaunchCall = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKern
 constexpr CUpti_CallbackId kGraphCall = CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000;
 constexpr CUpti_CallbackId kBeginCaptureCall = CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_v10000;
 constexpr CUpti_CallbackId kEndCaptureCall = CUPTI_RUNTIME_TRACE_CBID_cudaStreamEndCapture_v10000;
+constexpr CUpti_CallbackId kMallocCall = CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020;
+constexpr CUpti_CallbackId kFreeCall = CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020;
 constexpr CUpti_CallbackId kCopyCall = CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
 constexpr CUpti_CallbackId kRecordCall = CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020;
 constexpr CUpti_CallbackId kWaitCall = CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020;
@@ -65,6 +67,8 @@ std::size_t record_bytes(CUpti_ActivityKind kind) {
       return align8(played < kCuda128 ? sizeof(CUpti_ActivityCudaEvent) : sizeof(CUpti_ActivityCudaEvent2));
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       return align8(played < kCuda128 ? sizeof(CUpti_ActivitySynchronization) : sizeof(CUpti_ActivitySynchronization2));
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return align8(played < kCuda128 ? sizeof(CUpti_ActivityMemory3) : sizeof(CUpti_ActivityMemory4));
     case CUPTI_ACTIVITY_KIND_RUNTIME: return align8(sizeof(CUpti_ActivityAPI));
     case CUPTI_ACTIVITY_KIND_STREAM: return align8(sizeof(CUpti_ActivityStream));
     case CUPTI_ACTIVITY_KIND_CONTEXT: return align8(sizeof(CUpti_ActivityContext3));
@@ -346,6 +350,40 @@ std::uint32_t fake_cuda_copy(std::uint32_t stream, std::uint64_t bytes, std::uin
   return correlation;
 }
 
+namespace {
+
+std::uint32_t add_memory(CUpti_CallbackId call, CUpti_ActivityMemoryOperationType type, std::uint64_t address,
+                         std::uint64_t bytes) {
+  const Lock lock;
+  const std::uint32_t correlation = fake().next_correlation++;
+  const std::uint64_t start = now();
+  if (is_on(CUPTI_ACTIVITY_KIND_MEMORY2)) {
+    CUpti_ActivityMemory4 memory{};
+    memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+    memory.memoryOperationType = type;
+    memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    memory.correlationId = correlation;
+    memory.address = address;
+    memory.bytes = bytes;
+    memory.timestamp = now();
+    memory.contextId = kContext;
+    memory.streamId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+    append(memory);
+  }
+  add_call(call, correlation, start);
+  return correlation;
+}
+
+}  // namespace
+
+std::uint32_t fake_cuda_malloc(std::uint64_t address, std::uint64_t bytes) {
+  return add_memory(kMallocCall, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, address, bytes);
+}
+
+std::uint32_t fake_cuda_free(std::uint64_t address) {
+  return add_memory(kFreeCall, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, address, 0);
+}
+
 std::uint32_t fake_cuda_event_record(std::uint32_t stream, std::uint32_t event) {
   const Lock lock;
   Fake& cuda = fake();
@@ -507,6 +545,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, 
       {kGraphCall, "cudaGraphLaunch_v10000"},
       {kBeginCaptureCall, "cudaStreamBeginCapture_v10000"},
       {kEndCaptureCall, "cudaStreamEndCapture_v10000"},
+      {kMallocCall, "cudaMalloc_v3020"},
+      {kFreeCall, "cudaFree_v3020"},
       {kCopyCall, "cudaMemcpyAsync_v3020"},
       {kRecordCall, "cudaEventRecord_v3020"},
       {kWaitCall, "cudaStreamWaitEvent_v3020"},

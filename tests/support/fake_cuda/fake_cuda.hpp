@@ -26,6 +26,9 @@ std::uint32_t fake_cuda_launch_graph(std::uint32_t stream, std::uint32_t nodes, 
 /// Launches that are captured into a graph: calls without device work.
 std::uint32_t fake_cuda_capture(std::uint32_t launches);
 std::uint32_t fake_cuda_copy(std::uint32_t stream, std::uint64_t bytes, std::uint64_t nanoseconds);
+/// cudaMalloc and cudaFree; as CUPTI does, a release says no size.
+std::uint32_t fake_cuda_malloc(std::uint64_t address, std::uint64_t bytes);
+std::uint32_t fake_cuda_free(std::uint64_t address);
 std::uint32_t fake_cuda_event_record(std::uint32_t stream, std::uint32_t event);
 std::uint32_t fake_cuda_stream_wait(std::uint32_t stream, std::uint32_t event);
 std::uint32_t fake_cuda_event_query(std::uint32_t event);

@@ -216,6 +216,14 @@ int main(int argc, char** argv) {
       {"early", early},
       {"early_without_cuda", [](int) { interlace::testing::FakeNvtx().mark("no CUDA"); }},
       {"nvtx_and_stop", nvtx_and_stop},
+      {"memory",
+       [](int) {
+         fake_cuda_malloc(0x1000, 4096);
+         std::thread([] { fake_cuda_malloc(0x9000, 512); }).join();
+         launches(1);
+         fake_cuda_synchronize();
+         fake_cuda_free(0x1000);
+       }},
       {"wrap",
        [](int n) {
          fake_cuda_set_next_correlation(0xFFFFFFFF - 5);

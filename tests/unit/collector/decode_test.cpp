@@ -21,6 +21,7 @@ struct Kept : RecordSink {
   void on(const ContextRecord&) override {}
   void on(const DeviceRecord&) override {}
   void on(const OverheadRecord&) override {}
+  void on(const AllocationRecord& allocation) override { allocations.push_back(allocation); }
 
   std::vector<KernelRecord> kernels;
   std::vector<CopyRecord> copies;
@@ -28,6 +29,7 @@ struct Kept : RecordSink {
   std::vector<EventRecord> events;
   std::vector<SyncRecord> syncs;
   std::vector<StreamRecord> streams;
+  std::vector<AllocationRecord> allocations;
 };
 
 /// A buffer of real structs, as CUPTI lays them: one after another, each a multiple of eight bytes.

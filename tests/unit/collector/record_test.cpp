@@ -229,6 +229,41 @@ TEST(Record, DoesNotFlushWhereNothingIsUsed) {
   EXPECT_NE(run.err.find("no device work became known"), std::string::npos) << run.err;
 }
 
+TEST(Record, FollowsTheMemoryOfTheDriver) {
+  const Recorded run = record("memory");
+  const ReadBack read(run.file());
+  const auto events = read.named("[memory]");
+  ASSERT_EQ(events.size(), 3U);
+  using trace::AllocationAction;
+  const std::vector<trace::AllocationDetail> expected{
+      {.action = AllocationAction::kSegmentAlloc, .address = 0x1000, .bytes = 4096, .total_reserved = 4096},
+      {.action = AllocationAction::kSegmentAlloc, .address = 0x9000, .bytes = 512, .total_reserved = 4608},
+      {.action = AllocationAction::kSegmentFree, .address = 0x1000, .bytes = 4096, .total_reserved = 512}};
+  for (std::size_t i = 0; i < events.size(); ++i) EXPECT_EQ(*read.trace.allocation(events[i]), expected[i]) << i;
+  const auto calls = read.named("cudaMalloc");
+  ASSERT_EQ(calls.size(), 2U);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(read.trace.lane_of(events[i]), read.trace.lane_of(calls[i])) << "the thread is the call's";
+  }
+  EXPECT_TRUE(ReadBack(record("memory", "--light").file()).named("[memory]").empty());
+}
+
+TEST(Record, KeepsWhatTheDiskHadRoomFor) {
+  // A limit on the size of files stands for a full disk: writing fails in the same place.
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const std::string command = "trap '' XFSZ; ulimit -f 200; exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER
+                              " " INTERLACE_RECORD_BINARY " --out " +
+                              base + "/trace -- " FAKE_PROGRAM " launches 400000 >" + base + "/out 2>" + base + "/err";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  const std::string said = text_of(base + "/err");
+  EXPECT_EQ(text_of(base + "/out"), "injected 1\nfinished\n") << "the program runs on";
+  EXPECT_NE(said.find("the recording ends here, the program goes on: "), std::string::npos) << said;
+  EXPECT_NE(said.find("NOT OK"), std::string::npos) << said;
+  const ReadBack read(folder.path() / "trace" / "rank0.ilt");
+  EXPECT_GT(count_of(read.trace, OperationKind::kKernel), 1'000);
+}
+
 // How programs end.
 
 TEST(Record, SurvivesAForkedChildThatExits) {
