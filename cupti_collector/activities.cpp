@@ -39,11 +39,15 @@ bool is_essential(CallRole role) {
 
 }  // namespace
 
-Activities::Activities(const CuptiLibrary& cupti, bool light)
+Activities::Activities(const CuptiLibrary& cupti, bool light, bool whole_graphs)
     : cupti_(cupti),
       light_(light),
+      kinds_(kKinds.begin(), kKinds.end()),
       runtime_(table_of(cupti, CUPTI_CB_DOMAIN_RUNTIME_API)),
-      driver_(table_of(cupti, CUPTI_CB_DOMAIN_DRIVER_API)) {}
+      driver_(table_of(cupti, CUPTI_CB_DOMAIN_DRIVER_API)) {
+  if (!light) kinds_.emplace_back(CUPTI_ACTIVITY_KIND_MEMORY2, "allocations");
+  if (whole_graphs) kinds_.emplace_back(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "whole graphs");
+}
 
 void Activities::enable_calls(std::vector<std::string>& refused) {
   if (!light_ || cupti_.enable_runtime_api == nullptr) {
@@ -67,21 +71,16 @@ void Activities::enable_calls(std::vector<std::string>& refused) {
 std::vector<std::string> Activities::enable() {
   std::vector<std::string> refused;
   if (cupti_.enable_all_sync_records != nullptr) cupti_.enable_all_sync_records(0);
-  for (const auto& [kind, name] : kKinds) {
+  for (const auto& [kind, name] : kinds_) {
     const CUptiResult status = cupti_.enable(kind);
     if (status != CUPTI_SUCCESS) refused.push_back(std::string(name) + ": " + cupti_.describe(status));
-  }
-  if (!light_) {
-    const CUptiResult status = cupti_.enable(CUPTI_ACTIVITY_KIND_MEMORY2);
-    if (status != CUPTI_SUCCESS) refused.push_back("allocations: " + cupti_.describe(status));
   }
   enable_calls(refused);
   return refused;
 }
 
 void Activities::disable() {
-  for (const auto& [kind, name] : kKinds) cupti_.disable(kind);
-  cupti_.disable(CUPTI_ACTIVITY_KIND_MEMORY2);
+  for (const auto& [kind, name] : kinds_) cupti_.disable(kind);
   cupti_.disable(CUPTI_ACTIVITY_KIND_RUNTIME);
   cupti_.disable(CUPTI_ACTIVITY_KIND_DRIVER);
   if (cupti_.enable_runtime_api == nullptr || cupti_.enable_driver_api == nullptr) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cupti_collector/calls.hpp"
@@ -13,7 +14,8 @@ class Activities {
  public:
   /// light: runtime calls only where they launch, copy, record, wait or synchronise, and no allocations. cupti must
   /// outlive this.
-  Activities(const CuptiLibrary& cupti, bool light);
+  /// whole_graphs: a launch of a graph is one record.
+  Activities(const CuptiLibrary& cupti, bool light, bool whole_graphs);
 
   /// Turns recording on. Gives what CUPTI refused, in words; empty where all is on.
   [[nodiscard]] std::vector<std::string> enable();
@@ -27,6 +29,7 @@ class Activities {
 
   const CuptiLibrary& cupti_;
   bool light_;
+  std::vector<std::pair<CUpti_ActivityKind, const char*>> kinds_;
   CallTable runtime_;
   CallTable driver_;
 };

@@ -13,6 +13,7 @@ constexpr const char* kFlushPeriod = "INTERLACE_RECORD_FLUSH_NS";
 constexpr const char* kBufferBytes = "INTERLACE_RECORD_BUFFER_BYTES";
 constexpr const char* kBuffersLimit = "INTERLACE_RECORD_BUFFERS_BYTES";
 constexpr const char* kLight = "INTERLACE_RECORD_LIGHT";
+constexpr const char* kWholeGraphs = "INTERLACE_RECORD_WHOLE_GRAPHS";
 
 /// CUPTI wants room for some records of each kind in a buffer.
 constexpr std::int64_t kSmallestBuffer = 64 << 10;
@@ -30,6 +31,12 @@ void read_number(const std::function<const char*(const char*)>& variable, const 
   value = number;
 }
 
+void read_flag(const std::function<const char*(const char*)>& variable, const char* name, bool& value) {
+  std::int64_t number = value ? 1 : 0;
+  read_number(variable, name, 0, number);
+  value = number != 0;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> to_environment(const Options& options) {
@@ -39,7 +46,8 @@ std::vector<std::pair<std::string, std::string>> to_environment(const Options& o
           {kFlushPeriod, std::to_string(options.flush_period)},
           {kBufferBytes, std::to_string(options.buffer_bytes)},
           {kBuffersLimit, std::to_string(options.buffers_limit)},
-          {kLight, options.light ? "1" : "0"}};
+          {kLight, options.light ? "1" : "0"},
+          {kWholeGraphs, options.whole_graphs ? "1" : "0"}};
 }
 
 std::optional<Options> options_from(const std::function<const char*(const char*)>& variable) {
@@ -52,9 +60,8 @@ std::optional<Options> options_from(const std::function<const char*(const char*)
   read_number(variable, kFlushPeriod, kMillisecond, options.flush_period);
   read_number(variable, kBufferBytes, kSmallestBuffer, options.buffer_bytes);
   read_number(variable, kBuffersLimit, options.buffer_bytes, options.buffers_limit);
-  std::int64_t light = 0;
-  read_number(variable, kLight, 0, light);
-  options.light = light != 0;
+  read_flag(variable, kLight, options.light);
+  read_flag(variable, kWholeGraphs, options.whole_graphs);
   return options;
 }
 

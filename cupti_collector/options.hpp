@@ -28,6 +28,9 @@ struct Options {
   Bytes buffers_limit = Bytes{256} << 20;  ///< memory for all buffers together
   bool light = false;                      ///< only the calls that launch, copy, record, wait or synchronise
 
+  /// A launch of a CUDA graph is one operation, not one for each of its nodes.
+  bool whole_graphs = false;
+
   bool operator==(const Options&) const = default;
 };
 

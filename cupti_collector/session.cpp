@@ -91,7 +91,7 @@ bool Session::start_cupti(const CuptiCallbacks& callbacks) {
     cupti_->unsubscribe(subscriber_);
     return false;
   }
-  activities_.emplace(*cupti_, options_.light);
+  activities_.emplace(*cupti_, options_.light, options_.whole_graphs);
   enable_kinds();
   for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
     cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id);

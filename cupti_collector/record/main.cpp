@@ -34,6 +34,7 @@ struct Request {
   std::int64_t flush_ms = 20;
   std::int64_t buffers_mib = 256;
   bool light = false;
+  std::string graphs = "nodes";
   std::string cupti;
   std::string library;
   std::vector<std::string> command;
@@ -67,6 +68,7 @@ int record(const Request& request) {
   options.flush_period = request.flush_ms * interlace::kMillisecond;
   options.buffers_limit = request.buffers_mib << 20;
   options.light = request.light;
+  options.whole_graphs = request.graphs == "whole";
   auto environment = to_environment(options);
   const std::string library = find_library(request.library).string();
   for (const char* injection : kInjections) {
@@ -99,6 +101,10 @@ int run(int argc, char** argv) {
   app.add_flag("--overwrite", request.overwrite, "Replace a recording that the folder holds");
   app.add_flag("-q,--quiet", request.quiet, "No summary");
   app.add_flag("--light", request.light, "Of the runtime's calls, record only those that launch, copy or order work");
+  app.add_option("--graphs", request.graphs,
+                 "Record a launch of a CUDA graph node by node, or, at less cost, as a whole")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"nodes", "whole"}));
   app.add_option("--flush-ms", request.flush_ms, "Write this often; a killed program loses what is younger")
       ->capture_default_str()
       ->check(CLI::Range(1, 10'000));

@@ -67,6 +67,7 @@ std::size_t record_bytes(CUpti_ActivityKind kind) {
       return align8(played < kCuda128 ? sizeof(CUpti_ActivityCudaEvent) : sizeof(CUpti_ActivityCudaEvent2));
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       return align8(played < kCuda128 ? sizeof(CUpti_ActivitySynchronization) : sizeof(CUpti_ActivitySynchronization2));
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return align8(sizeof(CUpti_ActivityGraphTrace2));
     case CUPTI_ACTIVITY_KIND_MEMORY2:
       return align8(played < kCuda128 ? sizeof(CUpti_ActivityMemory3) : sizeof(CUpti_ActivityMemory4));
     case CUPTI_ACTIVITY_KIND_RUNTIME: return align8(sizeof(CUpti_ActivityAPI));
@@ -310,7 +311,18 @@ std::uint32_t fake_cuda_launch_graph(std::uint32_t stream, std::uint32_t nodes, 
   const Lock lock;
   const std::uint32_t correlation = fake().next_correlation++;
   const std::uint64_t start = now();
-  for (std::uint32_t node = 1; node <= nodes; ++node) {
+  if (is_on(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
+    CUpti_ActivityGraphTrace2 graph{};
+    graph.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    graph.start = enqueue(stream, nodes * nanoseconds);
+    graph.end = graph.start + nodes * nanoseconds;
+    graph.contextId = kContext;
+    graph.streamId = stream;
+    graph.correlationId = correlation;
+    graph.graphId = 3;
+    fake().running[stream].push_back({graph.end, kFakeNormal, bytes_of(graph)});
+  }
+  for (std::uint32_t node = 1; node <= nodes && !is_on(CUPTI_ACTIVITY_KIND_GRAPH_TRACE); ++node) {
     run_kernel(stream, "graph_kernel", nanoseconds, kFakeNormal, correlation, node);
   }
   add_call(kGraphCall, correlation, start);

@@ -55,6 +55,7 @@ TEST(Options, SurviveTheEnvironment) {
   options.buffer_bytes = 1 << 17;
   options.buffers_limit = 1 << 24;
   options.light = true;
+  options.whole_graphs = true;
   Environment environment;
   for (const auto& [name, value] : to_environment(options)) environment[name] = value;
   EXPECT_EQ(options_from(looking_up(environment)), options);

@@ -183,6 +183,18 @@ TEST(Record, CountsAGraphLaunchOnce) {
   EXPECT_EQ(row.device_work, 1500);
 }
 
+TEST(Record, TakesAGraphAsAWholeWhereAsked) {
+  const Recorded run = record("graph 30", "--graphs whole");
+  const trace::LedgerRow row = ledger_of(run);
+  EXPECT_TRUE(row.is_closed());
+  EXPECT_EQ(row.launched, 30);
+  EXPECT_EQ(row.device_work, 30);
+  const ReadBack read(run.file());
+  const auto graphs = read.named("CUDA graph 3");
+  ASSERT_EQ(graphs.size(), 30U);
+  EXPECT_EQ(read.trace.duration(graphs[0]), 5'000) << "50 nodes of 100 ns";
+}
+
 TEST(Record, ExpectsNoWorkOfLaunchesThatAGraphCaptures) {
   for (const char* options : {"", "--light"}) {
     const Recorded run = record("capture 20", options);
