@@ -1,28 +1,10 @@
 #include "cupti_collector/activities.hpp"
 
-#include <array>
 #include <utility>
 
 namespace interlace::collector {
 
 namespace {
-
-using Kind = std::pair<CUpti_ActivityKind, const char*>;
-
-/// CUPTI keeps order among kinds by itself; the device and its contexts come first so that they are known early.
-constexpr std::array kKinds{
-    Kind{CUPTI_ACTIVITY_KIND_DEVICE, "devices"},
-    Kind{CUPTI_ACTIVITY_KIND_CONTEXT, "contexts"},
-    Kind{CUPTI_ACTIVITY_KIND_STREAM, "streams"},
-    Kind{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
-    Kind{CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
-    Kind{CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices"},
-    Kind{CUPTI_ACTIVITY_KIND_MEMSET, "memsets"},
-    // Since CUDA 12.9 neither of these two brings the other.
-    Kind{CUPTI_ACTIVITY_KIND_CUDA_EVENT, "event records"},
-    Kind{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation"},
-    Kind{CUPTI_ACTIVITY_KIND_OVERHEAD, "profiler overhead"},
-};
 
 CallTable table_of(const CuptiLibrary& cupti, CUpti_CallbackDomain domain) {
   return CallTable([&cupti, domain](std::uint32_t number) {
@@ -42,11 +24,25 @@ bool is_essential(CallRole role) {
 Activities::Activities(const CuptiLibrary& cupti, bool light, bool whole_graphs)
     : cupti_(cupti),
       light_(light),
-      kinds_(kKinds.begin(), kKinds.end()),
+      // Since CUDA 12.9 neither of the first two brings the other.
+      of_calls_{{CUPTI_ACTIVITY_KIND_CUDA_EVENT, "event records"},
+                {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation"},
+                {CUPTI_ACTIVITY_KIND_OVERHEAD, "profiler overhead"}},
+      of_work_{{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
+               {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
+               {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices"},
+               {CUPTI_ACTIVITY_KIND_MEMSET, "memsets"}},
       runtime_(table_of(cupti, CUPTI_CB_DOMAIN_RUNTIME_API)),
       driver_(table_of(cupti, CUPTI_CB_DOMAIN_DRIVER_API)) {
-  if (!light) kinds_.emplace_back(CUPTI_ACTIVITY_KIND_MEMORY2, "allocations");
-  if (whole_graphs) kinds_.emplace_back(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "whole graphs");
+  if (!light) of_calls_.emplace_back(CUPTI_ACTIVITY_KIND_MEMORY2, "allocations");
+  if (whole_graphs) of_work_.emplace_back(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "whole graphs");
+}
+
+void Activities::enable_kinds(const Kinds& kinds, std::vector<std::string>& refused) const {
+  for (const auto& [kind, name] : kinds) {
+    const CUptiResult status = cupti_.enable(kind);
+    if (status != CUPTI_SUCCESS) refused.push_back(std::string(name) + ": " + cupti_.describe(status));
+  }
 }
 
 void Activities::enable_calls(std::vector<std::string>& refused) {
@@ -68,21 +64,29 @@ void Activities::enable_calls(std::vector<std::string>& refused) {
   }
 }
 
+std::vector<std::string> Activities::enable_places() {
+  std::vector<std::string> refused;
+  enable_kinds({{CUPTI_ACTIVITY_KIND_DEVICE, "devices"},
+                {CUPTI_ACTIVITY_KIND_CONTEXT, "contexts"},
+                {CUPTI_ACTIVITY_KIND_STREAM, "streams"}},
+               refused);
+  return refused;
+}
+
 std::vector<std::string> Activities::enable() {
   std::vector<std::string> refused;
   if (cupti_.enable_all_sync_records != nullptr) cupti_.enable_all_sync_records(0);
-  for (const auto& [kind, name] : kinds_) {
-    const CUptiResult status = cupti_.enable(kind);
-    if (status != CUPTI_SUCCESS) refused.push_back(std::string(name) + ": " + cupti_.describe(status));
-  }
+  // Work first: a launch that is told of must not run unseen.
+  enable_kinds(of_work_, refused);
+  enable_kinds(of_calls_, refused);
   enable_calls(refused);
   return refused;
 }
 
-void Activities::disable() {
-  for (const auto& [kind, name] : kinds_) cupti_.disable(kind);
+void Activities::disable_calls() {
   cupti_.disable(CUPTI_ACTIVITY_KIND_RUNTIME);
   cupti_.disable(CUPTI_ACTIVITY_KIND_DRIVER);
+  for (const auto& [kind, name] : of_calls_) cupti_.disable(kind);
   if (cupti_.enable_runtime_api == nullptr || cupti_.enable_driver_api == nullptr) return;
   for (std::uint32_t number = 1; light_ && number < runtime_.calls().size(); ++number) {
     if (is_essential(runtime_.calls()[number].role)) cupti_.enable_runtime_api(number, 0);
@@ -90,6 +94,10 @@ void Activities::disable() {
   for (std::uint32_t number = 1; number < driver_.calls().size(); ++number) {
     if (is_essential(driver_.calls()[number].role)) cupti_.enable_driver_api(number, 0);
   }
+}
+
+void Activities::disable_work() {
+  for (const auto& [kind, name] : of_work_) cupti_.disable(kind);
 }
 
 }  // namespace interlace::collector

@@ -102,6 +102,11 @@ void LaunchLedger::call(std::int64_t correlation, bool must_work) {
   add(correlation, static_cast<std::uint8_t>(must_work ? kCalled | kMustWork : kCalled));
 }
 
+bool LaunchLedger::knows_call(std::int64_t correlation) const {
+  if (correlation >= ring_end_) return false;
+  return correlation < ring_end_ - kRingSize || (ring_[place(correlation)] & kCalled) != 0;
+}
+
 void LaunchLedger::work(std::int64_t correlation, bool timed) {
   if (timed) ++device_work_;
   add(correlation, timed ? kTimed : kUntimed);

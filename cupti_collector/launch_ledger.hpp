@@ -28,6 +28,8 @@ class LaunchLedger {
   /// Records that the driver had no buffer for.
   void dropped(std::int64_t records) { dropped_ += records; }
 
+  /// Whether the call was told of; taken to be so where it is long ago.
+  [[nodiscard]] bool knows_call(std::int64_t correlation) const;
   /// Calls whose work has to come still.
   [[nodiscard]] std::int64_t pending() const { return counts_[kPending]; }
 

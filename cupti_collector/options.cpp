@@ -14,6 +14,13 @@ constexpr const char* kBufferBytes = "INTERLACE_RECORD_BUFFER_BYTES";
 constexpr const char* kBuffersLimit = "INTERLACE_RECORD_BUFFERS_BYTES";
 constexpr const char* kLight = "INTERLACE_RECORD_LIGHT";
 constexpr const char* kWholeGraphs = "INTERLACE_RECORD_WHOLE_GRAPHS";
+constexpr const char* kBegin = "INTERLACE_RECORD_BEGIN_NS";
+constexpr const char* kEnd = "INTERLACE_RECORD_END_NS";
+constexpr const char* kStepName = "INTERLACE_RECORD_STEP_NAME";
+constexpr const char* kSkip = "INTERLACE_RECORD_SKIP";
+constexpr const char* kSteps = "INTERLACE_RECORD_STEPS";
+constexpr const char* kStartsOff = "INTERLACE_RECORD_STARTS_OFF";
+constexpr const char* kMostBytes = "INTERLACE_RECORD_MOST_BYTES";
 
 /// CUPTI wants room for some records of each kind in a buffer.
 constexpr std::int64_t kSmallestBuffer = 64 << 10;
@@ -47,8 +54,32 @@ std::vector<std::pair<std::string, std::string>> to_environment(const Options& o
           {kBufferBytes, std::to_string(options.buffer_bytes)},
           {kBuffersLimit, std::to_string(options.buffers_limit)},
           {kLight, options.light ? "1" : "0"},
-          {kWholeGraphs, options.whole_graphs ? "1" : "0"}};
+          {kWholeGraphs, options.whole_graphs ? "1" : "0"},
+          {kBegin, std::to_string(options.plan.begin)},
+          {kEnd, options.plan.end ? std::to_string(*options.plan.end) : std::string()},
+          {kStepName, options.plan.step_name},
+          {kSkip, std::to_string(options.plan.skip)},
+          {kSteps, std::to_string(options.plan.steps)},
+          {kStartsOff, options.plan.starts_off ? "1" : "0"},
+          {kMostBytes, std::to_string(options.most_bytes)}};
 }
+
+namespace {
+
+Plan plan_from(const std::function<const char*(const char*)>& variable) {
+  Plan plan;
+  read_number(variable, kBegin, 0, plan.begin);
+  if (const char* end = variable(kEnd); end != nullptr && *end != '\0') {
+    read_number(variable, kEnd, plan.begin, plan.end.emplace());
+  }
+  if (const char* name = variable(kStepName)) plan.step_name = name;
+  read_number(variable, kSkip, 0, plan.skip);
+  read_number(variable, kSteps, 0, plan.steps);
+  read_flag(variable, kStartsOff, plan.starts_off);
+  return plan;
+}
+
+}  // namespace
 
 std::optional<Options> options_from(const std::function<const char*(const char*)>& variable) {
   const char* folder = variable(kFolder);
@@ -62,6 +93,8 @@ std::optional<Options> options_from(const std::function<const char*(const char*)
   read_number(variable, kBuffersLimit, options.buffer_bytes, options.buffers_limit);
   read_flag(variable, kLight, options.light);
   read_flag(variable, kWholeGraphs, options.whole_graphs);
+  options.plan = plan_from(variable);
+  read_number(variable, kMostBytes, 0, options.most_bytes);
   return options;
 }
 

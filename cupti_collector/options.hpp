@@ -16,6 +16,21 @@ namespace interlace::collector {
 
 inline constexpr ErrorCode kBadOption{"record.bad_option"};
 
+/// What part of a program to record; by default, all of it.
+struct Plan {
+  Nanoseconds begin = 0;  ///< since the first CUDA call
+  std::optional<Nanoseconds> end;
+  /// Or by steps: each begins with a mark or a range of this name. The first `skip` are left out, then `steps` are
+  /// recorded. Empty: not by steps.
+  std::string step_name;
+  std::int64_t skip = 0;
+  std::int64_t steps = 0;
+  bool starts_off = false;  ///< recording begins where somebody says so
+
+  [[nodiscard]] bool begins_off() const { return starts_off || begin > 0 || !step_name.empty(); }
+  bool operator==(const Plan&) const = default;
+};
+
 /// How to record. `interlace record` passes it to the programs that it starts through the environment.
 struct Options {
   std::filesystem::path folder;  ///< where the files of the recording go
@@ -30,6 +45,9 @@ struct Options {
 
   /// A launch of a CUDA graph is one operation, not one for each of its nodes.
   bool whole_graphs = false;
+
+  Plan plan;
+  Bytes most_bytes = 0;  ///< of a process's file: recording stops there; 0: no limit
 
   bool operator==(const Options&) const = default;
 };

@@ -60,6 +60,7 @@ bool Recorder::open_file() {
   std::vector<trace::Device> devices;
   for (auto& [ordinal, device] : facts.devices) devices.push_back(std::move(device));
   file_.open(std::move(devices));
+  if (is_stopped_) file_.rows().stopped(0);
   return true;
 }
 
@@ -80,6 +81,18 @@ void Recorder::write_buffers() {
     file_.ledger().dropped(static_cast<std::int64_t>(dropped));
     has_news_ = true;
   }
+}
+
+void Recorder::stopped(Nanoseconds time) {
+  ranges_.stopped(time);
+  is_stopped_ = true;
+  flaws_.count(kStopped);
+  if (file_.is_open()) file_.rows().stopped(time);
+}
+
+void Recorder::resumed(Nanoseconds time) {
+  ranges_.resumed(time);
+  if (std::exchange(is_stopped_, false) && file_.is_open()) file_.rows().resumed();
 }
 
 void Recorder::write_range(const NamedRange& range) {

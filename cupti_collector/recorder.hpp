@@ -31,6 +31,8 @@ inline constexpr DiagnosticKind kLostMarks{"record.lost_marks", Severity::kDataL
 inline constexpr DiagnosticKind kOpenRange{"record.open_range", Severity::kInfo,
                                            "ranges that were still open when the recording ended; they end there",
                                            "none needed"};
+inline constexpr DiagnosticKind kStopped{"record.stopped", Severity::kInfo, "times that recording was stopped",
+                                         "what the program did meanwhile is not in the recording"};
 inline constexpr DiagnosticKind kUnmatchedPop{"record.unmatched_pop", Severity::kInfo,
                                               "ends of ranges that began before the recording, or never",
                                               "none needed where recording began later"};
@@ -47,8 +49,8 @@ class Recorder {
   /// Takes all that was handed over and counts it as lost.
   void discard();
   /// Recording stopped or went on at this time: what the program says of itself meanwhile is left out.
-  void stopped(Nanoseconds time) { ranges_.stopped(time); }
-  void resumed(Nanoseconds time) { ranges_.resumed(time); }
+  void stopped(Nanoseconds time);
+  void resumed(Nanoseconds time);
   /// Ends the file, where there is one.
   void close(Nanoseconds now);
 
@@ -89,6 +91,7 @@ class Recorder {
   std::int64_t discarded_ = 0;
   std::function<void()> progress_ = [] {};
   bool has_news_ = false;
+  bool is_stopped_ = false;
 };
 
 }  // namespace interlace::collector

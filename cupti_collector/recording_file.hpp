@@ -38,6 +38,8 @@ class RecordingFile {
   /// Makes the file. Throws Error `record.cannot_create`.
   void open(std::vector<trace::Device> devices);
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Bytes written.
+  [[nodiscard]] Bytes size() const { return output_.size(); }
   [[nodiscard]] int descriptor() const { return output_.descriptor(); }
 
   /// REQUIRES for all below: is_open().

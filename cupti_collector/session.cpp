@@ -22,6 +22,8 @@ constexpr std::size_t kReserve = 8;
 /// How long the end waits for work that is still running before it takes what there is, and how it divides that.
 constexpr Nanoseconds kLongestWaitForWork = 200 * kMillisecond;
 constexpr milliseconds kPauseForWork{5};
+/// How long a stop in the midst of the program does.
+constexpr Nanoseconds kLongestDraining = 2 * kSecond;
 constexpr milliseconds kLongestPause{200};
 /// Full buffers are written at least this often, also where unfinished ones are fetched more seldom.
 constexpr Nanoseconds kLongestRound = 20 * kMillisecond;
@@ -45,6 +47,7 @@ std::string producer_of(const std::optional<CuptiLibrary>& cupti) {
 Session::Session(Options options, RankIdentity identity)
     : options_(std::move(options)),
       pool_(options_.buffer_bytes, options_.buffers_limit, 0),
+      control_(options_.folder),
       file_({options_.folder, identity, options_.run_id, {}},
             {getpid(),
              [this](ApiDomain domain, std::uint32_t function) {
@@ -61,7 +64,14 @@ bool Session::start(const CuptiCallbacks& callbacks) {
   if (!start_cupti(callbacks)) cupti_.reset();
   file_.set_producer(producer_of(cupti_));
   recorder_.emplace(cupti_ ? &*cupti_ : nullptr, pool_, events_, file_);
-  is_recording_ = true;
+  started_ = recording_time();
+  // By steps, or by word, recording begins elsewhere.
+  has_begun_ = !options_.plan.begins_off() || options_.plan.starts_off || !options_.plan.step_name.empty();
+  if (options_.plan.begins_off()) {
+    switches_.push_back({false, 0});
+  } else {
+    set_on(true);
+  }
   // The program's signals are for the program's threads.
   sigset_t all;
   sigset_t before;
@@ -92,7 +102,7 @@ bool Session::start_cupti(const CuptiCallbacks& callbacks) {
     return false;
   }
   activities_.emplace(*cupti_, options_.light, options_.whole_graphs);
-  enable_kinds();
+  for (const std::string& refused : activities_->enable_places()) note("not recorded: " + refused);
   for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
     cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id);
   }
@@ -140,12 +150,22 @@ void Session::set_attributes() {
   cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 }
 
-void Session::enable_kinds() {
-  for (const std::string& refused : activities_->enable()) note("not recorded: " + refused);
+void Session::add_event(const HostEvents::Event& event) noexcept {
+  if (is_abandoned_.load(std::memory_order_relaxed)) return;
+  const auto is_on = steps_.on(event);
+  if (is_on && has_started_) set_on(*is_on);
+  events_.add(event);
 }
 
-void Session::switch_to(bool is_on) {
-  const std::lock_guard lock(mutex_);
+void Session::set_on(bool is_on) {
+  const std::lock_guard lock(switch_mutex_);
+  if (is_recording_.exchange(is_on) == is_on) return;
+  if (cupti_ && is_on) {
+    for (const std::string& refused : activities_->enable()) note("not recorded: " + refused);
+  }
+  if (cupti_ && !is_on) activities_->disable_calls();
+  is_draining_ = !is_on;
+  const std::lock_guard lock_of_writer(mutex_);
   switches_.push_back({is_on, recording_time()});
 }
 
@@ -155,20 +175,54 @@ void Session::tell_switches() {
     const std::lock_guard lock(mutex_);
     switches.swap(switches_);
   }
-  for (const Switch& one : switches) one.is_on ? recorder_->resumed(one.time) : recorder_->stopped(one.time);
+  for (const Switch& one : switches) {
+    if (one.is_on) {
+      recorder_->resumed(one.time);
+    } else {
+      recorder_->stopped(one.time);
+    }
+  }
 }
 
 void Session::pause() {
-  if (is_abandoned_ || !is_recording_.exchange(false)) return;
-  switch_to(false);
-  if (cupti_) activities_->disable();
-  flush(kLongestPause);
+  if (is_abandoned_ || !has_started_) return;
+  set_on(false);
+  const Nanoseconds latest = recording_time() + Nanoseconds{kLongestPause.count()} * kMillisecond;
+  do {
+    flush(kLongestPause);
+  } while (is_draining_ && recording_time() < latest);
 }
 
 void Session::resume() {
-  if (is_abandoned_ || !has_started_ || is_recording_.exchange(true)) return;
-  if (cupti_) enable_kinds();
-  switch_to(true);
+  if (!is_abandoned_ && has_started_) set_on(true);
+}
+
+void Session::follow_plan(Nanoseconds now) {
+  const Plan& plan = options_.plan;
+  if (!has_begun_ && now - started_ >= plan.begin) {
+    has_begun_ = true;
+    set_on(true);
+  }
+  if (const auto is_on = control_.changed(now)) set_on(*is_on);
+  const bool is_too_large = options_.most_bytes > 0 && file_.size() >= options_.most_bytes;
+  const bool is_over = plan.end && now - started_ >= *plan.end;
+  if (has_ended_ || (!is_too_large && !is_over)) return;
+  has_ended_ = true;
+  set_on(false);
+  if (is_too_large) note("the file has reached its largest size (--max-mb): nothing after that is recorded");
+}
+
+void Session::end_draining(Nanoseconds now) {
+  if (!is_draining_) {
+    draining_since_.reset();
+    return;
+  }
+  if (!draining_since_) draining_since_ = now;
+  if (is_work_pending_ && now - *draining_since_ < kLongestDraining) return;
+  const std::lock_guard lock(switch_mutex_);
+  if (is_recording_) return;
+  if (cupti_) activities_->disable_work();
+  is_draining_ = false;
 }
 
 void Session::flush(milliseconds longest) {
@@ -240,12 +294,12 @@ void Session::collect(bool is_last) {
   } catch (const std::exception& error) {
     has_failed_ = true;
     note("the recording ends here, the program goes on: " + std::string(error.what()));
-    if (cupti_) activities_->disable();
+    set_on(false);
+    if (cupti_) activities_->disable_work();
   }
 }
 
 void Session::end_recording() {
-  is_recording_ = false;
   const Nanoseconds latest = recording_time() + kLongestWaitForWork;
   do {
     fetch(0);
@@ -253,7 +307,12 @@ void Session::end_recording() {
     ++rounds_;
     if (is_work_pending_) std::this_thread::sleep_for(kPauseForWork);
   } while (is_work_pending_ && !has_failed_ && recording_time() < latest);
-  if (cupti_) activities_->disable();
+  {
+    const std::lock_guard lock(switch_mutex_);
+    is_recording_ = false;
+    if (cupti_) activities_->disable_calls();
+    if (cupti_) activities_->disable_work();
+  }
   fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   ++rounds_;
   collect(true);
@@ -279,11 +338,13 @@ void Session::step(std::unique_lock<std::mutex>& lock) {
   const bool is_asked = answered > flushes_done_;
   lock.unlock();
   const Nanoseconds now = recording_time();
-  if (is_asked || now - last_fetch_ >= options_.flush_period) {
+  if (is_asked || (now - last_fetch_ >= options_.flush_period && (is_recording_ || is_draining_))) {
     fetch(0);
     last_fetch_ = now;
   }
   collect(false);
+  end_draining(now);
+  follow_plan(now);
   if (cupti_) pool_.keep_free(kReserve);
   lock.lock();
   flushes_done_ = answered;

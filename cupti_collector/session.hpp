@@ -13,11 +13,13 @@
 
 #include "cupti_collector/activities.hpp"
 #include "cupti_collector/buffer_pool.hpp"
+#include "cupti_collector/control_file.hpp"
 #include "cupti_collector/cupti_library.hpp"
 #include "cupti_collector/host_events.hpp"
 #include "cupti_collector/options.hpp"
 #include "cupti_collector/recorder.hpp"
 #include "cupti_collector/recording_file.hpp"
+#include "cupti_collector/step_counter.hpp"
 
 namespace interlace::collector {
 
@@ -44,9 +46,7 @@ class Session {
   bool start(const CuptiCallbacks& callbacks);
   [[nodiscard]] bool has_started() const { return has_started_; }
   /// Takes what the program says of itself, also before `start` and while paused. Any thread.
-  void add_event(const HostEvents::Event& event) noexcept {
-    if (!is_abandoned_.load(std::memory_order_relaxed)) events_.add(event);
-  }
+  void add_event(const HostEvents::Event& event) noexcept;
   /// Stops and resumes recording; what was launched before is still written. Any thread.
   void pause();
   void resume();
@@ -64,10 +64,11 @@ class Session {
   bool start_cupti(const CuptiCallbacks& callbacks);
   [[nodiscard]] bool subscribe(CUpti_CallbackFunc callback);
   void set_attributes();
-  void enable_kinds();
+  void set_on(bool is_on);
+  void follow_plan(Nanoseconds now);
+  void end_draining(Nanoseconds now);
   void run();
   void step(std::unique_lock<std::mutex>& lock);
-  void switch_to(bool is_on);
   void tell_switches();
   void collect(bool is_last);
   void fetch(std::uint32_t flag);
@@ -77,6 +78,8 @@ class Session {
   Options options_;
   BufferPool pool_;
   HostEvents events_;
+  StepCounter steps_{options_.plan};
+  ControlFile control_;
   std::optional<CuptiLibrary> cupti_;
   std::optional<Activities> activities_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
@@ -84,12 +87,14 @@ class Session {
   std::optional<Recorder> recorder_;
   std::atomic<bool> has_started_{false};
   std::atomic<bool> is_recording_{false};
+  std::atomic<bool> is_draining_{false};  ///< stopped, but the work of what was launched is still to come
   std::atomic<bool> is_abandoned_{false};
   std::atomic<bool> is_work_pending_{false};  ///< launched, and not handed over yet
   std::atomic<int> descriptor_{-1};
   std::atomic<std::uint64_t> rounds_{0};  ///< of the writer, to see it move on
 
-  std::mutex mutex_;  ///< of all below
+  std::mutex switch_mutex_;  ///< of what CUPTI records
+  std::mutex mutex_;         ///< of all below
   std::condition_variable wake_;
   std::condition_variable done_;
   std::uint64_t flushes_wanted_ = 0;
@@ -103,7 +108,12 @@ class Session {
   bool is_finished_ = false;
   bool has_failed_ = false;
   std::thread thread_;
-  Nanoseconds last_fetch_ = 0;  ///< of the writer alone
+  // Of the writer alone.
+  Nanoseconds last_fetch_ = 0;
+  Nanoseconds started_ = 0;
+  std::optional<Nanoseconds> draining_since_;
+  bool has_begun_ = false;  ///< the plan's begin is behind us
+  bool has_ended_ = false;  ///< its end, or the limit on the file's size
 };
 
 }  // namespace interlace::collector

@@ -132,6 +132,51 @@ void TraceRows::write_fact(trace::SyncFact fact, std::optional<StreamKey> stream
   writer_.add_sync_fact(fact);
 }
 
+void TraceRows::stopped(Nanoseconds time) {
+  stopped_at_ = time;
+  first_call_.reset();
+  edge_ends_ = std::numeric_limits<std::int64_t>::max();
+}
+
+void TraceRows::resumed() {
+  constexpr std::int64_t kRoundsOfAnEdge = 5;
+  if (!stopped_at_) return;
+  stopped_at_.reset();
+  edge_ends_ = rounds_ + kRoundsOfAnEdge;
+}
+
+template <class Record>
+bool TraceRows::has_to_wait(const Record& record) {
+  if (rounds_ >= edge_ends_ || is_settling_) return false;
+  const std::int64_t correlation = correlations_.widen(record.correlation);
+  if (ledger_.knows_call(correlation)) return false;
+  at_edge_.push_back({record, correlation, rounds_});
+  return true;
+}
+
+bool TraceRows::is_left_out(std::int64_t correlation, std::uint64_t start) const {
+  if (stopped_at_) return static_cast<Nanoseconds>(start) > *stopped_at_;
+  return !first_call_ || correlation < *first_call_;
+}
+
+void TraceRows::settle_edge() {
+  ++rounds_;
+  is_settling_ = true;
+  std::vector<Waiting> left;
+  for (Waiting& waiting : std::exchange(at_edge_, {})) {
+    const auto start = std::visit([](const auto& work) { return work.start; }, waiting.work);
+    if (ledger_.knows_call(waiting.correlation)) {
+      std::visit([this](const auto& work) { on(work); }, waiting.work);
+    } else if (waiting.round + 1 >= rounds_) {
+      left.push_back(std::move(waiting));  // its call may come with the next buffers
+    } else if (!is_left_out(waiting.correlation, start)) {
+      std::visit([this](const auto& work) { on(work); }, waiting.work);
+    }
+  }
+  at_edge_ = std::move(left);
+  is_settling_ = false;
+}
+
 template <class Record>
 std::optional<trace::IltWriter::Common> TraceRows::device_work(const Record& record) {
   const std::int64_t correlation = correlations_.widen(record.correlation);
@@ -147,6 +192,7 @@ std::optional<trace::IltWriter::Common> TraceRows::device_work(const Record& rec
 }
 
 void TraceRows::on(const KernelRecord& kernel) {
+  if (has_to_wait(kernel)) return;
   auto common = device_work(kernel);
   if (!common) return;
   const KernelNames::Known& name = kernel_names_.find(kernel.name, writer_);
@@ -165,6 +211,7 @@ void TraceRows::on(const KernelRecord& kernel) {
 }
 
 void TraceRows::on(const CopyRecord& copy) {
+  if (has_to_wait(copy)) return;
   auto common = device_work(copy);
   if (!common) return;
   // What the name is made of.
@@ -188,6 +235,7 @@ void TraceRows::on(const CopyRecord& copy) {
 }
 
 void TraceRows::on(const GraphRecord& graph) {
+  if (has_to_wait(graph)) return;
   auto common = device_work(graph);
   if (!common) return;
   common->name = writer_.intern("CUDA graph " + std::to_string(graph.graph));
@@ -210,6 +258,7 @@ void TraceRows::on(const CallRecord& call) {
   const std::int64_t correlation = correlations_.widen(call.correlation);
   const bool succeeded = call.result == 0;
   account(call, known.role, correlation);
+  if (!stopped_at_ && (!first_call_ || correlation < *first_call_)) first_call_ = correlation;
   if (known.role == CallRole::kMemory) memory_.call(correlation, call.thread);
   const trace::IltWriter::Common common{.lane = thread_lane(call.thread),
                                         .name = known.name,
@@ -288,7 +337,10 @@ void TraceRows::write_memory(bool all) {
   }
 }
 
-void TraceRows::settle() { write_memory(false); }
+void TraceRows::settle() {
+  settle_edge();
+  write_memory(false);
+}
 
 void TraceRows::range(std::int64_t thread, std::string_view name, Nanoseconds start, Nanoseconds duration,
                       trace::RangeKind kind) {
@@ -301,6 +353,8 @@ void TraceRows::name_thread(std::int64_t thread, std::string_view name) {
 }
 
 void TraceRows::finish() {
+  settle_edge();
+  settle_edge();
   write_memory(true);
   if (const auto begin = captures_.first_open()) ledger_.capture(*begin, std::numeric_limits<std::int64_t>::max());
   for (const WaitingFact& waiting : std::exchange(waiting_, {})) writer_.add_sync_fact(waiting.fact);

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "cupti_collector/calls.hpp"
@@ -52,6 +53,9 @@ class TraceRows : public RecordSink {
 
   void name_thread(std::int64_t thread, std::string_view name);
 
+  /// Recording stopped or went on at this time. Work around such times may be of launches that are left out.
+  void stopped(Nanoseconds time);
+  void resumed();
   /// To be called once the buffers of a round are through: writes what waited for other records of its moment.
   void settle();
   /// Writes what still waits for a device, without its stream.
@@ -83,6 +87,11 @@ class TraceRows : public RecordSink {
   /// Tells the ledger of launches and captures.
   void account(const CallRecord& call, CallRole role, std::int64_t correlation);
   void write_memory(bool all);
+  /// Whether the work waits for its call: then it is kept until `settle`.
+  template <class Record>
+  [[nodiscard]] bool has_to_wait(const Record& record);
+  [[nodiscard]] bool is_left_out(std::int64_t correlation, std::uint64_t start) const;
+  void settle_edge();
   /// None where the work has no times; the ledger has it then.
   template <class Record>
   [[nodiscard]] std::optional<trace::IltWriter::Common> device_work(const Record& record);
@@ -93,6 +102,18 @@ class TraceRows : public RecordSink {
   LaunchLedger& ledger_;
   CorrelationWidener correlations_;
   CaptureWatch captures_;
+  /// Around a stop: work whose call is not known, with the round it came in.
+  struct Waiting {
+    std::variant<KernelRecord, CopyRecord, GraphRecord> work;
+    std::int64_t correlation = 0;
+    std::int64_t round = 0;
+  };
+  std::vector<Waiting> at_edge_;
+  std::optional<Nanoseconds> stopped_at_;
+  std::optional<std::int64_t> first_call_;  ///< since recording went on
+  bool is_settling_ = false;
+  std::int64_t rounds_ = 0;
+  std::int64_t edge_ends_ = 0;  ///< in which round
   DriverMemory memory_;
   KernelNames kernel_names_;
   std::map<std::uint32_t, trace::StringId> copy_names_;

@@ -65,11 +65,15 @@ std::optional<int> failure_of(int failure_pipe) {
   return bytes == sizeof(failure) ? std::optional(failure) : std::nullopt;
 }
 
-int wait_for(pid_t program, const BlockedSignals& signals) {
+int wait_for(pid_t program, const BlockedSignals& signals, const std::function<void()>& on_toggle) {
   for (;;) {
     int status = 0;
     if (waitpid(program, &status, WNOHANG) == program) return status;
     const siginfo_t signal = signals.wait();
+    if (signal.si_signo == SIGUSR2 && on_toggle) {
+      on_toggle();
+      continue;
+    }
     // The terminal sends to all of its foreground group, the program included.
     if (signal.si_signo != SIGCHLD && signal.si_code != SI_KERNEL) kill(program, signal.si_signo);
   }
@@ -85,7 +89,8 @@ std::string ProgramEnd::in_words() const {
 }
 
 ProgramEnd run_program(const std::vector<std::string>& command,
-                       const std::vector<std::pair<std::string, std::string>>& environment) {
+                       const std::vector<std::pair<std::string, std::string>>& environment,
+                       const std::function<void()>& on_toggle) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): this process has one thread
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   std::array<int, 2> pipe_ends{};
@@ -102,7 +107,7 @@ ProgramEnd run_program(const std::vector<std::string>& command,
   close(pipe_ends[1]);
   const auto failure = failure_of(pipe_ends[0]);
   close(pipe_ends[0]);
-  const int status = wait_for(program, signals);
+  const int status = wait_for(program, signals, on_toggle);
   if (failure) {
     throw Error(kCannotRun, command.front(), std::string("the program cannot be started: ") + std::strerror(*failure),
                 "check its name and permissions");

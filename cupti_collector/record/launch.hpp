@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,9 +23,11 @@ struct ProgramEnd {
 
 /// Runs a program with more variables in its environment and waits for its end. It keeps standard input, output and
 /// error and the terminal; signals meant for it reach it: those sent to this process alone are passed on, those of the
-/// terminal it has already. Throws Error record.cannot_run where it cannot be started.
+/// terminal it has already. on_toggle, where there is one, takes SIGUSR2 in the program's place. Throws Error
+/// record.cannot_run where it cannot be started.
 [[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& command,
-                                     const std::vector<std::pair<std::string, std::string>>& environment);
+                                     const std::vector<std::pair<std::string, std::string>>& environment,
+                                     const std::function<void()>& on_toggle = {});
 
 /// Ends this process as the program ended: by the same signal, or with the same status.
 [[noreturn]] void end_like(const ProgramEnd& program);

@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <random>
 
+#include "cupti_collector/control_file.hpp"
 #include "cupti_collector/options.hpp"
 #include "cupti_collector/record/launch.hpp"
 #include "cupti_collector/record/recorded_files.hpp"
@@ -21,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace interlace::collector;  // the program is a part of it
+using interlace::Nanoseconds;
 
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
@@ -35,6 +38,13 @@ struct Request {
   std::int64_t buffers_mib = 256;
   bool light = false;
   std::string graphs = "nodes";
+  std::string window;
+  std::int64_t steps = 0;
+  std::int64_t skip = 0;
+  std::string step_name = "step";
+  bool start_off = false;
+  bool control = false;
+  std::int64_t most_mb = 0;
   std::string cupti;
   std::string library;
   std::vector<std::string> command;
@@ -49,6 +59,41 @@ fs::path find_library(const std::string& asked) {
   }
   throw interlace::Error(kCannotRun, (here / "../lib/libinterlace_collector.so").lexically_normal().string(),
                          "the collector library is not there", "build it, or name it with --library");
+}
+
+Nanoseconds to_nanoseconds(const std::string& seconds) {
+  std::size_t end = 0;
+  double value = -1;
+  try {
+    value = std::stod(seconds, &end);
+  } catch (const std::exception&) {
+    end = 0;
+  }
+  constexpr double kLongest = 1e9;
+  if (end == 0 || end != seconds.size() || !(value >= 0 && value <= kLongest)) {
+    throw interlace::Error(kBadOption, "--window", "'" + seconds + "' is no time in seconds", "say --window 10:20");
+  }
+  return static_cast<Nanoseconds>(value * 1e9);
+}
+
+/// What part of the program to record.
+Plan plan_of(const Request& request) {
+  Plan plan;
+  plan.starts_off = request.start_off;
+  if (request.steps > 0 || request.skip > 0) {
+    plan.step_name = request.step_name;
+    plan.steps = request.steps;
+    plan.skip = request.skip;
+  }
+  if (request.window.empty()) return plan;
+  const std::size_t colon = request.window.find(':');
+  plan.begin = to_nanoseconds(request.window.substr(0, colon));
+  if (colon != std::string::npos) plan.end = to_nanoseconds(request.window.substr(colon + 1));
+  if (plan.end && *plan.end <= plan.begin) {
+    throw interlace::Error(kBadOption, "--window", "'" + request.window + "' ends before it begins",
+                           "say --window 10:20");
+  }
+  return plan;
 }
 
 std::string new_run_id() {
@@ -69,6 +114,8 @@ int record(const Request& request) {
   options.buffers_limit = request.buffers_mib << 20;
   options.light = request.light;
   options.whole_graphs = request.graphs == "whole";
+  options.plan = plan_of(request);
+  options.most_bytes = request.most_mb * 1'000'000;
   auto environment = to_environment(options);
   const std::string library = find_library(request.library).string();
   for (const char* injection : kInjections) {
@@ -78,11 +125,19 @@ int record(const Request& request) {
       write_log(options.folder, "note", std::string(other) + " is not injected: only one library can be");
     }
   }
-  const ProgramEnd program = run_program(request.command, environment);
+  std::function<void()> on_toggle;
+  if (request.control) {
+    on_toggle = [&options, is_on = !options.plan.begins_off()]() mutable {
+      is_on = !ControlFile::read(ControlFile::file(options.folder)).value_or(is_on);
+      static_cast<void>(ControlFile::write(options.folder, is_on));
+    };
+  }
+  const ProgramEnd program = run_program(request.command, environment, on_toggle);
   const auto files = close_files(options.folder);
   const auto log = read_log(options.folder);
   std::error_code ignored;
   fs::remove(session_log_file(options.folder), ignored);
+  fs::remove(ControlFile::file(options.folder), ignored);
   if (!request.quiet) {
     const bool has_driver = !files.empty() || dlopen("libcuda.so.1", RTLD_LAZY) != nullptr;
     std::cerr << summary(request.out, program, files, log, has_driver) << std::flush;
@@ -105,6 +160,20 @@ int run(int argc, char** argv) {
                  "Record a launch of a CUDA graph node by node, or, at less cost, as a whole")
       ->capture_default_str()
       ->check(CLI::IsMember({"nodes", "whole"}));
+  app.add_option("--window", request.window, "Record from FROM to TO seconds after the program's first CUDA call")
+      ->type_name("FROM[:TO]")
+      ->excludes(app.add_option("--steps", request.steps, "Record so many steps of the program, then stop")
+                     ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000})))
+      ->excludes(app.add_option("--skip", request.skip, "Before that, let so many steps pass")
+                     ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000})));
+  app.add_option("--step-name", request.step_name, "The mark or range that begins a step")->capture_default_str();
+  app.add_flag("--start-off", request.start_off, "Begin to record when told to: see --control");
+  app.add_flag(
+      "--control", request.control,
+      "SIGUSR2 to this program stops recording and lets it go on, in all processes; so do the words `off` and\n"
+      "`on` in the file `control` of the recording's folder, with or without this flag");
+  app.add_option("--max-mb", request.most_mb, "Stop recording a process when its file is so large")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   app.add_option("--flush-ms", request.flush_ms, "Write this often; a killed program loses what is younger")
       ->capture_default_str()
       ->check(CLI::Range(1, 10'000));

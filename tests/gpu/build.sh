@@ -15,8 +15,9 @@ mkdir -p "$out/bin" "$out/lib"
 for program in launch_loop mixed_work ways_to_end; do
   "$nvcc" -O2 -std=c++17 -arch=sm_90 -cudart static -o "$out/bin/$program" "$here/$program.cu" -lpthread -ldl
 done
-"$nvcc" -O2 -std=c++17 -shared -Xcompiler -fPIC -cudart none -I"$cuda/extras/CUPTI/include" \
-  -o "$out/lib/libraw_cupti.so" "$here/raw_injection.cu" -L"$(dirname "$(find -L "$cuda" -name libcupti.so | head -1)")" -lcupti -lpthread
+# As C++: nvcc would put a CUDA runtime into it, which is not to be loaded before the program's.
+g++ -x c++ -O2 -std=c++17 -shared -fPIC -I"$cuda/include" -I"$cuda/extras/CUPTI/include" -o "$out/lib/libraw_cupti.so" \
+  "$here/raw_injection.cu" -x none -L"$(dirname "$(find -L "$cuda" -name libcupti.so | head -1)")" -lcupti -lpthread
 for program in interlace interlace-record; do
   strip -o "$out/bin/$program" "$built/bin/$program"
 done
