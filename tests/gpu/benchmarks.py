@@ -55,7 +55,7 @@ def added(results, name, base="bare"):
 def launch_configurations(run, mode, count, names):
     command = [run.bin("launch_loop"), mode, str(count)]
     interlace = {"interlace full": [], "interlace light": ["--light"], "interlace graph mode": ["--graphs", "whole"],
-                 "interlace light graph mode": ["--light", "--graphs", "whole"]}
+                 "interlace light driver": ["--light"], "interlace light runtime": ["--light"]}
 
     def bare():
         return timed(execute(run, command))
@@ -63,28 +63,49 @@ def launch_configurations(run, mode, count, names):
     def with_raw(kinds, **settings):
         return lambda: timed(raw(run, kinds, command, **settings))
 
-    def with_interlace(options):
-        return lambda: timed(list(record(run, "benchmark", command, options).values())[:3])
+    def with_interlace(name, options):
+        environment = {"INTERLACE_TEST_LIGHT": name.split()[-1]}
+        return lambda: timed(list(record(run, "benchmark", command, options, environment=environment).values())[:3])
 
-    raws = {"raw no kinds": ("none", {}), "raw kernels": ("kernels", {}), "raw kernels cleared": ("kernels", {"zeroed": 1}),
-            "raw kernels cleared shared": ("kernels", {"zeroed": 1, "per_thread": 0}),
-            "raw kernels+runtime": ("kernels_runtime", {}), "raw light": ("light", {}),
-            "raw light cleared": ("light", {"zeroed": 1}), "raw all": ("all", {}), "raw all cleared": ("all", {"zeroed": 1}),
-            "raw all flushed": ("all", {"flush_ms": 20})}
+    light = "kernels,copies,places,waits,driver_ordering"
+    raws = {"raw kernels": ("kernels", {}), "raw kernels cleared": ("kernels", {"zeroed": 1}), "raw light": (light, {}),
+            "raw all": (CALLS, {}), "raw all cleared": (CALLS, {"zeroed": 1})}
     configurations = {"bare": bare}
     for name in names:
         if name in raws:
             configurations[name] = with_raw(raws[name][0], **raws[name][1])
         else:
-            configurations[name] = with_interlace(interlace[name])
+            configurations[name] = with_interlace(name, interlace[name])
     return configurations
 
 
+CALLS = "kernels,copies,places,waits,memory,overhead,runtime_quiet,driver_ordering"
+KINDS = ["", "places", "kernels", "kernels,overhead", "kernels,waits", "kernels,runtime_ordering",
+         "kernels,driver_ordering", "kernels,runtime_ordering,driver_ordering", "kernels,runtime_quiet", "kernels,runtime",
+         "kernels,driver", "runtime_ordering", "driver_ordering", "kernels,copies,waits,driver_ordering", CALLS]
+
+
+def part_benchmark_kinds(run):
+    """What each kind adds, all in one process."""
+    for name, settings in (("", {}), (", cleared buffers", {"zeroed": 1}),
+                           (", cleared, one buffer for all threads", {"zeroed": 1, "per_thread": 0})):
+        os.environ["LAUNCH_LOOP_KINDS"] = ";".join(KINDS)
+        found = timed(raw(run, "", [run.bin("launch_loop"), "kinds", "30000"], 60, **settings))
+        run.keep(**{"ns_a_launch" + name: found})
+        run.say(f"  ns a launch{name}")
+        for kinds, value in found.items():
+            run.say(f"    {kinds or 'attached, no kinds':60} {value:9.1f}  {value - found['']:+9.1f}")
+    found = timed(raw(run, "", [sys.executable, os.path.join(run.tests, "torch_kinds.py"), *KINDS], 120))
+    run.keep(us_a_step=found)
+    run.say("  PyTorch training step, us")
+    for kinds, value in found.items():
+        run.say(f"    {kinds or 'attached, no kinds':60} {value:9.1f}  {value - found['']:+9.1f}")
+
+
 def part_benchmark_launches(run):
-    names = ["raw no kinds", "raw kernels", "raw kernels cleared", "raw kernels cleared shared", "raw kernels+runtime",
-             "raw light", "raw light cleared", "raw all", "raw all cleared", "raw all flushed", "interlace full",
-             "interlace light"]
-    results = measure(run, launch_configurations(run, "empty", 200_000, names), "ns_each", seconds=110)
+    names = ["raw kernels", "raw all", "raw all cleared", "interlace full", "interlace light", "interlace light driver",
+             "interlace light runtime"]
+    results = measure(run, launch_configurations(run, "empty", 200_000, names), "ns_each", most_rounds=7, seconds=60)
     run.keep(ns_a_launch=results)
     run.say("  empty kernels, ns a launch")
     show(run, results)
@@ -132,17 +153,18 @@ def part_benchmark_busy(run):
 
 def part_benchmark_torch(run):
     script = os.path.join(run.tests, "torch_mlp.py")
-    base = [sys.executable, script, "--steps", "400"]
+    base = [sys.executable, script, "--steps", "200"]
 
     def plain(profile):
         return lambda: timed(execute(run, base + ["--profile", profile], 60))
 
-    def with_interlace(options):
-        return lambda: timed(list(record(run, "benchmark_torch", base, options, 60).values())[:3])
+    def with_interlace(options, calls="both"):
+        environment = {"INTERLACE_TEST_LIGHT": calls}
+        return lambda: timed(list(record(run, "benchmark_torch", base, options, 60, environment).values())[:3])
 
-    configurations = {"bare": plain("none"), "kineto": plain("kineto"), "kineto_cpu": plain("kineto_cpu"),
-                      "interlace full": with_interlace([]), "interlace light": with_interlace(["--light"])}
-    results = measure(run, configurations, "us_step", most_rounds=7, seconds=140)
+    configurations = {"bare": plain("none"), "kineto": plain("kineto"), "interlace full": with_interlace([]),
+                      "interlace light": with_interlace(["--light"], "driver")}
+    results = measure(run, configurations, "us_step", most_rounds=7, seconds=130)
     run.keep(us_a_step=results)
     run.say("  PyTorch small-MLP training step, us")
     show(run, results)

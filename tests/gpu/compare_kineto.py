@@ -16,16 +16,10 @@ def device_work(file):
     """(start, duration, stream, name) of all device work, by start."""
     with open(file, encoding="utf-8") as text:
         events = json.load(text)["traceEvents"]
-    names = {}
-    for event in events:
-        if event.get("ph") == "M" and event.get("name") == "thread_name":
-            names[event["pid"], event["tid"]] = event["args"]["name"]
     work = []
     for event in events:
         if event.get("ph") == "X" and event.get("cat") in DEVICE_WORK:
-            lane = names.get((event["pid"], event["tid"]), str(event["tid"]))
-            stream = int(re.search(r"(\d+)\s*$", lane).group(1))
-            work.append((event["ts"], event["dur"], stream, event["name"]))
+            work.append((event["ts"], event["dur"], (event["pid"], event["tid"]), event["name"]))
     return sorted(work)
 
 

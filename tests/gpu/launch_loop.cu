@@ -1,11 +1,15 @@
 // launch_loop MODE COUNT: work that spends its time in the launches, to see what recording adds to each. Prints one
 // line of JSON with the nanoseconds of each of COUNT operations.
+#include <dlfcn.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -121,11 +125,42 @@ double steady(std::int64_t count) {
          static_cast<double>(kRate);
 }
 
+/// With the kinds that raw_cupti_configure takes, joined by semicolons in LAUNCH_LOOP_KINDS: launches under each, in
+/// turn, and prints the nanoseconds of each as JSON.
+int compare_kinds(std::int64_t count) {
+  const cudaStream_t stream = new_stream();
+  launch_empty(20'000, stream);
+  void* library = dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+  auto* configure =
+      library == nullptr ? nullptr : reinterpret_cast<void (*)(const char*)>(dlsym(library, "raw_cupti_configure"));
+  if (configure == nullptr) return 4;
+  std::vector<std::string> all;
+  std::istringstream kinds(std::getenv("LAUNCH_LOOP_KINDS"));
+  for (std::string one; std::getline(kinds, one, ';');) all.push_back(one);
+  std::map<std::string, std::vector<double>> found;
+  for (int round = 0; round < 7; ++round) {
+    for (const std::string& one : all) {
+      configure(one.c_str());
+      launch_empty(2'000, stream);
+      found[one].push_back(nanoseconds_of([&] { launch_empty(count, stream); }) / static_cast<double>(count));
+    }
+  }
+  const char* separator = "{";
+  for (auto& [name, values] : found) {
+    std::sort(values.begin(), values.end());
+    std::printf("%s\"%s\": %.1f", separator, name.c_str(), values[values.size() / 2]);
+    separator = ", ";
+  }
+  std::printf("}\n");
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<double(std::int64_t)>> modes{
       {"empty", empty}, {"events", events}, {"threads", threads}, {"graph", graph}, {"busy", busy}, {"steady", steady}};
+  if (argc == 3 && std::string(argv[1]) == "kinds") return compare_kinds(std::atoll(argv[2]));
   const auto mode = argc == 3 ? modes.find(argv[1]) : modes.end();
   if (mode == modes.end()) {
     std::fprintf(stderr, "launch_loop empty|events|threads|graph|busy|steady COUNT\n");

@@ -1,10 +1,11 @@
 // The least that records: what CUPTI itself costs, without a collector. It takes records into buffers that it uses
 // again without a look at them. Loaded like a collector, by CUDA_INJECTION64_PATH.
 //
-// RAW_CUPTI_KINDS: kernels | kernels_runtime | light (kernels, and of the calls those that launch, copy, record, wait
-// or synchronise) | all (what `interlace record` takes by default) | none. RAW_CUPTI_FLUSH_MS: flush so often from a
-// thread; 0: never. RAW_CUPTI_ZEROED=1: hand out buffers that are cleared already. RAW_CUPTI_PER_THREAD=0: one buffer
-// for all threads.
+// RAW_CUPTI_KINDS, and raw_cupti_configure in a running program, name what is recorded, joined by commas: kernels,
+// copies, places (devices, contexts, streams), waits (event records and synchronisation), memory, overhead; runtime and
+// driver (all calls), runtime_quiet (all but the chattiest), runtime_ordering and driver_ordering (each call that
+// launches, copies, records, waits or synchronises). RAW_CUPTI_FLUSH_MS: flush so often from a thread; 0: never.
+// RAW_CUPTI_ZEROED=1: hand out buffers that are cleared already. RAW_CUPTI_PER_THREAD=0: one buffer for all threads.
 #include <cupti.h>
 
 #include <array>
@@ -101,28 +102,60 @@ void set_attributes() {
   if (setting("RAW_CUPTI_PER_THREAD") == "0") set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0);
 }
 
-void enable(std::string_view kinds) {
-  if (kinds == "none") return;
-  cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  if (kinds == "kernels") return;
-  if (kinds == "kernels_runtime") {
-    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
-    return;
+struct Kind {
+  std::string_view name;
+  std::vector<CUpti_ActivityKind> kinds;
+};
+
+const std::vector<Kind>& known_kinds() {
+  static const std::vector<Kind> known{
+      {"kernels", {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}},
+      {"copies", {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET}},
+      {"places", {CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONTEXT, CUPTI_ACTIVITY_KIND_STREAM}},
+      {"waits", {CUPTI_ACTIVITY_KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION}},
+      {"memory", {CUPTI_ACTIVITY_KIND_MEMORY2}},
+      {"overhead", {CUPTI_ACTIVITY_KIND_OVERHEAD}},
+      {"runtime", {CUPTI_ACTIVITY_KIND_RUNTIME}},
+      {"runtime_quiet", {CUPTI_ACTIVITY_KIND_RUNTIME}},
+      {"driver", {CUPTI_ACTIVITY_KIND_DRIVER}},
+  };
+  return known;
+}
+
+void set_ordering(std::uint8_t on, bool of_runtime) {
+  if (of_runtime) {
+    set_calls(CUPTI_CB_DOMAIN_RUNTIME_API, cuptiActivityEnableRuntimeApi, kOrdering, on);
+  } else {
+    set_calls(CUPTI_CB_DOMAIN_DRIVER_API, cuptiActivityEnableDriverApi, kOrdering, on);
   }
-  for (const CUpti_ActivityKind kind :
-       {CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONTEXT, CUPTI_ACTIVITY_KIND_STREAM, CUPTI_ACTIVITY_KIND_MEMCPY,
-        CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_CUDA_EVENT,
-        CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_OVERHEAD}) {
-    cuptiActivityEnable(kind);
+}
+
+void enable(std::string_view name) {
+  for (const Kind& known : known_kinds()) {
+    for (const CUpti_ActivityKind kind : known.kinds) {
+      if (known.name == name) cuptiActivityEnable(kind);
+    }
   }
+  if (name == "runtime_quiet") set_calls(CUPTI_CB_DOMAIN_RUNTIME_API, cuptiActivityEnableRuntimeApi, kChatty, 0);
+  if (name == "runtime_ordering") set_ordering(1, true);
+  if (name == "driver_ordering") set_ordering(1, false);
+}
+
+void disable_all() {
+  set_ordering(0, true);
+  set_ordering(0, false);
+  for (const Kind& known : known_kinds()) {
+    for (const CUpti_ActivityKind kind : known.kinds) cuptiActivityDisable(kind);
+  }
+}
+
+void configure(std::string_view names) {
   cuptiActivityEnableAllSyncRecords(0);
-  if (kinds == "light") {
-    set_calls(CUPTI_CB_DOMAIN_RUNTIME_API, cuptiActivityEnableRuntimeApi, kOrdering, 1);
-    return;
+  while (!names.empty()) {
+    const std::size_t comma = names.find(',');
+    enable(names.substr(0, comma));
+    names = comma == std::string_view::npos ? std::string_view() : names.substr(comma + 1);
   }
-  cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME);
-  set_calls(CUPTI_CB_DOMAIN_RUNTIME_API, cuptiActivityEnableRuntimeApi, kChatty, 0);
-  set_calls(CUPTI_CB_DOMAIN_DRIVER_API, cuptiActivityEnableDriverApi, kOrdering, 1);
 }
 
 }  // namespace
@@ -132,7 +165,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (cuptiSubscribe(&subscriber, on_event, nullptr) != CUPTI_SUCCESS) return 1;
   set_attributes();
   cuptiActivityRegisterCallbacks(request, complete);
-  enable(setting("RAW_CUPTI_KINDS"));
+  configure(setting("RAW_CUPTI_KINDS"));
   const int period = std::atoi(setting("RAW_CUPTI_FLUSH_MS").c_str());
   if (period > 0) {
     std::thread([period] {
@@ -143,4 +176,11 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     }).detach();
   }
   return 1;
+}
+
+/// Records these kinds from now on, and no others.
+extern "C" __attribute__((visibility("default"))) void raw_cupti_configure(const char* names) {
+  disable_all();
+  cuptiActivityFlushAll(0);
+  configure(names);
 }

@@ -103,7 +103,8 @@ def part_ends(run):
         good = recording["status"] == status and rows and rows[0][1] == 200
         run.check(f"{way}: all before the last flush is there", good,
                   f"status {recording['status']} {rows}" + ("" if good else recording["err"][-800:]))
-        check_readable(run, recording, way)
+        for file in sorted(glob.glob(os.path.join(recording["folder"], "*.ilt"))):
+            check_readable(run, {"folder": file}, f"{way}, {os.path.basename(file)}")
     term = run_until_signal(run, "term", signal.SIGTERM)
     run.check("SIGTERM: the program ends by it, the file is whole",
               term["status"] == -signal.SIGTERM and term["recorded"] > 0,
@@ -187,13 +188,34 @@ def part_kill(run):
               ", ".join(f"{one['loss_ms']:.1f} ms ({one['recorded']} of {one['launched']})" for one in losses))
 
 
+def part_switching(run):
+    """Recordings of a part of a program."""
+    window = record(run, "window", [run.bin("launch_loop"), "steady", "3"], ["--window", "1:2"])
+    rows = ledgers(window)
+    check_whole(run, window, "1 s of 3")
+    run.check("1 s of 3: as many launches as that takes", rows and 80_000 <= rows[0][0] <= 120_000, rows)
+    check_info(run, window, "1 s of 3")
+    script = os.path.join(run.tests, "torch_mlp.py")
+    steps = record(run, "torch_steps", [sys.executable, script, "--steps", "100"], ["--skip", "60", "--steps", "20"],
+                   limit=90)
+    check_whole(run, steps, "20 steps of PyTorch")
+    answer = check_info(run, steps, "20 steps of PyTorch")
+    keep_sample(run, steps, "torch_steps")
+    if answer:
+        run.keep(operations=answer["operations"], steps=answer["ranks"][0]["steps"])
+        kernels = answer["operations"]["kernel"]
+        run.check("20 steps of PyTorch: the same kernels in each", kernels % 20 == 0 and kernels > 0, kernels)
+        run.check("20 steps of PyTorch: found as steps", len(answer["ranks"][0]["steps"]["host_begins_ns"]) == 20,
+                  answer["ranks"][0]["steps"]["marker"])
+
+
 def part_torch(run):
     steps = 50
     script = os.path.join(run.tests, "torch_mlp.py")
     base = [sys.executable, script, "--steps", str(steps), "--bracket"]
     kineto_file = os.path.join(run.work, "kineto.json")
     status, out, err = execute(run, base + ["--profile", "kineto", "--trace", kineto_file], 90)
-    run.check("PyTorch under Kineto", status == 0, (out + err)[-400:])
+    run.check("PyTorch under Kineto", status == 0, json_line(out) if status == 0 else (out + err)[-400:])
     recording = record(run, "torch", base, limit=120)
     run.check("PyTorch under interlace record", recording["status"] == 0, (recording["out"] + recording["err"])[-600:])
     check_whole(run, recording, "PyTorch")

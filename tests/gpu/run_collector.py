@@ -19,7 +19,8 @@ import benchmarks
 import recordings
 from harness import Run
 
-DEFAULT_PARTS = ["environment", "launches", "mixed", "ends", "kill", "torch", "benchmark_launches",
+DEFAULT_PARTS = ["environment", "launches", "mixed", "ends", "kill", "torch", "switching",
+                 "benchmark_kinds", "benchmark_launches",
                  "benchmark_threads", "benchmark_graph", "benchmark_busy", "benchmark_torch"]
 
 

@@ -111,4 +111,5 @@ def main():
                       "us_step_after": (sum(after) + rest) / len(after) * 1e6}), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

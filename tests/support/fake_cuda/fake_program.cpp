@@ -224,6 +224,29 @@ int main(int argc, char** argv) {
          fake_cuda_synchronize();
          fake_cuda_free(0x1000);
        }},
+      {"named_steps",
+       [](int n) {
+         const interlace::testing::FakeNvtx nvtx;
+         for (int i = 0; i < n; ++i) {
+           nvtx.push("step");
+           nvtx.push(("in step " + std::to_string(i)).c_str());
+           for (int k = 0; k < 10; ++k) fake_cuda_launch(kCompute, kKernel, 200'000, kFakeNormal);
+           nvtx.pop();
+           nvtx.pop();  // its work still runs
+         }
+         fake_cuda_synchronize();
+       }},
+      {"for_seconds",
+       [](int n) {
+         const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100 * n);
+         int count = 0;
+         while (std::chrono::steady_clock::now() < end) {
+           launches(10);
+           count += 10;
+           pause(1);
+         }
+         std::cout << "launched " << count << std::endl;
+       }},
       {"wrap",
        [](int n) {
          fake_cuda_set_next_correlation(0xFFFFFFFF - 5);

@@ -56,6 +56,8 @@ TEST(Options, SurviveTheEnvironment) {
   options.buffers_limit = 1 << 24;
   options.light = true;
   options.whole_graphs = true;
+  options.plan = {.begin = 5, .end = 9, .step_name = "a step", .skip = 2, .steps = 3, .starts_off = true};
+  options.most_bytes = 77;
   Environment environment;
   for (const auto& [name, value] : to_environment(options)) environment[name] = value;
   EXPECT_EQ(options_from(looking_up(environment)), options);

@@ -1,0 +1,157 @@
+// Recordings of a part of a program.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "cupti_collector/control_file.hpp"
+#include "cupti_collector/step_counter.hpp"
+#include "tests/unit/collector/record_run.hpp"
+
+namespace interlace::collector {
+namespace {
+
+using trace::OperationId;
+using trace::OperationKind;
+
+/// That the recording is whole: a closed account, each kernel with its launch, and nothing lost.
+void expect_whole(const Recorded& run, const ReadBack& read) {
+  const trace::SessionFacts facts = trace::read_session(run.file());
+  ASSERT_EQ(facts.ledger.size(), 1U);
+  EXPECT_TRUE(facts.ledger.front().is_closed()) << run.err;
+  EXPECT_EQ(facts.ledger.front().unlaunched, 0);
+  EXPECT_EQ(run.err.find("NOT OK"), std::string::npos) << run.err;
+  for (std::uint32_t i = 0; i < read.trace.size(); ++i) {
+    const bool is_work = trace::is_device_work(read.trace.kind({i}));
+    EXPECT_TRUE(!is_work || read.trace.launch_of({i}));
+  }
+}
+
+std::int64_t kernels_of(const ReadBack& read) { return std::ranges::count(read.trace.kinds(), OperationKind::kKernel); }
+
+TEST(StepCounter, BeginsAndEndsWithSteps) {
+  Plan plan;
+  plan.step_name = "step";
+  plan.skip = 2;
+  plan.steps = 3;
+  StepCounter counter(plan);
+  std::vector<std::optional<bool>> found;
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kPush, .name = "other"}), std::nullopt);
+    found.push_back(counter.on({.kind = HostEvents::Kind::kPush, .name = "step"}));
+    EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kPop}), std::nullopt);
+  }
+  const std::vector<std::optional<bool>> expected{{}, {}, true, {}, {}, false, {}};
+  EXPECT_EQ(found, expected);
+}
+
+TEST(ControlFile, SaysWhatChanged) {
+  const testing::TemporaryFolder folder;
+  ControlFile control(folder.path());
+  Nanoseconds now = kSecond;
+  EXPECT_EQ(control.changed(now), std::nullopt);
+  EXPECT_TRUE(ControlFile::write(folder.path(), false));
+  EXPECT_EQ(control.changed(now + kMillisecond), std::nullopt) << "not looked at so soon";
+  EXPECT_EQ(control.changed(now += kSecond), false);
+  EXPECT_EQ(control.changed(now += kSecond), std::nullopt) << "told already";
+  EXPECT_TRUE(ControlFile::write(folder.path(), true));
+  EXPECT_EQ(control.changed(now += kSecond), true);
+}
+
+TEST(RecordPart, TakesStepsAndAllTheirWork) {
+  const Recorded run = record("named_steps 12", "--skip 4 --steps 3");
+  const ReadBack read(run.file());
+  expect_whole(run, read);
+  // The work of a step runs on when the next begins: it is recorded all the same.
+  EXPECT_EQ(kernels_of(read), 30);
+  for (int i = 0; i < 12; ++i) {
+    const bool is_in = i >= 4 && i < 7;
+    EXPECT_EQ(read.named("in step " + std::to_string(i)).size(), is_in ? 1U : 0U) << i;
+  }
+  EXPECT_EQ(read.diagnostics.count_of("record.stopped"), 2) << "before and after";
+}
+
+TEST(RecordPart, TakesAllStepsAfterThoseSkipped) {
+  const Recorded run = record("named_steps 12", "--skip 4");
+  const ReadBack read(run.file());
+  expect_whole(run, read);
+  EXPECT_EQ(kernels_of(read), 80);
+}
+
+TEST(RecordPart, NamesItsDevicesAlthoughItBeganLater) {
+  const Recorded run = record("named_steps 6", "--skip 4");
+  const ReadBack read(run.file());
+  ASSERT_EQ(read.trace.ranks().size(), 1U);
+  ASSERT_EQ(read.trace.ranks()[0].devices.size(), 1U);
+  EXPECT_EQ(read.trace.ranks()[0].devices[0].name, "Fake GPU");
+}
+
+TEST(RecordPart, TakesAWindowOfTime) {
+  const Recorded run = record("for_seconds 12", "--window 0.3:0.8");
+  const ReadBack read(run.file());
+  expect_whole(run, read);
+  Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds last = std::numeric_limits<Nanoseconds>::min();
+  for (const OperationId launch : read.named("cudaLaunchKernel")) {
+    first = std::min(first, read.trace.start(launch));
+    last = std::max(last, read.trace.start(launch));
+  }
+  // Plans are looked at every 20 ms; a busy machine may take much longer.
+  EXPECT_GT(last - first, 300 * kMillisecond);
+  EXPECT_LT(last - first, 750 * kMillisecond);
+}
+
+TEST(RecordPart, FollowsTheControlFile) {
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const std::string command = "(sleep 0.6; echo on >" + base + "/trace/control; sleep 0.5; echo off >" + base +
+                              "/trace/control) & exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY
+                              " --start-off --out " +
+                              base + "/trace -- " FAKE_PROGRAM " for_seconds 18 >" + base + "/out 2>" + base + "/err";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  const std::string out = text_of(base + "/out");
+  const std::int64_t launched = std::stoll(out.substr(out.rfind("launched ") + 9));
+  const ReadBack read(folder.path() / "trace" / "rank0.ilt");
+  EXPECT_GT(kernels_of(read), launched / 20);
+  EXPECT_LT(kernels_of(read), launched / 2);
+  EXPECT_FALSE(std::filesystem::exists(ControlFile::file(folder.path() / "trace")));
+}
+
+TEST(RecordPart, TogglesWithASignal) {
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  // `timeout` sends SIGUSR2 to the launcher, which keeps it from the program: it would end it.
+  const std::string command = "env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER
+                              " timeout --foreground --preserve-status -s USR2 0.5 " INTERLACE_RECORD_BINARY
+                              " --control --out " +
+                              base + "/trace -- " FAKE_PROGRAM " for_seconds 18 >" + base + "/out 2>" + base + "/err";
+  EXPECT_EQ(std::system(command.c_str()), 0) << text_of(base + "/err");
+  const std::string out = text_of(base + "/out");
+  const std::int64_t launched = std::stoll(out.substr(out.rfind("launched ") + 9));
+  const ReadBack read(folder.path() / "trace" / "rank0.ilt");
+  EXPECT_GT(kernels_of(read), launched / 20);
+  EXPECT_LT(kernels_of(read), launched * 3 / 4);
+}
+
+TEST(RecordPart, StopsAtTheSizeThatIsAllowed) {
+  // Without the limit these four million launches take about 28 MB. The writer may be behind by all its buffers when
+  // the file has its size.
+  const Recorded run = record("flood 4", "--max-mb 1");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.err.find("largest size (--max-mb)"), std::string::npos) << run.err;
+  const auto bytes = std::filesystem::file_size(run.file());
+  EXPECT_GT(bytes, 900'000U);
+  EXPECT_LT(bytes, 8'000'000U);
+  EXPECT_TRUE(trace::read_session(run.file()).is_ended);
+}
+
+TEST(RecordPart, RefusesAWindowThatEndsBeforeItBegins) {
+  for (const char* window : {"5:3", "soon", "1:later", "-1", "nan"}) {
+    const Recorded run = record("launches 1", std::string("--window=") + window);
+    EXPECT_EQ(WEXITSTATUS(run.status), 1) << window;
+    EXPECT_NE(run.err.find("record.bad_option"), std::string::npos) << run.err;
+  }
+}
+
+}  // namespace
+}  // namespace interlace::collector
