@@ -24,16 +24,16 @@ bool is_essential(CallRole role) {
 Activities::Activities(const CuptiLibrary& cupti, bool light, bool whole_graphs)
     : cupti_(cupti),
       light_(light),
-      // Since CUDA 12.9 neither of the first two brings the other.
+      // Since CUDA 12.9 neither of these two brings the other.
       of_calls_{{CUPTI_ACTIVITY_KIND_CUDA_EVENT, "event records"},
-                {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation"},
-                {CUPTI_ACTIVITY_KIND_OVERHEAD, "profiler overhead"}},
+                {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronisation"}},
       of_work_{{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels"},
                {CUPTI_ACTIVITY_KIND_MEMCPY, "copies"},
                {CUPTI_ACTIVITY_KIND_MEMCPY2, "copies between devices"},
                {CUPTI_ACTIVITY_KIND_MEMSET, "memsets"}},
       runtime_(table_of(cupti, CUPTI_CB_DOMAIN_RUNTIME_API)),
       driver_(table_of(cupti, CUPTI_CB_DOMAIN_DRIVER_API)) {
+  if (!light) of_calls_.emplace_back(CUPTI_ACTIVITY_KIND_OVERHEAD, "profiler overhead");
   if (!light) of_calls_.emplace_back(CUPTI_ACTIVITY_KIND_MEMORY2, "allocations");
   if (whole_graphs) of_work_.emplace_back(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "whole graphs");
 }
@@ -46,18 +46,18 @@ void Activities::enable_kinds(const Kinds& kinds, std::vector<std::string>& refu
 }
 
 void Activities::enable_calls(std::vector<std::string>& refused) {
-  if (!light_ || cupti_.enable_runtime_api == nullptr) {
+  const bool can_choose = cupti_.enable_runtime_api != nullptr && cupti_.enable_driver_api != nullptr;
+  if (!light_ || !can_choose) {
     const CUptiResult status = cupti_.enable(CUPTI_ACTIVITY_KIND_RUNTIME);
     if (status != CUPTI_SUCCESS) refused.push_back("runtime calls: " + cupti_.describe(status));
   }
-  if (cupti_.enable_runtime_api == nullptr || cupti_.enable_driver_api == nullptr) return;
-  for (std::uint32_t number = 1; number < runtime_.calls().size(); ++number) {
-    const CallRole role = runtime_.calls()[number].role;
-    if (runtime_.calls()[number].name.empty()) continue;
-    if (light_ && is_essential(role)) cupti_.enable_runtime_api(number, 1);
-    if (!light_ && role == CallRole::kChatty) cupti_.enable_runtime_api(number, 0);
+  if (!can_choose) return;
+  for (std::uint32_t number = 1; !light_ && number < runtime_.calls().size(); ++number) {
+    const CallTable::Call& call = runtime_.calls()[number];
+    if (!call.name.empty() && call.role == CallRole::kChatty) cupti_.enable_runtime_api(number, 0);
   }
-  // Most driver calls are made by the runtime for its own calls, which are recorded; of the rest, what orders work.
+  // Where the runtime's calls are recorded, CUPTI leaves out the driver's calls within them: what remains are those of
+  // the program itself. Else these stand for both.
   for (std::uint32_t number = 1; number < driver_.calls().size(); ++number) {
     const bool is_wanted = !driver_.calls()[number].name.empty() && is_essential(driver_.calls()[number].role);
     if (is_wanted) cupti_.enable_driver_api(number, 1);
@@ -88,9 +88,6 @@ void Activities::disable_calls() {
   cupti_.disable(CUPTI_ACTIVITY_KIND_DRIVER);
   for (const auto& [kind, name] : of_calls_) cupti_.disable(kind);
   if (cupti_.enable_runtime_api == nullptr || cupti_.enable_driver_api == nullptr) return;
-  for (std::uint32_t number = 1; light_ && number < runtime_.calls().size(); ++number) {
-    if (is_essential(runtime_.calls()[number].role)) cupti_.enable_runtime_api(number, 0);
-  }
   for (std::uint32_t number = 1; number < driver_.calls().size(); ++number) {
     if (is_essential(driver_.calls()[number].role)) cupti_.enable_driver_api(number, 0);
   }

@@ -13,8 +13,9 @@ namespace interlace::collector {
 /// beginning, since they are told of once.
 class Activities {
  public:
-  /// light: runtime calls only where they launch, copy, record, wait or synchronise, and no allocations. cupti must
-  /// outlive this. whole_graphs: a launch of a graph is one record.
+  /// light: of calls only those of the driver that launch, copy, record, wait or synchronise, which are within those of
+  /// the runtime; no allocations, and not the profiler's own time. cupti must outlive this. whole_graphs: a launch of a
+  /// graph is one record.
   Activities(const CuptiLibrary& cupti, bool light, bool whole_graphs);
 
   /// Each gives what CUPTI refused, in words; empty where all is on.

@@ -60,7 +60,9 @@ bool Recorder::open_file() {
   std::vector<trace::Device> devices;
   for (auto& [ordinal, device] : facts.devices) devices.push_back(std::move(device));
   file_.open(std::move(devices));
-  if (is_stopped_) file_.rows().stopped(0);
+  // A recording that began in the midst of the program has such a beginning as one that went on.
+  if (stopped_at_) file_.rows().stopped(*stopped_at_);
+  if (stopped_at_ && !is_stopped_) file_.rows().resumed();
   return true;
 }
 
@@ -86,6 +88,7 @@ void Recorder::write_buffers() {
 void Recorder::stopped(Nanoseconds time) {
   ranges_.stopped(time);
   is_stopped_ = true;
+  stopped_at_ = time;
   flaws_.count(kStopped);
   if (file_.is_open()) file_.rows().stopped(time);
 }

@@ -92,6 +92,7 @@ class Recorder {
   std::function<void()> progress_ = [] {};
   bool has_news_ = false;
   bool is_stopped_ = false;
+  std::optional<Nanoseconds> stopped_at_;  ///< last
 };
 
 }  // namespace interlace::collector

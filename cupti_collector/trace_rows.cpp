@@ -134,7 +134,6 @@ void TraceRows::write_fact(trace::SyncFact fact, std::optional<StreamKey> stream
 
 void TraceRows::stopped(Nanoseconds time) {
   stopped_at_ = time;
-  first_call_.reset();
   edge_ends_ = std::numeric_limits<std::int64_t>::max();
 }
 
@@ -142,6 +141,7 @@ void TraceRows::resumed() {
   constexpr std::int64_t kRoundsOfAnEdge = 5;
   if (!stopped_at_) return;
   stopped_at_.reset();
+  first_call_.reset();
   edge_ends_ = rounds_ + kRoundsOfAnEdge;
 }
 
@@ -155,8 +155,8 @@ bool TraceRows::has_to_wait(const Record& record) {
 }
 
 bool TraceRows::is_left_out(std::int64_t correlation, std::uint64_t start) const {
-  if (stopped_at_) return static_cast<Nanoseconds>(start) > *stopped_at_;
-  return !first_call_ || correlation < *first_call_;
+  const bool is_after = stopped_at_ && static_cast<Nanoseconds>(start) > *stopped_at_;
+  return is_after || !first_call_ || correlation < *first_call_;
 }
 
 void TraceRows::settle_edge() {
@@ -258,7 +258,7 @@ void TraceRows::on(const CallRecord& call) {
   const std::int64_t correlation = correlations_.widen(call.correlation);
   const bool succeeded = call.result == 0;
   account(call, known.role, correlation);
-  if (!stopped_at_ && (!first_call_ || correlation < *first_call_)) first_call_ = correlation;
+  if (!first_call_ || correlation < *first_call_) first_call_ = correlation;
   if (known.role == CallRole::kMemory) memory_.call(correlation, call.thread);
   const trace::IltWriter::Common common{.lane = thread_lane(call.thread),
                                         .name = known.name,

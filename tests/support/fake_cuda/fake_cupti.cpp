@@ -72,10 +72,25 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, 
       {kSyncCall, "cudaDeviceSynchronize_v3020"},
       {kGetDeviceCall, "cudaGetDevice_v3020"},
   };
-  constexpr std::uint32_t kFunctions = 460;
-  if (id == 0 || id > kFunctions || domain != CUPTI_CB_DOMAIN_RUNTIME_API) return CUPTI_ERROR_INVALID_PARAMETER;
-  const auto found = known.find(id);
-  *name = found == known.end() ? "cudaSomethingElse_v1000" : found->second;
+  static const std::map<CUpti_CallbackId, const char*> known_of_driver{
+      {driver_call(kLaunchCall), "cuLaunchKernel"},
+      {driver_call(kGraphCall), "cuGraphLaunch"},
+      {driver_call(kBeginCaptureCall), "cuStreamBeginCapture_v2"},
+      {driver_call(kEndCaptureCall), "cuStreamEndCapture"},
+      {driver_call(kCopyCall), "cuMemcpyHtoDAsync_v2"},
+      {driver_call(kRecordCall), "cuEventRecord"},
+      {driver_call(kWaitCall), "cuStreamWaitEvent"},
+      {driver_call(kQueryCall), "cuEventQuery"},
+      {driver_call(kSyncCall), "cuCtxSynchronize"},
+  };
+  const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+  const std::uint32_t functions = is_driver ? 790 : 460;
+  if (id == 0 || id > functions || (!is_driver && domain != CUPTI_CB_DOMAIN_RUNTIME_API)) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  const auto& table = is_driver ? known_of_driver : known;
+  const auto found = table.find(id);
+  *name = found == table.end() ? "cudaSomethingElse_v1000" : found->second;
   return CUPTI_SUCCESS;
 }
 
@@ -92,12 +107,14 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   const std::lock_guard lock(fake().mutex);
+  settle(false);  // what has ended by now is not recorded
   fake().kinds.insert(kind);
   return unless_no_driver();
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   const std::lock_guard lock(fake().mutex);
+  settle(false);
   fake().kinds.erase(kind);
   return unless_no_driver();
 }
@@ -114,7 +131,15 @@ CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, std::uint8_t enab
   return unless_no_driver();
 }
 
-CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId, std::uint8_t) { return unless_no_driver(); }
+CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t enable) {
+  const std::lock_guard lock(fake().mutex);
+  if (enable != 0) {
+    fake().chosen_driver.insert(id);
+  } else {
+    fake().chosen_driver.erase(id);
+  }
+  return unless_no_driver();
+}
 
 CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_bytes, CUpti_Activity** record) {
   std::uint8_t* next = buffer;

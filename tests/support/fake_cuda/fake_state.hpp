@@ -68,6 +68,7 @@ inline std::size_t record_bytes(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return align8(sizeof(CUpti_ActivityGraphTrace2));
     case CUPTI_ACTIVITY_KIND_MEMORY2:
       return align8(played < kCuda128 ? sizeof(CUpti_ActivityMemory3) : sizeof(CUpti_ActivityMemory4));
+    case CUPTI_ACTIVITY_KIND_DRIVER:
     case CUPTI_ACTIVITY_KIND_RUNTIME: return align8(sizeof(CUpti_ActivityAPI));
     case CUPTI_ACTIVITY_KIND_STREAM: return align8(sizeof(CUpti_ActivityStream));
     case CUPTI_ACTIVITY_KIND_CONTEXT: return align8(sizeof(CUpti_ActivityContext3));
@@ -98,6 +99,7 @@ struct Fake {
   std::set<int> kinds;
   std::set<CUpti_CallbackId> muted;
   std::set<CUpti_CallbackId> chosen;
+  std::set<CUpti_CallbackId> chosen_driver;
   std::set<std::pair<int, CUpti_CallbackId>> callbacks;
   std::map<std::int64_t, Buffer> buffers;  ///< by thread
   std::map<std::uint32_t, std::uint64_t> stream_free_at;
@@ -172,11 +174,29 @@ inline bool is_recorded(CUpti_CallbackId call) {
   return is_on(CUPTI_ACTIVITY_KIND_RUNTIME) ? cuda.muted.count(call) == 0 : cuda.chosen.count(call) > 0;
 }
 
+/// The driver's call that the runtime's call makes; 0: none.
+inline CUpti_CallbackId driver_call(CUpti_CallbackId call) {
+  switch (call) {
+    case kLaunchCall: return CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+    case kGraphCall: return CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
+    case kBeginCaptureCall: return CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2;
+    case kEndCaptureCall: return CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture;
+    case kCopyCall: return CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2;
+    case kRecordCall: return CUPTI_DRIVER_TRACE_CBID_cuEventRecord;
+    case kWaitCall: return CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent;
+    case kQueryCall: return CUPTI_DRIVER_TRACE_CBID_cuEventQuery;
+    case kSyncCall: return CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize;
+    default: return 0;
+  }
+}
+
 inline void add_call(CUpti_CallbackId call, std::uint32_t correlation, std::uint64_t start, std::uint32_t result = 0) {
-  if (!is_recorded(call)) return;
+  // As CUPTI does it, a driver's call within one of the runtime that is recorded is not.
+  const bool is_of_driver = !is_recorded(call) && fake().chosen_driver.count(driver_call(call)) > 0;
+  if (!is_recorded(call) && !is_of_driver) return;
   CUpti_ActivityAPI record{};
-  record.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-  record.cbid = call;
+  record.kind = is_of_driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME;
+  record.cbid = is_of_driver ? driver_call(call) : call;
   record.start = start;
   record.end = now();
   record.processId = static_cast<std::uint32_t>(getpid());
@@ -218,6 +238,8 @@ inline void settle(bool is_forced) {
     for (; !works.empty() && (is_forced || works.front().end <= time); works.pop_front()) {
       Running& work = works.front();
       if (work.fate == kFakeUndelivered) continue;
+      // Work that was launched before is recorded where it ends after its kind was turned on, as CUPTI does.
+      if (!is_forced && !is_on(reinterpret_cast<CUpti_Activity*>(work.record.data())->kind)) continue;
       if (work.fate == kFakeUntimed || work.end > time) {
         // Kernels and copies have their times at different places; both are found by kind.
         auto* kernel = reinterpret_cast<CUpti_ActivityKernel10*>(work.record.data());
@@ -241,7 +263,6 @@ inline std::uint64_t enqueue(std::uint32_t stream, std::uint64_t nanoseconds) {
 inline void run_kernel(std::uint32_t stream, const char* name, std::uint64_t nanoseconds, int fate,
                        std::uint32_t correlation, std::uint64_t node) {
   const std::uint64_t start = enqueue(stream, nanoseconds);
-  if (!is_on(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) return;
   CUpti_ActivityKernel10 kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   kernel.start = start;

@@ -74,9 +74,9 @@ TEST(Record, DescribesKernelsAndStreams) {
 }
 
 /// Each wait of the scenario `steps` is for the copy's event of its own step.
-void expect_waits_joined(const Recorded& run, std::size_t steps) {
+void expect_waits_joined(const Recorded& run, std::size_t steps, const std::string& api = "cuda") {
   const ReadBack read(run.file());
-  const auto waits = read.named("cudaStreamWaitEvent");
+  const auto waits = read.named(api + "StreamWaitEvent");
   ASSERT_EQ(waits.size(), steps);
   std::set<OperationId> records;
   for (const OperationId wait : waits) {
@@ -88,7 +88,7 @@ void expect_waits_joined(const Recorded& run, std::size_t steps) {
     EXPECT_LT(read.trace.start(*detail->record), read.trace.start(wait));
     records.insert(*detail->record);
     // The record is the last of that event before the wait.
-    for (const OperationId other : read.named("cudaEventRecord")) {
+    for (const OperationId other : read.named(api + "EventRecord")) {
       const bool is_of_copies = read.trace.sync(other)->stream == detail->record_stream;
       const bool is_between = read.trace.start(other) > read.trace.start(*detail->record) &&
                               read.trace.start(other) < read.trace.start(wait);
@@ -410,13 +410,16 @@ TEST(Record, SaysWhyAProgramCannotBeStarted) {
   EXPECT_NE(text_of(folder.path() / "err").find("record.cannot_run"), std::string::npos);
 }
 
-TEST(Record, LightModeLeavesOutOtherCalls) {
+TEST(Record, LightModeTakesTheDriversCallsThatOrderWork) {
   const Recorded run = record("steps 4", "--light");
   const ReadBack read(run.file());
   EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 8);
-  EXPECT_EQ(read.named(kLaunch).size(), 8U);
-  EXPECT_EQ(read.named("cudaEventQuery").size(), 0U);
-  expect_waits_joined(run, 4);
+  EXPECT_EQ(read.named("cuLaunchKernel").size(), 8U);
+  EXPECT_EQ(count_of(read.trace, OperationKind::kEventRecord), 8);
+  EXPECT_EQ(count_of(read.trace, OperationKind::kHostSync), 4);
+  EXPECT_EQ(read.named("cuEventQuery").size(), 0U);
+  EXPECT_TRUE(ledger_of(run).is_closed()) << run.err;
+  expect_waits_joined(run, 4, "cu");
 }
 
 }  // namespace
