@@ -55,7 +55,8 @@ def added(results, name, base="bare"):
 def launch_configurations(run, mode, count, names):
     command = [run.bin("launch_loop"), mode, str(count)]
     interlace = {"interlace full": [], "interlace light": ["--light"], "interlace graph mode": ["--graphs", "whole"],
-                 "interlace light driver": ["--light"], "interlace light runtime": ["--light"]}
+                 "interlace full, flush 200 ms": ["--flush-ms", "200"],
+                 "interlace light, flush 200 ms": ["--light", "--flush-ms", "200"]}
 
     def bare():
         return timed(execute(run, command))
@@ -63,9 +64,8 @@ def launch_configurations(run, mode, count, names):
     def with_raw(kinds, **settings):
         return lambda: timed(raw(run, kinds, command, **settings))
 
-    def with_interlace(name, options):
-        environment = {"INTERLACE_TEST_LIGHT": name.split()[-1]}
-        return lambda: timed(list(record(run, "benchmark", command, options, environment=environment).values())[:3])
+    def with_interlace(options):
+        return lambda: timed(list(record(run, "benchmark", command, options).values())[:3])
 
     light = "kernels,copies,places,waits,driver_ordering"
     raws = {"raw kernels": ("kernels", {}), "raw kernels cleared": ("kernels", {"zeroed": 1}), "raw light": (light, {}),
@@ -75,7 +75,7 @@ def launch_configurations(run, mode, count, names):
         if name in raws:
             configurations[name] = with_raw(raws[name][0], **raws[name][1])
         else:
-            configurations[name] = with_interlace(name, interlace[name])
+            configurations[name] = with_interlace(interlace[name])
     return configurations
 
 
@@ -103,9 +103,9 @@ def part_benchmark_kinds(run):
 
 
 def part_benchmark_launches(run):
-    names = ["raw kernels", "raw all", "raw all cleared", "interlace full", "interlace light", "interlace light driver",
-             "interlace light runtime"]
-    results = measure(run, launch_configurations(run, "empty", 200_000, names), "ns_each", most_rounds=7, seconds=60)
+    names = ["raw kernels", "raw light", "raw all", "raw all cleared", "interlace full", "interlace full, flush 200 ms",
+             "interlace light", "interlace light, flush 200 ms"]
+    results = measure(run, launch_configurations(run, "empty", 200_000, names), "ns_each", most_rounds=7, seconds=50)
     run.keep(ns_a_launch=results)
     run.say("  empty kernels, ns a launch")
     show(run, results)
@@ -158,12 +158,11 @@ def part_benchmark_torch(run):
     def plain(profile):
         return lambda: timed(execute(run, base + ["--profile", profile], 60))
 
-    def with_interlace(options, calls="both"):
-        environment = {"INTERLACE_TEST_LIGHT": calls}
-        return lambda: timed(list(record(run, "benchmark_torch", base, options, 60, environment).values())[:3])
+    def with_interlace(options):
+        return lambda: timed(list(record(run, "benchmark_torch", base, options, 60).values())[:3])
 
     configurations = {"bare": plain("none"), "kineto": plain("kineto"), "interlace full": with_interlace([]),
-                      "interlace light": with_interlace(["--light"], "driver")}
+                      "interlace light": with_interlace(["--light"])}
     results = measure(run, configurations, "us_step", most_rounds=7, seconds=130)
     run.keep(us_a_step=results)
     run.say("  PyTorch small-MLP training step, us")
