@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/base/error.hpp"
 
 namespace interlace::cli {
@@ -9,5 +10,14 @@ inline constexpr ErrorCode kPartNotBuilt{"cli.part_not_built"};
 inline constexpr ErrorCode kCannotAnchor{"cli.cannot_anchor"};
 inline constexpr ErrorCode kUnclearRanks{"cli.unclear_ranks"};
 inline constexpr ErrorCode kNotRepaired{"cli.not_repaired"};
+inline constexpr ErrorCode kClocksUnknown{"cli.clocks_unknown"};
+
+inline constexpr DiagnosticKind kClockMoved{"merge.clock_moved", Severity::kInfo,
+                                            "hosts whose times were moved onto the clock of the first",
+                                            "waits between hosts shorter than the stated bound tell nothing"};
+inline constexpr DiagnosticKind kClockDrifted{
+    "merge.clock_drifted", Severity::kWarning,
+    "hosts whose clock ran off the first host's while recording, so that no one offset fits",
+    "keep the clocks of all hosts by PTP or chrony, or record a shorter span"};
 
 }  // namespace interlace::cli

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   interlace::cli::add_info(app, chosen);
   interlace::cli::add_schedules(app, chosen);
   interlace::cli::add_convert(app, chosen);
+  interlace::cli::add_merge(app, chosen);
   interlace::cli::add_record(app, chosen);
   int status = kSuccess;
   interlace::cli::add_check(app, chosen, status);

@@ -15,6 +15,7 @@ void add_info(CLI::App& app, Action& chosen);
 void add_predict(CLI::App& app, Action& chosen);
 void add_schedules(CLI::App& app, Action& chosen);
 void add_convert(CLI::App& app, Action& chosen);
+void add_merge(CLI::App& app, Action& chosen);
 void add_record(CLI::App& app, Action& chosen);
 /// `status`: what the program ends with where the action returns.
 void add_check(CLI::App& app, Action& chosen, int& status);

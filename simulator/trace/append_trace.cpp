@@ -12,8 +12,13 @@ namespace {
 class Appender {
  public:
   Appender(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder,
-           std::span<const OperationId> left_out)
-      : trace_(&trace), builder_(&builder), first_operation_(builder.size()), left_out_(left_out) {
+           std::span<const OperationId> left_out, std::span<const Nanoseconds> shifts)
+      : trace_(&trace),
+        builder_(&builder),
+        first_operation_(builder.size()),
+        left_out_(left_out),
+        shifts_(shifts.begin(), shifts.end()) {
+    shifts_.resize(trace.ranks().size(), 0);
     strings_.reserve(trace.strings().size());
     for (const std::string& text : trace.strings()) strings_.push_back(builder.intern(text));
     for (const Lane& lane : trace.lanes()) {
@@ -24,8 +29,8 @@ class Appender {
       lanes_.push_back(id);
     }
     for (AllocatorState state : trace.allocator_states()) {
+      if (state.time) *state.time += trace.origin() + shifts_[state.rank.index()];
       state.rank = ranks[state.rank.index()];
-      if (state.time) *state.time += trace.origin();
       builder.add_allocator_state(std::move(state));
     }
   }
@@ -42,7 +47,7 @@ class Appender {
       }
       add(op, {.lane = lane_of(trace_->lane_of(op)),
                .name = text_of(trace_->names()[i]),
-               .start = trace_->start(op) + trace_->origin(),
+               .start = trace_->start(op) + trace_->origin() + shifts_[trace_->rank_of(op).index()],
                .duration = trace_->duration(op),
                .correlation = correlations[i]});
     }
@@ -115,6 +120,7 @@ class Appender {
   TraceBuilder* builder_;
   std::size_t first_operation_;
   std::span<const OperationId> left_out_;
+  std::vector<Nanoseconds> shifts_;  ///< by rank of the trace
   std::vector<StringId> strings_;
   std::vector<LaneId> lanes_;
 };
@@ -134,10 +140,11 @@ std::vector<std::optional<std::int64_t>> launch_correlations(const Trace& trace)
 }
 
 void append_trace(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder,
-                  std::span<const OperationId> left_out) {
+                  std::span<const OperationId> left_out, std::span<const Nanoseconds> shifts) {
   assert(ranks.size() == trace.ranks().size());
+  assert(shifts.empty() || shifts.size() == trace.ranks().size());
   assert(std::ranges::is_sorted(left_out));
-  Appender(trace, ranks, builder, left_out).add_all();
+  Appender(trace, ranks, builder, left_out, shifts).add_all();
 }
 
 }  // namespace interlace::trace

@@ -18,8 +18,9 @@ namespace interlace::trace {
 /// trace, the rank of the builder that it becomes; the builder has no operations of those yet. Lanes and texts come in
 /// the order of the trace, so that appending a whole trace to an empty builder builds an equal one.
 ///
-/// left_out: operations that are not added, ascending. No other operation may refer to them.
+/// left_out: operations that are not added, ascending. No other operation may refer to them. shifts: what to add to the
+/// times of each rank of the trace; none where empty.
 void append_trace(const Trace& trace, std::span<const RankId> ranks, TraceBuilder& builder,
-                  std::span<const OperationId> left_out = {});
+                  std::span<const OperationId> left_out = {}, std::span<const Nanoseconds> shifts = {});
 
 }  // namespace interlace::trace

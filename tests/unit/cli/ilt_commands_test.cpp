@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "simulator/ingest/read.hpp"
+#include "simulator/trace/ilt/writer.hpp"
+#include "simulator/trace/trace_builder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace interlace::cli {
@@ -45,6 +47,63 @@ TEST(Convert, ToIltLosesNothingThatPredictUses) {
   fs::rename(converted, input / "run.ilt");
   EXPECT_EQ(output_of(predict, folder), from_kineto);
   EXPECT_NE(from_kineto.find("\"torchrec/base\""), std::string::npos);
+}
+
+/// A rank on a host of its own that ran ten all-reduces, 1 ms apart, recorded `late` ns late.
+void write_rank(const fs::path& file, std::int32_t number, Nanoseconds late) {
+  trace::TraceBuilder builder;
+  const trace::RankId rank =
+      builder.add_rank({.number = number, .world_size = 2, .source = "x", .host_name = number == 0 ? "h0" : "h1"});
+  const trace::LaneId stream = builder.lane(trace::LaneKind::kStream, rank, 0, 7);
+  const trace::StringId name = builder.intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+  for (int i = 0; i < 10; ++i) {
+    const Nanoseconds start = kSecond + i * kMillisecond + late;
+    builder.add_collective({.lane = stream, .name = name, .start = start, .duration = 8'000}, {}, std::nullopt);
+  }
+  Diagnostics none;
+  trace::write_ilt(std::move(builder).build(none), file);
+}
+
+TEST(Merge, PutsTheClocksOfHostsInLine) {
+  const TemporaryFolder folder;
+  const fs::path run = folder.path() / "run";
+  fs::create_directory(run);
+  write_rank(run / "rank0.ilt", 0, 0);
+  write_rank(run / "rank1.ilt", 1, 2 * kMillisecond);
+  const fs::path merged = folder.path() / "merged.ilt";
+  const std::string table = output_of("merge " + run.string() + " -o " + merged.string(), folder);
+  // Each all-reduce takes 8 us on both, so that the offset is known to 8 us.
+  EXPECT_NE(table.find("-2000.0                8.0           10  steady"), std::string::npos) << table;
+  const ingest::Recording recording = ingest::read(std::vector{merged});
+  EXPECT_EQ(recording.diagnostics.count_of("merge.clock_moved"), 1);
+  ASSERT_EQ(recording.trace.size(), 20U);
+  for (std::uint32_t i = 0; i < 20; i += 2) {
+    EXPECT_EQ(recording.trace.start({i}), recording.trace.start({i + 1})) << "both ranks at once";
+  }
+  output_of("merge --trust-clocks " + run.string() + " -o " + merged.string(), folder);
+  const ingest::Recording trusted = ingest::read(std::vector{merged});
+  EXPECT_EQ(trusted.trace.start({19}) - trusted.trace.start({0}), 11 * kMillisecond);
+}
+
+TEST(Merge, RefusesClocksThatNothingTellsOf) {
+  const TemporaryFolder folder;
+  const fs::path run = folder.path() / "run";
+  fs::create_directory(run);
+  write_rank(run / "rank0.ilt", 0, 0);
+  write_rank(run / "rank1.ilt", 1, 0);
+  fs::remove(run / "rank1.ilt");
+  trace::TraceBuilder builder;
+  const trace::RankId rank = builder.add_rank({.number = 1, .world_size = 2, .source = "x", .host_name = "h1"});
+  const trace::LaneId thread = builder.lane(trace::LaneKind::kHostThread, rank, 1, 1);
+  builder.add_range({.lane = thread, .name = builder.intern("all"), .start = kSecond, .duration = kSecond}, {});
+  Diagnostics none;
+  trace::write_ilt(std::move(builder).build(none), run / "rank1.ilt");
+  const std::string command = std::string(INTERLACE_BINARY) + " merge " + run.string() + " -o " +
+                              (folder.path() / "x.ilt").string() + " 2> " + (folder.path() / "err").string();
+  EXPECT_NE(std::system(command.c_str()), 0);  // NOLINT(concurrency-mt-unsafe): one thread
+  std::ifstream in(folder.path() / "err");
+  const std::string said{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  EXPECT_NE(said.find("error[cli.clocks_unknown]: h1"), std::string::npos) << said;
 }
 
 TEST(Predict, WritesTracesThatCanBeReadAgain) {

@@ -1,0 +1,108 @@
+#include "simulator/analysis/clock_offsets.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace interlace::analysis {
+
+namespace {
+
+using trace::CollectiveFunction;
+using trace::OperationId;
+
+/// Which runs of collectives belong together over the ranks: kernel, process group, and which stream of the rank.
+using Kind = std::tuple<trace::StringId, std::string, std::size_t>;
+using Runs = std::map<Kind, std::vector<OperationId>>;
+
+/// Whether all ranks have to begin before any can end. Names are NCCL's where the function is not recorded.
+bool waits_for_all(const trace::Trace& trace, OperationId op) {
+  if (const trace::CollectiveDetail* detail = trace.collective(op)) {
+    using enum CollectiveFunction;
+    switch (detail->function) {
+      case kAllReduce:
+      case kAllGather:
+      case kReduceScatter:
+      case kAllToAll:
+      case kBarrier: return true;
+      case kUnknown: break;
+      default: return false;
+    }
+  }
+  const std::string_view name = trace.name(op);
+  return name.find("AllReduce") != std::string_view::npos || name.find("AllGather") != std::string_view::npos ||
+         name.find("ReduceScatter") != std::string_view::npos;
+}
+
+Runs runs_of(const trace::Trace& trace, trace::RankId rank) {
+  Runs runs;
+  std::map<std::pair<trace::StringId, std::string>, std::size_t> streams;
+  for (std::uint32_t l = 0; l < trace.lanes().size(); ++l) {
+    if (trace.lane({l}).rank != rank || trace.lane({l}).kind != trace::LaneKind::kStream) continue;
+    std::map<std::pair<trace::StringId, std::string>, std::vector<OperationId>> here;
+    for (const OperationId op : trace.on_lane({l})) {
+      if (trace.kind(op) != trace::OperationKind::kCollective || !waits_for_all(trace, op)) continue;
+      const trace::CollectiveDetail* detail = trace.collective(op);
+      const std::string group = detail == nullptr ? std::string() : std::string(trace.text(detail->group));
+      here[{trace.names()[op.index()], group}].push_back(op);
+    }
+    for (auto& [key, works] : here) {
+      const std::size_t stream = streams[key]++;
+      runs.emplace(Kind{key.first, key.second, stream}, std::move(works));
+    }
+  }
+  return runs;
+}
+
+/// What is to be added to times there to compare them with times here.
+struct Bounds {
+  Nanoseconds least = std::numeric_limits<Nanoseconds>::min();
+  Nanoseconds most = std::numeric_limits<Nanoseconds>::max();
+  std::int64_t collectives = 0;
+
+  void narrow(const trace::Trace& trace, const Runs& here, const Runs& there) {
+    for (const auto& [kind, mine] : here) {
+      const auto other = there.find(kind);
+      if (other == there.end() || other->second.size() != mine.size()) continue;
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        least = std::max(least, trace.start(mine[i]) - trace.end(other->second[i]));
+        most = std::min(most, trace.end(mine[i]) - trace.start(other->second[i]));
+        ++collectives;
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<HostClock> host_clocks(const trace::Trace& trace) {
+  std::vector<HostClock> hosts;
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) {
+    const std::string& name = trace.ranks()[r].host_name;
+    auto host = std::ranges::find(hosts, name, &HostClock::host);
+    if (host == hosts.end() && !hosts.empty() && name.empty()) host = hosts.begin();
+    if (host == hosts.end()) host = hosts.insert(host, HostClock{.host = name});
+    host->ranks.push_back({r});
+  }
+  if (hosts.size() < 2) return hosts;
+  std::vector<Runs> of_first;
+  for (const trace::RankId rank : hosts.front().ranks) of_first.push_back(runs_of(trace, rank));
+  for (auto host = hosts.begin() + 1; host != hosts.end(); ++host) {
+    Bounds bounds;
+    for (const trace::RankId rank : host->ranks) {
+      const Runs there = runs_of(trace, rank);
+      for (const Runs& here : of_first) bounds.narrow(trace, here, there);
+    }
+    host->collectives = bounds.collectives;
+    if (bounds.collectives == 0) continue;
+    host->is_steady = bounds.least <= bounds.most;
+    host->offset = bounds.least + (bounds.most - bounds.least) / 2;
+    host->residual = (host->is_steady ? bounds.most - bounds.least : bounds.least - bounds.most) / 2;
+  }
+  return hosts;
+}
+
+}  // namespace interlace::analysis
