@@ -1,7 +1,5 @@
 #include "cupti_collector/activities.hpp"
 
-#include <utility>
-
 namespace interlace::collector {
 
 namespace {
@@ -47,25 +45,32 @@ void Activities::enable_kinds(const Kinds& kinds, std::vector<std::string>& refu
 
 void Activities::enable_calls(std::vector<std::string>& refused) {
   const bool can_choose = cupti_.enable_runtime_api != nullptr && cupti_.enable_driver_api != nullptr;
-  if (!light_ || !can_choose) {
-    const CUptiResult status = cupti_.enable(CUPTI_ACTIVITY_KIND_RUNTIME);
-    if (status != CUPTI_SUCCESS) refused.push_back("runtime calls: " + cupti_.describe(status));
-  }
+  // Calls that are chosen one by one are told of only where that is said before the first context is made. Later, all
+  // are turned on and the unwanted ones muted.
+  const bool is_late = is_late_ || was_enabled_;
+  was_enabled_ = true;
+  if (!light_ || !can_choose || is_late) enable_kinds({{CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls"}}, refused);
   if (!can_choose) return;
+  if (is_late) enable_kinds({{CUPTI_ACTIVITY_KIND_DRIVER, "driver calls"}}, refused);
+  const auto choose = [is_late](const CallTable& table, auto set) {
+    for (std::uint32_t number = 1; number < table.calls().size(); ++number) {
+      if (table.calls()[number].name.empty()) continue;
+      const bool is_wanted = is_essential(table.calls()[number].role);
+      if (is_wanted || is_late) set(number, is_wanted ? 1 : 0);
+    }
+  };
+  if (light_) choose(runtime_, cupti_.enable_runtime_api);
   for (std::uint32_t number = 1; !light_ && number < runtime_.calls().size(); ++number) {
     const CallTable::Call& call = runtime_.calls()[number];
     if (!call.name.empty() && call.role == CallRole::kChatty) cupti_.enable_runtime_api(number, 0);
   }
-  // Where the runtime's calls are recorded, CUPTI leaves out the driver's calls within them: what remains are those of
-  // the program itself. Else these stand for both.
-  for (std::uint32_t number = 1; number < driver_.calls().size(); ++number) {
-    const bool is_wanted = !driver_.calls()[number].name.empty() && is_essential(driver_.calls()[number].role);
-    if (is_wanted) cupti_.enable_driver_api(number, 1);
-  }
+  // CUPTI leaves out the driver's calls within those of the runtime: what remains are those of the program itself.
+  choose(driver_, cupti_.enable_driver_api);
 }
 
-std::vector<std::string> Activities::enable_places() {
+std::vector<std::string> Activities::enable_places(bool will_be_late) {
   std::vector<std::string> refused;
+  is_late_ = will_be_late;
   enable_kinds({{CUPTI_ACTIVITY_KIND_DEVICE, "devices"},
                 {CUPTI_ACTIVITY_KIND_CONTEXT, "contexts"},
                 {CUPTI_ACTIVITY_KIND_STREAM, "streams"}},
@@ -88,9 +93,13 @@ void Activities::disable_calls() {
   cupti_.disable(CUPTI_ACTIVITY_KIND_DRIVER);
   for (const auto& [kind, name] : of_calls_) cupti_.disable(kind);
   if (cupti_.enable_runtime_api == nullptr || cupti_.enable_driver_api == nullptr) return;
-  for (std::uint32_t number = 1; number < driver_.calls().size(); ++number) {
-    if (is_essential(driver_.calls()[number].role)) cupti_.enable_driver_api(number, 0);
-  }
+  const auto mute = [](const CallTable& calls, auto set) {
+    for (std::uint32_t number = 1; number < calls.calls().size(); ++number) {
+      if (is_essential(calls.calls()[number].role)) set(number, 0);
+    }
+  };
+  if (light_) mute(runtime_, cupti_.enable_runtime_api);
+  mute(driver_, cupti_.enable_driver_api);
 }
 
 void Activities::disable_work() {

@@ -13,13 +13,13 @@ namespace interlace::collector {
 /// beginning, since they are told of once.
 class Activities {
  public:
-  /// light: of calls only those of the driver that launch, copy, record, wait or synchronise, which are within those of
-  /// the runtime; no allocations, and not the profiler's own time. cupti must outlive this. whole_graphs: a launch of a
-  /// graph is one record.
+  /// light: of calls only those that launch, copy, record, wait or synchronise; no allocations, and not the profiler's
+  /// own time. cupti must outlive this. whole_graphs: a launch of a graph is one record.
   Activities(const CuptiLibrary& cupti, bool light, bool whole_graphs);
 
-  /// Each gives what CUPTI refused, in words; empty where all is on.
-  [[nodiscard]] std::vector<std::string> enable_places();
+  /// Each gives what CUPTI refused, in words; empty where all is on. will_be_late: `enable` may come after the first
+  /// context.
+  [[nodiscard]] std::vector<std::string> enable_places(bool will_be_late);
   [[nodiscard]] std::vector<std::string> enable();
   /// Recording ends in two steps: what is launched is no longer told of, but the work of what was goes on to be; then
   /// that is not either.
@@ -36,6 +36,8 @@ class Activities {
 
   const CuptiLibrary& cupti_;
   bool light_;
+  bool is_late_ = false;
+  bool was_enabled_ = false;
   Kinds of_calls_;
   Kinds of_work_;
   CallTable runtime_;

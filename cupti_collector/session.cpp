@@ -102,7 +102,8 @@ bool Session::start_cupti(const CuptiCallbacks& callbacks) {
     return false;
   }
   activities_.emplace(*cupti_, options_.light, options_.whole_graphs);
-  for (const std::string& refused : activities_->enable_places()) note("not recorded: " + refused);
+  for (const std::string& refused : activities_->enable_places(options_.plan.begins_off()))
+    note("not recorded: " + refused);
   for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
     cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id);
   }
@@ -204,12 +205,16 @@ void Session::follow_plan(Nanoseconds now) {
     set_on(true);
   }
   if (const auto is_on = control_.changed(now)) set_on(*is_on);
-  const bool is_too_large = options_.most_bytes > 0 && file_.size() >= options_.most_bytes;
-  const bool is_over = plan.end && now - started_ >= *plan.end;
-  if (has_ended_ || (!is_too_large && !is_over)) return;
+  if (has_ended_ || !plan.end || now - started_ < *plan.end) return;
   has_ended_ = true;
   set_on(false);
-  if (is_too_large) note("the file has reached its largest size (--max-mb): nothing after that is recorded");
+}
+
+void Session::watch_size() {
+  if (has_ended_ || options_.most_bytes == 0 || file_.size() < options_.most_bytes) return;
+  has_ended_ = true;
+  set_on(false);
+  note("the file has reached its largest size (--max-mb): nothing after that is recorded");
 }
 
 void Session::end_draining(Nanoseconds now) {
@@ -307,12 +312,9 @@ void Session::end_recording() {
     ++rounds_;
     if (is_work_pending_) std::this_thread::sleep_for(kPauseForWork);
   } while (is_work_pending_ && !has_failed_ && recording_time() < latest);
-  {
-    const std::lock_guard lock(switch_mutex_);
-    is_recording_ = false;
-    if (cupti_) activities_->disable_calls();
-    if (cupti_) activities_->disable_work();
-  }
+  // The kinds stay on: turning them off while the program's other threads still run is one more thing that may hang,
+  // and what comes after is not written.
+  is_recording_ = false;
   fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   ++rounds_;
   collect(true);
@@ -320,7 +322,10 @@ void Session::end_recording() {
 
 void Session::run() {
   pthread_setname_np(pthread_self(), "interlace");
-  recorder_->on_progress([this] { ++rounds_; });
+  recorder_->on_progress([this] {
+    ++rounds_;
+    watch_size();
+  });
   std::unique_lock lock(mutex_);
   while (!finish_wanted_) step(lock);
   lock.unlock();

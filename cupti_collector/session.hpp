@@ -66,6 +66,7 @@ class Session {
   void set_attributes();
   void set_on(bool is_on);
   void follow_plan(Nanoseconds now);
+  void watch_size();
   void end_draining(Nanoseconds now);
   void run();
   void step(std::unique_lock<std::mutex>& lock);

@@ -155,7 +155,8 @@ int run(int argc, char** argv) {
   app.add_option("-o,--out", request.out, "Folder of the recording")->capture_default_str()->type_name("DIR");
   app.add_flag("--overwrite", request.overwrite, "Replace a recording that the folder holds");
   app.add_flag("-q,--quiet", request.quiet, "No summary");
-  app.add_flag("--light", request.light, "Of the runtime's calls, record only those that launch, copy or order work");
+  app.add_flag("--light", request.light,
+               "Of all calls, record only those that launch, copy or order work, and no memory");
   app.add_option("--graphs", request.graphs,
                  "Record a launch of a CUDA graph node by node, or, at less cost, as a whole")
       ->capture_default_str()

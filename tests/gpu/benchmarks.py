@@ -7,8 +7,7 @@ import subprocess
 import sys
 import time
 
-from harness import check_whole, execute, json_line, raw, record, timed
-from recordings import child_of
+from harness import check_whole, child_of, execute, json_line, raw, record, timed
 
 
 def options_known(run):

@@ -67,6 +67,43 @@ def find_cupti():
     return ""
 
 
+def parent_of(process):
+    with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as text:
+        return int(text.read().rpartition(")")[2].split()[1])
+
+
+def child_of(process):
+    """The recorded program: the innermost process below the launcher."""
+    while True:
+        children = []
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if parent_of(name) == process:
+                    children.append(int(name))
+            except (OSError, IndexError):
+                continue  # it has ended meanwhile
+        if not children:
+            return process
+        process = children[0]
+
+
+def tell_stacks(run, process):
+    """Where the threads of a program stand that does not end."""
+    program = child_of(process)
+    found = subprocess.run(["cuda-gdb", "--batch", "-p", str(program), "-ex", "thread apply all bt 30"], text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False).stdout
+    for task in sorted(os.listdir(f"/proc/{program}/task")):
+        for name in ("comm", "wchan", "syscall", "stack"):
+            try:
+                with open(f"/proc/{program}/task/{task}/{name}", encoding="utf-8", errors="replace") as text:
+                    found += f"\n{task} {name}: {text.read().strip()}"
+            except OSError:
+                continue
+    with open(os.path.join(run.out, "hang.txt"), "a", encoding="utf-8") as out:
+        out.write(f"process {program}\n{found}\n\n")
+    run.say("  a program hung: see hang.txt")
+
+
 def execute(run, command, limit=60, more_environment=None):
     """Runs a command; gives (status, output, errors). 124 where it ran past its limit."""
     environment = dict(os.environ, **(more_environment or {}))
@@ -79,6 +116,7 @@ def execute(run, command, limit=60, more_environment=None):
         out, err = process.communicate(timeout=max(5, min(limit, run.left() + 20)))
         return process.returncode, out, err
     except subprocess.TimeoutExpired:
+        tell_stacks(run, process.pid)
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
         return 124, out, err + f"\nended after {limit} s"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from harness import check_info, check_whole, convert, execute, info, json_line, keep_sample, ledgers, record
+from harness import check_info, check_whole, child_of, convert, execute, info, json_line, keep_sample, ledgers, record
 
 
 def part_environment(run):
@@ -155,26 +155,6 @@ def progress_of(file):
         return struct.unpack("<qqq", data.read(24))
 
 
-def parent_of(process):
-    with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as text:
-        return int(text.read().rpartition(")")[2].split()[1])
-
-
-def child_of(process):
-    """The recorded program: the innermost process below the launcher."""
-    while True:
-        children = []
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                if parent_of(name) == process:
-                    children.append(int(name))
-            except (OSError, IndexError):
-                continue  # it has ended meanwhile
-        if not children:
-            return process
-        process = children[0]
-
-
 def part_kill(run):
     losses = []
     for number in range(5):
@@ -205,6 +185,8 @@ def part_switching(run):
         run.keep(operations=answer["operations"], steps=answer["ranks"][0]["steps"])
         kernels = answer["operations"]["kernel"]
         run.check("20 steps of PyTorch: the same kernels in each", kernels % 20 == 0 and kernels > 0, kernels)
+        bare = [one["count"] for one in answer["diagnostics"] if one["code"] == "trace.device_work_without_launch"]
+        run.check("20 steps of PyTorch: every kernel with its launch", not bare, bare)
         run.check("20 steps of PyTorch: found as steps", len(answer["ranks"][0]["steps"]["host_begins_ns"]) == 20,
                   answer["ranks"][0]["steps"]["marker"])
 
@@ -252,3 +234,25 @@ def part_torchrun(run):
         run.keep(operations=answer["operations"], diagnostics=answer["diagnostics"], files=files)
         run.check("torchrun: collectives recorded", answer["operations"]["collective"] > 0, answer["operations"])
         run.check("torchrun: two ranks", len(answer["ranks"]) == 2, [one["rank"] for one in answer["ranks"]])
+
+
+def part_stress(run):
+    """Many short programs, to see that none hangs or is harmed; two of three in light mode."""
+    script = os.path.join(run.tests, "torch_mlp.py")
+    runs = 0
+    good = 0
+    slowest = 0.0
+    while runs < 24 and run.left() > 60:
+        options = ["--light"] if runs % 3 else []
+        began = time.monotonic()
+        recording = record(run, "stress", [sys.executable, script, "--steps", "30", "--warmup", "5"], options, limit=45)
+        slowest = max(slowest, time.monotonic() - began)
+        rows = ledgers(recording)
+        is_good = recording["status"] == 0 and rows and rows[0][0] == rows[0][1] > 3_000
+        runs += 1
+        good += bool(is_good)
+        if not is_good:
+            run.check(f"stress: run {runs} {options}", False,
+                      f"status {recording['status']}, {rows}, {recording['out'][-200:]!r} {recording['err'][-300:]!r}")
+    run.check("stress: all ended, each with a closed account", good == runs > 0,
+              f"{good} of {runs}, the slowest took {slowest:.1f} s")

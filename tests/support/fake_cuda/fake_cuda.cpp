@@ -31,6 +31,15 @@ std::uint32_t fake_cuda_launch(std::uint32_t stream, const char* kernel, std::ui
   return correlation;
 }
 
+std::uint32_t fake_cuda_launch_by_driver(std::uint32_t stream, const char* kernel, std::uint64_t nanoseconds) {
+  const Lock lock;
+  const std::uint32_t correlation = fake().next_correlation++;
+  const std::uint64_t start = now();
+  run_kernel(stream, kernel, nanoseconds, kFakeNormal, correlation, 0);
+  add_driver_call(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, correlation, start);
+  return correlation;
+}
+
 std::uint32_t fake_cuda_launch_graph(std::uint32_t stream, std::uint32_t nodes, std::uint64_t nanoseconds) {
   const Lock lock;
   const std::uint32_t correlation = fake().next_correlation++;

@@ -22,6 +22,8 @@ enum FakeFate {
 };
 /// Each gives the correlation of the call.
 std::uint32_t fake_cuda_launch(std::uint32_t stream, const char* kernel, std::uint64_t nanoseconds, int fate);
+/// As a program launches that uses the driver's own functions.
+std::uint32_t fake_cuda_launch_by_driver(std::uint32_t stream, const char* kernel, std::uint64_t nanoseconds);
 std::uint32_t fake_cuda_launch_graph(std::uint32_t stream, std::uint32_t nodes, std::uint64_t nanoseconds);
 /// Launches that are captured into a graph: calls without device work.
 std::uint32_t fake_cuda_capture(std::uint32_t launches);

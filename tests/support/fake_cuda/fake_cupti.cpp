@@ -73,15 +73,8 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, 
       {kGetDeviceCall, "cudaGetDevice_v3020"},
   };
   static const std::map<CUpti_CallbackId, const char*> known_of_driver{
-      {driver_call(kLaunchCall), "cuLaunchKernel"},
-      {driver_call(kGraphCall), "cuGraphLaunch"},
-      {driver_call(kBeginCaptureCall), "cuStreamBeginCapture_v2"},
-      {driver_call(kEndCaptureCall), "cuStreamEndCapture"},
-      {driver_call(kCopyCall), "cuMemcpyHtoDAsync_v2"},
-      {driver_call(kRecordCall), "cuEventRecord"},
-      {driver_call(kWaitCall), "cuStreamWaitEvent"},
-      {driver_call(kQueryCall), "cuEventQuery"},
-      {driver_call(kSyncCall), "cuCtxSynchronize"},
+      {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
+      {CUPTI_DRIVER_TRACE_CBID_cuDeviceGet, "cuDeviceGet"},
   };
   const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
   const std::uint32_t functions = is_driver ? 790 : 460;
@@ -119,25 +112,30 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   return unless_no_driver();
 }
 
-CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, std::uint8_t enable) {
+namespace {
+
+/// As in CUPTI, a call that is chosen after the first context, with its kind off, is not told of.
+void choose(CUpti_CallbackId id, bool on, CUpti_ActivityKind kind, std::set<CUpti_CallbackId>& chosen,
+            std::set<CUpti_CallbackId>& muted) {
   const std::lock_guard lock(fake().mutex);
-  if (enable != 0) {
-    fake().chosen.insert(id);
-    fake().muted.erase(id);
-  } else {
-    fake().chosen.erase(id);
-    fake().muted.insert(id);
+  if (!on) {
+    chosen.erase(id);
+    muted.insert(id);
+    return;
   }
+  if (!fake().has_context || is_on(kind)) chosen.insert(id);
+  muted.erase(id);
+}
+
+}  // namespace
+
+CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, std::uint8_t enable) {
+  choose(id, enable != 0, CUPTI_ACTIVITY_KIND_RUNTIME, fake().chosen, fake().muted);
   return unless_no_driver();
 }
 
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t enable) {
-  const std::lock_guard lock(fake().mutex);
-  if (enable != 0) {
-    fake().chosen_driver.insert(id);
-  } else {
-    fake().chosen_driver.erase(id);
-  }
+  choose(id, enable != 0, CUPTI_ACTIVITY_KIND_DRIVER, fake().chosen_driver, fake().muted_driver);
   return unless_no_driver();
 }
 

@@ -230,7 +230,8 @@ int main(int argc, char** argv) {
          for (int i = 0; i < n; ++i) {
            nvtx.push("step");
            nvtx.push(("in step " + std::to_string(i)).c_str());
-           for (int k = 0; k < 10; ++k) fake_cuda_launch(kCompute, kKernel, 200'000, kFakeNormal);
+           for (int k = 0; k < 8; ++k) fake_cuda_launch(kCompute, kKernel, 200'000, kFakeNormal);
+           for (int k = 0; k < 2; ++k) fake_cuda_launch_by_driver(kCompute, kKernel, 200'000);
            nvtx.pop();
            nvtx.pop();  // its work still runs
          }

@@ -100,6 +100,7 @@ struct Fake {
   std::set<CUpti_CallbackId> muted;
   std::set<CUpti_CallbackId> chosen;
   std::set<CUpti_CallbackId> chosen_driver;
+  std::set<CUpti_CallbackId> muted_driver;
   std::set<std::pair<int, CUpti_CallbackId>> callbacks;
   std::map<std::int64_t, Buffer> buffers;  ///< by thread
   std::map<std::uint32_t, std::uint64_t> stream_free_at;
@@ -174,35 +175,33 @@ inline bool is_recorded(CUpti_CallbackId call) {
   return is_on(CUPTI_ACTIVITY_KIND_RUNTIME) ? cuda.muted.count(call) == 0 : cuda.chosen.count(call) > 0;
 }
 
-/// The driver's call that the runtime's call makes; 0: none.
-inline CUpti_CallbackId driver_call(CUpti_CallbackId call) {
-  switch (call) {
-    case kLaunchCall: return CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
-    case kGraphCall: return CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch;
-    case kBeginCaptureCall: return CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2;
-    case kEndCaptureCall: return CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture;
-    case kCopyCall: return CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2;
-    case kRecordCall: return CUPTI_DRIVER_TRACE_CBID_cuEventRecord;
-    case kWaitCall: return CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent;
-    case kQueryCall: return CUPTI_DRIVER_TRACE_CBID_cuEventQuery;
-    case kSyncCall: return CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize;
-    default: return 0;
-  }
-}
-
 inline void add_call(CUpti_CallbackId call, std::uint32_t correlation, std::uint64_t start, std::uint32_t result = 0) {
-  // As CUPTI does it, a driver's call within one of the runtime that is recorded is not.
-  const bool is_of_driver = !is_recorded(call) && fake().chosen_driver.count(driver_call(call)) > 0;
-  if (!is_recorded(call) && !is_of_driver) return;
+  if (!is_recorded(call)) return;
   CUpti_ActivityAPI record{};
-  record.kind = is_of_driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME;
-  record.cbid = is_of_driver ? driver_call(call) : call;
+  record.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+  record.cbid = call;
   record.start = start;
   record.end = now();
   record.processId = static_cast<std::uint32_t>(getpid());
   record.threadId = static_cast<std::uint32_t>(this_thread());
   record.correlationId = correlation;
   record.returnValue = result;
+  append(record);
+}
+
+/// A call of the driver that the program makes itself; those within calls of the runtime are not told of.
+inline void add_driver_call(CUpti_CallbackId call, std::uint32_t correlation, std::uint64_t start) {
+  const Fake& cuda = fake();
+  const bool is_of_all = is_on(CUPTI_ACTIVITY_KIND_DRIVER) && cuda.muted_driver.count(call) == 0;
+  if (!is_of_all && cuda.chosen_driver.count(call) == 0) return;
+  CUpti_ActivityAPI record{};
+  record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+  record.cbid = call;
+  record.start = start;
+  record.end = now();
+  record.processId = static_cast<std::uint32_t>(getpid());
+  record.threadId = static_cast<std::uint32_t>(this_thread());
+  record.correlationId = correlation;
   append(record);
 }
 
