@@ -1,11 +1,14 @@
 #include "cupti_collector/process_session.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <thread>
 
 namespace interlace::collector {
 
@@ -13,6 +16,8 @@ namespace {
 
 /// What an exit may take for the last records.
 constexpr std::chrono::seconds kLongestExit{2};
+/// What the program's own exit may take after that, where they did not come.
+constexpr std::chrono::seconds kLongestTeardown{10};
 
 std::atomic<Session*> the_session{nullptr};
 /// The environment asks for no recording, or wrongly: it need not be read again.
@@ -38,8 +43,21 @@ void CUPTIAPI on_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, 
   if (Session* session = session_of_process()) session->on_event(domain, id);
 }
 
-void finish_at_exit() {
-  if (Session* session = session_of_process()) session->finish(kLongestExit);
+/// Where CUPTI hangs, CUDA may do so too as the program leaves it: a recorded program ends all the same, with its
+/// status.
+void end_after_all(int status) {
+  std::thread([status] {
+    std::this_thread::sleep_for(kLongestTeardown);
+    for (std::FILE* file : {stdout, stderr}) {
+      if (ftrylockfile(file) == 0) fflush_unlocked(file);
+    }
+    _exit(status);
+  }).detach();
+}
+
+void finish_at_exit(int status, void*) {
+  Session* session = session_of_process();
+  if (session != nullptr && !session->finish(kLongestExit)) end_after_all(status);
 }
 
 void abandon_in_child() {
@@ -78,7 +96,7 @@ Session* session_for_events() noexcept {
 bool start_session(const Options& options) {
   Session* session = make_session(options);
   if (!session->start({request_buffer, complete_buffer, on_event})) return false;
-  std::atexit(finish_at_exit);
+  on_exit(finish_at_exit, nullptr);  // as atexit, and tells the status
   return true;
 }
 

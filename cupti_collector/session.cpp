@@ -238,8 +238,8 @@ void Session::flush(milliseconds longest) {
   done_.wait_for(lock, longest, [&] { return is_finished_ || flushes_done_ >= mine; });
 }
 
-void Session::finish(milliseconds longest_standstill) {
-  if (is_abandoned_ || !has_started_) return;
+bool Session::finish(milliseconds longest_standstill) {
+  if (is_abandoned_ || !has_started_) return true;
   std::unique_lock lock(mutex_);
   finish_wanted_ = true;
   wake_.notify_all();
@@ -255,6 +255,7 @@ void Session::finish(milliseconds longest_standstill) {
   } else if (thread_.joinable()) {
     thread_.join();
   }
+  return is_done;
 }
 
 void Session::abandon() noexcept {

@@ -52,8 +52,9 @@ class Session {
   void resume();
   /// Fetches and writes all that is complete, waiting for it at most so long. Any thread.
   void flush(std::chrono::milliseconds longest);
-  /// Ends the recording and its file. Where nothing moves on for so long, the file stays as written so far. Any thread.
-  void finish(std::chrono::milliseconds longest_standstill);
+  /// Ends the recording and its file. Where nothing moves on for so long, the file stays as written so far, and CUPTI
+  /// is stuck: false. Any thread.
+  bool finish(std::chrono::milliseconds longest_standstill);
   /// To be called in a forked child: nothing more is done there. Async-signal-safe.
   void abandon() noexcept;
 

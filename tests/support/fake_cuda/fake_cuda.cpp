@@ -14,6 +14,9 @@ using namespace interlace::testing::fake_cuda;  // what this plays
 extern "C" {
 
 int fake_cuda_init() {
+  if (is_set("FAKE_CUDA_HANG_AT_EXIT")) {
+    std::atexit([] { std::this_thread::sleep_for(std::chrono::hours(1)); });
+  }
   const char* library = setting("CUDA_INJECTION64_PATH");
   if (library == nullptr) return 0;
   void* handle = dlopen(library, RTLD_NOW);

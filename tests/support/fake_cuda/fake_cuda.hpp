@@ -8,7 +8,8 @@
 ///
 /// The environment says how it misbehaves: FAKE_CUDA_HOLDER=name (another tool holds CUPTI), FAKE_CUDA_NO_DRIVER=1 (no
 /// function but two works), FAKE_CUDA_VERSION=24 (records as of CUDA 12.6), FAKE_CUDA_HANG=1 (a forced flush never
-/// returns), FAKE_CUDA_SLOW_FLUSH=1 (each flush takes half a second).
+/// returns), FAKE_CUDA_HANG_AT_EXIT=1 (nor does CUDA's part of the exit), FAKE_CUDA_SLOW_FLUSH=1 (each flush takes half
+/// a second).
 extern "C" {
 
 /// As the first CUDA call of a process: loads and calls the library that CUDA_INJECTION64_PATH names.

@@ -194,6 +194,11 @@ int main(int argc, char** argv) {
          launches(10);
          fake_cuda_launch(kCompute, kKernel, 3'600'000'000'000, kFakeNormal);
        }},
+      {"unfinished_status",
+       [](int n) {
+         fake_cuda_launch(kCompute, kKernel, 3'600'000'000'000, kFakeNormal);
+         std::exit(n);
+       }},
       {"empty_copy",
        [](int) {
          fake_cuda_copy(kCopies, 0, 0);

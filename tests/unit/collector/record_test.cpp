@@ -364,6 +364,12 @@ TEST(Record, EndsThoughTheDriverHangs) {
   EXPECT_EQ(count_of(ReadBack(run.file()).trace, OperationKind::kKernel), 10);
 }
 
+TEST(Record, EndsTheProgramThoughCudaHangsToo) {
+  const Recorded run = record("unfinished_status 7", {}, "FAKE_CUDA_HANG=1 FAKE_CUDA_HANG_AT_EXIT=1");
+  EXPECT_EQ(WEXITSTATUS(run.status), 7);
+  EXPECT_NE(run.err.find("did not hand over its last records in time"), std::string::npos) << run.err;
+}
+
 // What can be in the way.
 
 TEST(Record, RunsTheProgramWithoutADriver) {
