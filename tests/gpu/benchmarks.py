@@ -184,7 +184,8 @@ def part_soak(run):
         try:
             with open(f"/proc/{child_of(process.pid)}/status", encoding="ascii") as text:
                 found = re.search(r"VmRSS:\s+(\d+)", text.read())
-                resident.append(int(found.group(1)) // 1024 if found else 0)
+                if found:  # a process that has just ended has no memory
+                    resident.append(int(found.group(1)) // 1024)
         except (OSError, ValueError):
             break
     out, err = process.communicate(timeout=60)
