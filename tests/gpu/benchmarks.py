@@ -28,6 +28,8 @@ def measure(run, configurations, key, least_rounds=5, most_rounds=9, seconds=100
             run.say(f"  the budget ends after {number} rounds")
             break
         for name, start in configurations.items():
+            if run.left() < 0:
+                continue
             try:
                 values[name].append(start()[key])
             except (ValueError, KeyError) as error:
