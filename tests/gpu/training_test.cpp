@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -28,10 +30,17 @@ struct Trained {
   }
 };
 
+// The program beside this test, so that both can be carried elsewhere; INTERLACE_ENGINE names another.
+std::string engine_program() {
+  const char* named = std::getenv("INTERLACE_ENGINE");
+  if (named != nullptr) return named;
+  return (std::filesystem::path(this_program()).parent_path() / "interlace-engine").string();
+}
+
 Trained run(const std::string& workload, const std::string& schedule, int ranks) {
   const Finished finished =
-      run_program(INTERLACE_ENGINE_BINARY, {"run", "--device", "cuda", "--workload", workload, "--schedule", schedule,
-                                            "--ranks", std::to_string(ranks), "--format", "json"});
+      run_program(engine_program(), {"run", "--device", "cuda", "--workload", workload, "--schedule", schedule,
+                                     "--ranks", std::to_string(ranks), "--format", "json"});
   Trained result{.status = finished.status, .losses = {}, .tables = {}, .validations = {}};
   if (finished.status != 0) return result;
   const nlohmann::json json = nlohmann::json::parse(finished.out);
