@@ -30,6 +30,7 @@ struct BenchRequest {
   std::optional<int> ranks;
   std::optional<std::int64_t> steps;
   int repeats = 5;
+  std::int64_t warmup = 5;
 };
 
 // "all": the sound ones of the library that fit the workload; the others are told on standard error.
@@ -52,8 +53,17 @@ std::vector<std::string> chosen_schedules(const BenchRequest& request, const Wor
 }
 
 std::vector<std::string> arguments_of_run(const BenchRequest& request, const std::string& schedule) {
-  std::vector<std::string> arguments = {"run",      "--workload",   request.workload, "--schedule", schedule,
-                                        "--device", request.device, "--format",       "json"};
+  std::vector<std::string> arguments = {"run",
+                                        "--workload",
+                                        request.workload,
+                                        "--schedule",
+                                        schedule,
+                                        "--device",
+                                        request.device,
+                                        "--format",
+                                        "json",
+                                        "--warmup",
+                                        std::to_string(request.warmup)};
   if (request.ranks) arguments.insert(arguments.end(), {"--ranks", std::to_string(*request.ranks)});
   if (request.steps) arguments.insert(arguments.end(), {"--steps", std::to_string(*request.steps)});
   return arguments;
@@ -63,7 +73,11 @@ std::vector<std::string> arguments_of_run(const BenchRequest& request, const std
 // round begins with another schedule, so that what drifts, clocks and temperatures, hits all alike.
 void bench(const BenchRequest& request) {
   const Workload workload = load_workload(request.workload);
-  BenchReport report{.workload = workload.name, .device = request.device, .lines = {}};
+  BenchReport report{.workload = workload.name,
+                     .device = request.device,
+                     .steps = request.steps.value_or(workload.steps),
+                     .warmup = request.warmup,
+                     .lines = {}};
   for (const std::string& name : chosen_schedules(request, workload)) report.lines.push_back({name, {}});
   const std::string engine = this_program();
   const auto repeats = static_cast<std::size_t>(request.repeats);
@@ -105,6 +119,9 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(1, 4096));
   command->add_option("--steps", request->steps, "Batches to train on; the workload's number where absent")
       ->check(CLI::PositiveNumber);
+  command->add_option("--warmup", request->warmup, "Batches to train on before those that are timed, in each run")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--repeats", request->repeats, "Runs of each schedule")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

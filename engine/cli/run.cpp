@@ -36,6 +36,7 @@ struct RunRequest {
   std::optional<int> ranks;
   std::optional<std::int64_t> steps;
   std::optional<std::uint64_t> seed;
+  TrainOptions training;
   bool foresee_sizes = false;
   int stall_limit = 25;
 };
@@ -43,6 +44,7 @@ struct RunRequest {
 Workload workload_of(const RunRequest& request) {
   Workload workload = load_workload(request.workload);
   if (request.steps) workload.steps = *request.steps;
+  workload.steps += request.training.warmup;
   const std::optional<WorldPlace> world = find_world(process_environment());
   if (world && request.ranks && *request.ranks != world->ranks) {
     throw Error(kWorldSize, "--ranks",
@@ -73,24 +75,28 @@ std::vector<RankResult> train_on_cpu(const RunRequest& request, const schedule::
                           .on_stall = [](const Error& error) { end_at_once(error); }};
   const cpu::HostReads foreseen = request.foresee_sizes ? host_reads_of(schedule, workload) : cpu::HostReads{};
   if (request.foresee_sizes) options.foreseen = &foreseen;
-  return run_on_cpu(schedule, workload, options);
+  return run_on_cpu(schedule, workload, options, {}, request.training);
 }
 
 // The same run, for a process that is one of its ranks.
 std::vector<std::string> arguments_of_ranks(const RunRequest& request, const Workload& workload) {
-  return {"run",
-          "--workload",
-          request.workload,
-          "--schedule",
-          request.schedule,
-          "--device",
-          "cuda",
-          "--steps",
-          std::to_string(workload.steps),
-          "--format",
-          request.format,
-          "--stall-limit",
-          std::to_string(request.stall_limit)};
+  std::vector<std::string> arguments = {"run",
+                                        "--workload",
+                                        request.workload,
+                                        "--schedule",
+                                        request.schedule,
+                                        "--device",
+                                        "cuda",
+                                        "--steps",
+                                        std::to_string(workload.steps - request.training.warmup),
+                                        "--warmup",
+                                        std::to_string(request.training.warmup),
+                                        "--format",
+                                        request.format,
+                                        "--stall-limit",
+                                        std::to_string(request.stall_limit)};
+  if (request.training.profile) arguments.emplace_back("--profile");
+  return arguments;
 }
 
 int run(const RunRequest& request) {
@@ -108,12 +114,16 @@ int run(const RunRequest& request) {
     }
     results = run_on_gpus(schedule, workload,
                           {.world = world,
+                           .training = request.training,
                            .stall_limit = std::chrono::seconds(request.stall_limit),
                            .ends = [](const std::optional<Error>& error) { end_at_once(error); }});
   }
   if (!results) return EXIT_SUCCESS;  // rank 0 tells all
-  const RunReport report{
-      .workload = workload.name, .schedule = schedule.name, .device = request.device, .ranks = std::move(*results)};
+  const RunReport report{.workload = workload.name,
+                         .schedule = schedule.name,
+                         .device = request.device,
+                         .timed_steps = workload.steps - request.training.warmup,
+                         .ranks = std::move(*results)};
   if (request.format == "json") {
     write_json(std::cout, report);
   } else {
@@ -140,6 +150,15 @@ void add_run(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(1, 4096));
   command->add_option("--steps", request->steps, "Batches to train on; the workload's number where absent")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option(
+          "--warmup", request->training.warmup,
+          "Batches to train on before those, without taking their time: the first ones load libraries, connect "
+          "ranks and grow memory pools")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--profile", request->training.profile,
+                    "Show the time of the host and of the device a timed step, by stage, collective and kernel");
   command->add_option("--seed", request->seed,
                       "With --device cpu: run work of different streams in a random order that this seed decides, to "
                       "find missing waits");

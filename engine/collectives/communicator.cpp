@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/runtime/profile.hpp"
+
 namespace interlace::engine {
 
 namespace {
@@ -19,13 +21,17 @@ Awaitable Communicator::all_reduce_mean(std::string_view what, StreamId from, co
                                         std::size_t begin_at, std::size_t count) {
   begin(what, from);
   values.used_on(stream_);
+  Profiled piece(*device_, "collective", std::string(what), stream_);
   queue_all_reduce_mean(std::string(what), values.span().subspan(begin_at, count));
+  piece.end();
   return end();
 }
 
 Awaitable Communicator::issue_all_to_all(AllToAll exchange, StreamId from) {
   begin(exchange.what, from);
+  Profiled piece(*device_, "collective", exchange.what, stream_);
   queue_all_to_all(std::move(exchange));
+  piece.end();
   return end();
 }
 

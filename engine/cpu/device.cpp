@@ -1,6 +1,7 @@
 #include "engine/cpu/device.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -10,6 +11,10 @@
 namespace interlace::engine::cpu {
 
 namespace {
+
+struct TimeOfHost : EventState {
+  std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
+};
 
 [[noreturn]] void refuse_other_sizes() {
   throw Error(kDamagedInput, "", "the sizes of an exchange are not those of this batch",
@@ -50,6 +55,14 @@ Event CpuDevice::record(StreamId stream) {
   auto event = std::make_shared<CpuEvent>();
   cluster_->push_record(queue_of(stream), event);
   return event;
+}
+
+// Nothing is queued: taking times must not change what the adversary chooses.
+Event CpuDevice::record_time(StreamId /*stream*/) { return std::make_shared<TimeOfHost>(); }
+
+double CpuDevice::seconds_between(const Event& from, const Event& to) const {
+  const auto at = [](const Event& event) { return static_cast<const TimeOfHost&>(*event).at; };
+  return std::chrono::duration<double>(at(to) - at(from)).count();
 }
 
 void CpuDevice::wait(StreamId waiter, const Event& event) {

@@ -25,6 +25,8 @@ class CpuDevice : public Device {
   void launch(StreamId stream, Work work) override;
   void copy(StreamId stream, void* to, const void* from, std::size_t bytes) override;
   [[nodiscard]] Event record(StreamId stream) override;
+  [[nodiscard]] Event record_time(StreamId stream) override;
+  [[nodiscard]] double seconds_between(const Event& from, const Event& to) const override;
   void wait(StreamId waiter, const Event& event) override;
   void host_wait(const Event& event) override;
   void host_read(const Event& copied, StreamId stream, void* at, std::size_t bytes) override;

@@ -12,6 +12,7 @@
 
 #include "engine/cuda/status.hpp"
 #include "engine/runtime/failure.hpp"
+#include "engine/runtime/profile.hpp"
 
 namespace interlace::engine::cuda {
 
@@ -33,6 +34,37 @@ class CudaEvent : public EventState {
  private:
   cudaEvent_t event_;
   IdleEvents idle_;
+};
+
+// An event that keeps its time. There are few, in runs that ask for times, so they are not used again.
+class TimedEvent : public EventState {
+ public:
+  TimedEvent() { check(cudaEventCreate(&event_)); }
+  TimedEvent(const TimedEvent&) = delete;
+  TimedEvent& operator=(const TimedEvent&) = delete;
+  TimedEvent(TimedEvent&&) = delete;
+  TimedEvent& operator=(TimedEvent&&) = delete;
+  ~TimedEvent() override { static_cast<void>(cudaEventDestroy(event_)); }
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+// The time of what the host does by itself, where the device has a profile.
+class HostTime {
+ public:
+  HostTime(const Device& device, const char* name) : profile_(device.profile()), name_(name) {
+    if (profile_ != nullptr) began_ = Profile::Clock::now();
+  }
+  void end() const {
+    if (profile_ != nullptr) profile_->add_host(name_, began_);
+  }
+
+ private:
+  Profile* profile_;
+  const char* name_;
+  Profile::Clock::time_point began_;
 };
 
 cudaEvent_t event_of(const Event& event) { return static_cast<const CudaEvent&>(*event).get(); }
@@ -158,17 +190,47 @@ void CudaDevice::wait(StreamId waiter, const Event& event) {
   check(cudaStreamWaitEvent(native(waiter), event_of(event), 0));
 }
 
-void CudaDevice::host_wait(const Event& event) { check(cudaEventSynchronize(event_of(event))); }
+void CudaDevice::host_wait(const Event& event) {
+  const HostTime time(*this, "wait");
+  check(cudaEventSynchronize(event_of(event)));
+  time.end();
+}
+
+void CudaDevice::host_read(const Event& copied, StreamId /*stream*/, void* /*at*/, std::size_t /*bytes*/) {
+  const HostTime time(*this, "read sizes");
+  check(cudaEventSynchronize(event_of(copied)));
+  time.end();
+}
+
+Event CudaDevice::record_time(StreamId stream) {
+  auto event = std::make_shared<TimedEvent>();
+  check(cudaEventRecord(event->get(), native(stream)));
+  return event;
+}
+
+double CudaDevice::seconds_between(const Event& from, const Event& to) const {
+  const auto timed = [](const Event& event) { return static_cast<const TimedEvent&>(*event).get(); };
+  constexpr double kMillisecond = 1e-3;
+  float milliseconds = 0.0F;
+  check(cudaEventElapsedTime(&milliseconds, timed(from), timed(to)));
+  return kMillisecond * static_cast<double>(milliseconds);
+}
 
 void CudaDevice::synchronize() { check(cudaDeviceSynchronize()); }
 
 std::shared_ptr<Block> CudaDevice::allocate(std::size_t bytes, StreamId pool) {
   const c10::cuda::CUDAStreamGuard guard(streams_->known[pool.index()]);
-  return std::make_shared<CudaBlock>(c10::cuda::CUDACachingAllocator::get()->allocate(bytes), *streams_, pool);
+  const HostTime time(*this, "allocate");
+  auto block = std::make_shared<CudaBlock>(c10::cuda::CUDACachingAllocator::get()->allocate(bytes), *streams_, pool);
+  time.end();
+  return block;
 }
 
 std::shared_ptr<Block> CudaDevice::allocate_host(std::size_t bytes) {
-  return std::make_shared<PinnedBlock>(*this, pinned_.take(bytes), bytes);
+  const HostTime time(*this, "allocate pinned");
+  auto block = std::make_shared<PinnedBlock>(*this, pinned_.take(bytes), bytes);
+  time.end();
+  return block;
 }
 
 MemoryPeaks CudaDevice::peaks() const {

@@ -32,11 +32,11 @@ class CudaDevice : public Device {
   void launch(StreamId stream, Work work) override;
   void copy(StreamId stream, void* to, const void* from, std::size_t bytes) override;
   [[nodiscard]] Event record(StreamId stream) override;
+  [[nodiscard]] Event record_time(StreamId stream) override;
+  [[nodiscard]] double seconds_between(const Event& from, const Event& to) const override;
   void wait(StreamId waiter, const Event& event) override;
   void host_wait(const Event& event) override;
-  void host_read(const Event& copied, StreamId /*stream*/, void* /*at*/, std::size_t /*bytes*/) override {
-    host_wait(copied);
-  }
+  void host_read(const Event& copied, StreamId /*stream*/, void* /*at*/, std::size_t /*bytes*/) override;
   void synchronize() override;
   [[nodiscard]] std::shared_ptr<Block> allocate(std::size_t bytes, StreamId pool) override;
   [[nodiscard]] std::shared_ptr<Block> allocate_host(std::size_t bytes) override;

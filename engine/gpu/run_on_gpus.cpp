@@ -43,7 +43,7 @@ cuda::NcclId shared_id(JobStore& store, int rank) {
 
 // Failures of the training end the process here, before the communicator goes: that would wait for the other ranks.
 RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& workload, const WorldPlace& world,
-                        JobStore& store, Progress& progress, Watch& watch) {
+                        const TrainOptions& training, JobStore& store, Progress& progress, Watch& watch) {
   cuda::CudaDevice device(world.local_rank, progress);
   const auto joined = [&] {
     const Range range(device, "joining the other ranks");
@@ -62,7 +62,8 @@ RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& work
                   .communicator = communicator,
                   .kernels = kernels,
                   .source = *batches,
-                  .where = DenseNet::Where::kCuda});
+                  .where = DenseNet::Where::kCuda},
+                 training);
   } catch (...) {
     fail(watch, world.rank, progress);
   }
@@ -84,7 +85,7 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
   {
     Watch watch(store.place(), world.rank, world.ranks, progress, {.stall = options.stall_limit}, options.ends);
     try {
-      const RankResult own = train_on_gpu(schedule, workload, world, store, progress, watch);
+      const RankResult own = train_on_gpu(schedule, workload, world, options.training, store, progress, watch);
       store.put(key_of("result", world.rank), to_json(own));
       // Whoever holds the store must outlast the others.
       for (int rank = 0; rank < world.ranks && world.rank == 0; ++rank) {

@@ -15,6 +15,7 @@ namespace interlace::engine {
 
 struct GpuOptions {
   std::optional<WorldPlace> world;  ///< none: this process is the only rank
+  TrainOptions training;
   std::chrono::milliseconds stall_limit{25'000};
   /// See Watch::Ends.
   std::function<void(const std::optional<Error>&)> ends;

@@ -8,7 +8,8 @@
 namespace interlace::engine {
 
 std::vector<RankResult> run_on_cpu(const schedule::Schedule& schedule, const Workload& workload,
-                                   const cpu::CpuOptions& options, const MakeSource& source) {
+                                   const cpu::CpuOptions& options, const MakeSource& source,
+                                   const TrainOptions& training) {
   check_fit(schedule, workload);
   const cpu::CpuEmbeddingKernels kernels;
   cpu::CpuCluster cluster(workload.ranks, options);
@@ -20,7 +21,7 @@ std::vector<RankResult> run_on_cpu(const schedule::Schedule& schedule, const Wor
     const auto batches =
         source ? source(workload, device, rank) : std::make_unique<SyntheticBatches>(workload, device, rank);
     const RankTools tools{.device = device, .communicator = communicator, .kernels = kernels, .source = *batches};
-    results[static_cast<std::size_t>(rank)] = train(schedule, workload, tools);
+    results[static_cast<std::size_t>(rank)] = train(schedule, workload, tools, training);
   });
   return results;
 }

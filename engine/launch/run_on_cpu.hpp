@@ -15,7 +15,8 @@ using MakeSource = std::function<std::unique_ptr<BatchSource>(const Workload&, D
 /// Trains on workload.ranks ranks as threads of this process. Throws the first failure of any rank, when all have
 /// ended. source: none: SyntheticBatches.
 [[nodiscard]] std::vector<RankResult> run_on_cpu(const schedule::Schedule& schedule, const Workload& workload,
-                                                 const cpu::CpuOptions& options, const MakeSource& source = {});
+                                                 const cpu::CpuOptions& options, const MakeSource& source = {},
+                                                 const TrainOptions& training = {});
 
 /// What the hosts read inside stages when work runs as soon as it can: for CpuOptions::foreseen. It hangs on the data
 /// and the order of the stages, not on waits. Throws as run_on_cpu().

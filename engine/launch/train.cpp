@@ -1,6 +1,7 @@
 #include "engine/launch/train.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "engine/pipeline/interpreter.hpp"
@@ -41,9 +42,54 @@ std::vector<float> mean_losses(const RankTools& tools, StreamId stream, const Bu
   return {host.span().begin(), host.span().end()};
 }
 
+// Takes the times of a run: of each step by events on the main stream, of all timed ones on the host's clock.
+class StepTimes {
+ public:
+  StepTimes(Device& device, StreamId main, const TrainOptions& options)
+      : device_(&device), main_(main), options_(options) {}
+  StepTimes(const StepTimes&) = delete;
+  StepTimes& operator=(const StepTimes&) = delete;
+  StepTimes(StepTimes&&) = delete;
+  StepTimes& operator=(StepTimes&&) = delete;
+  ~StepTimes() { device_->set_profile(nullptr); }
+
+  // Without warm-up the time begins with what fills the pipeline. The device is through with what came before.
+  void before_iteration(std::int64_t iteration) {
+    if (!began_ && (options_.warmup == 0 || iteration == options_.warmup)) {
+      device_->synchronize();
+      if (options_.profile) device_->set_profile(&profile_);
+      began_ = Profile::Clock::now();
+    }
+    if (iteration >= 0) starts_.push_back(device_->record_time(main_));
+  }
+  void end() {
+    starts_.push_back(device_->record_time(main_));
+    device_->synchronize();
+    if (began_) seconds_ = std::chrono::duration<double>(Profile::Clock::now() - *began_).count();
+    device_->set_profile(nullptr);
+  }
+  void write(RankResult& result) const {
+    result.seconds = seconds_;
+    for (std::size_t step = 0; step + 1 < starts_.size(); ++step) {
+      result.step_seconds.push_back(device_->seconds_between(starts_[step], starts_[step + 1]));
+    }
+    result.profile = profile_.lines(*device_);
+  }
+
+ private:
+  Device* device_;
+  StreamId main_;
+  TrainOptions options_;
+  Profile profile_;
+  std::vector<Event> starts_;
+  std::optional<Profile::Clock::time_point> began_;
+  double seconds_ = 0.0;
+};
+
 }  // namespace
 
-RankResult train(const schedule::Schedule& schedule, const Workload& workload, const RankTools& tools) {
+RankResult train(const schedule::Schedule& schedule, const Workload& workload, const RankTools& tools,
+                 const TrainOptions& options) {
   Device& device = tools.device;
   const std::vector<StreamId> streams = make_streams(schedule, device);
   const StreamId main = streams[schedule.stream_named("main")->index()];
@@ -54,16 +100,18 @@ RankResult train(const schedule::Schedule& schedule, const Workload& workload, c
   Interpreter interpreter(schedule, module_names(workload), streams, device, trainer);
   device.synchronize();
 
-  const auto began = std::chrono::steady_clock::now();
-  interpreter.run(workload.steps);
-  device.synchronize();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  StepTimes times(device, main, options);
+  interpreter.run(workload.steps, [&times](std::int64_t iteration) { times.before_iteration(iteration); });
+  times.end();
 
   RankResult result{.losses = mean_losses(tools, main, losses),
                     .digest = model.digest(tools, main),
                     .peaks = device.peaks(),
                     .validations = trainer.validations(),
-                    .seconds = took.count()};
+                    .seconds = 0.0,
+                    .step_seconds = {},
+                    .profile = {}};
+  times.write(result);
   device.synchronize();
   return result;
 }

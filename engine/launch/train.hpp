@@ -5,6 +5,7 @@
 
 #include "engine/pipeline/model.hpp"
 #include "engine/pipeline/trainer.hpp"
+#include "engine/runtime/profile.hpp"
 #include "engine/workload/workload.hpp"
 #include "simulator/schedule/schedule.hpp"
 
@@ -16,11 +17,20 @@ struct RankResult {
   std::uint64_t digest = 0;   ///< Model::digest() of this rank
   MemoryPeaks peaks;
   std::vector<Validation> validations;
-  double seconds = 0.0;  ///< of the steps, on the host's clock
+  double seconds = 0.0;  ///< of the timed steps, with what fills and drains the pipeline in them
+  std::vector<double>
+      step_seconds;  ///< of each step, warm-up too, on the main stream: from its start to the next one's
+  std::vector<ProfileLine> profile;  ///< of the timed steps; empty where none was asked for
+};
+
+struct TrainOptions {
+  std::int64_t warmup = 0;  ///< of the workload's steps, so many go first and are not timed; the pipeline stays filled
+  bool profile = false;
 };
 
 /// Trains on this rank, with the schedule, over workload.steps batches. All ranks of the communicator call it with the
 /// same schedule and workload. Device-neutral: `tools` says where it runs.
-[[nodiscard]] RankResult train(const schedule::Schedule& schedule, const Workload& workload, const RankTools& tools);
+[[nodiscard]] RankResult train(const schedule::Schedule& schedule, const Workload& workload, const RankTools& tools,
+                               const TrainOptions& options = {});
 
 }  // namespace interlace::engine

@@ -84,7 +84,7 @@ void Trainer::backward_segment(const StageCall& call, std::size_t segment) {
       kernels.arrange(on, arguments);
     }
   };
-  launch(call.stream, work);
+  launch("dense backward", call.stream, work);
 }
 
 // The looked-up rows add their gradients to the dense ones.
@@ -106,7 +106,8 @@ Awaitable Trainer::update_data_parallel(const StageCall& call) {
   work.gradients.used_on(stream);
   const UpdateArguments update{
       .lookup = lookup, .order = order.span(), .optimizer = {.kind = TableOptimizer::kAccumulate}};
-  launch(stream, [update](const EmbeddingKernels& kernels, NativeStream on) { kernels.update(on, update); });
+  launch("update rows", stream,
+         [update](const EmbeddingKernels& kernels, NativeStream on) { kernels.update(on, update); });
   return tools_.communicator.all_reduce_mean("data-parallel gradients", stream, model_->gradients(),
                                              tables.parameters.begin, tables.parameters.count);
 }
@@ -139,7 +140,8 @@ void Trainer::update_tables(const StageCall& call, std::size_t module, const Awa
                                .order = order.span(),
                                .scale = 1.0F / static_cast<float>(ranks()),
                                .optimizer = workload_->table_optimizer};
-  launch(stream, [update](const EmbeddingKernels& kernels, NativeStream on) { kernels.update(on, update); });
+  launch("update rows", stream,
+         [update](const EmbeddingKernels& kernels, NativeStream on) { kernels.update(on, update); });
   tools_.device.wait_stream(call.stream, stream);
 }
 

@@ -51,11 +51,12 @@ Trainer::CountedIds Trainer::count_ids(const StageCall& call, std::size_t module
                          .input = {.offsets = counted.offsets.span(), .ids = features.ids.span(), .weights = {}},
                          .lengths = work.send_lengths.span(),
                          .report = counted.report.span()};
-  launch(call.stream, [count, lengths = std::span<const std::int32_t>(features.lengths.span()),
-                       offsets = counted.offsets.span()](const EmbeddingKernels& kernels, NativeStream on) {
-    kernels.sum_lengths(on, lengths, offsets);
-    kernels.count(on, count);
-  });
+  launch("count ids", call.stream,
+         [count, lengths = std::span<const std::int32_t>(features.lengths.span()), offsets = counted.offsets.span()](
+             const EmbeddingKernels& kernels, NativeStream on) {
+           kernels.sum_lengths(on, lengths, offsets);
+           kernels.count(on, count);
+         });
   return counted;
 }
 
@@ -88,11 +89,12 @@ void Trainer::spread_ids(const StageCall& call, std::size_t module, const Counte
       .offsets = offsets.span(),
       .ids = work.send_ids.span(),
       .weights = work.send_weights.span()};
-  launch(call.stream, [spread, lengths = std::span<const std::int32_t>(work.send_lengths.span()),
-                       sums = offsets.span()](const EmbeddingKernels& kernels, NativeStream on) {
-    kernels.sum_lengths(on, lengths, sums);
-    kernels.spread(on, spread);
-  });
+  launch("spread ids", call.stream,
+         [spread, lengths = std::span<const std::int32_t>(work.send_lengths.span()), sums = offsets.span()](
+             const EmbeddingKernels& kernels, NativeStream on) {
+           kernels.sum_lengths(on, lengths, sums);
+           kernels.spread(on, spread);
+         });
 }
 
 // One message for all modules of the stage.

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/runtime/profile.hpp"
 #include "simulator/schedule/step_checks.hpp"
 
 namespace interlace::engine {
@@ -35,9 +36,10 @@ Interpreter::Interpreter(const schedule::Schedule& schedule, std::vector<std::st
   }
 }
 
-void Interpreter::run(std::int64_t batches) {
+void Interpreter::run(std::int64_t batches, const std::function<void(std::int64_t)>& before_iteration) {
   batches_ = batches;
   for (iteration_ = -schedule::depth(*schedule_); iteration_ < batches; ++iteration_) {
+    if (before_iteration) before_iteration(iteration_);
     const Range range(*device_, "iteration " + std::to_string(iteration_));
     for (const schedule::Step& step : schedule_->iteration) run_step(step, std::nullopt);
     if (iteration_ >= 0) runner_->end(iteration_);
@@ -114,7 +116,12 @@ StageOutcome Interpreter::run_in_ranges(const StageCall& call) {
     module.emplace(*device_, "module " + *step.module);
   }
   if (step.part) part.emplace(*device_, "part " + std::string(to_string(*step.part)));
-  return runner_->run(call);
+  const std::string name =
+      std::string(to_string(step.stage)) + (step.part ? " of " + std::string(to_string(*step.part)) : std::string());
+  Profiled piece(*device_, "stage", name, call.stream);
+  StageOutcome outcome = runner_->run(call);
+  piece.end();
+  return outcome;
 }
 
 void Interpreter::release(const StageCall& call, std::optional<std::size_t> module) {

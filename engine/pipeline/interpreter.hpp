@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,7 +32,8 @@ class Interpreter {
   Interpreter(const schedule::Schedule& schedule, std::vector<std::string> modules, std::vector<StreamId> streams,
               Device& device, StageRunner& runner);
 
-  void run(std::int64_t batches);
+  /// before_iteration: told the number of each iteration, on the host, before its first step.
+  void run(std::int64_t batches, const std::function<void(std::int64_t)>& before_iteration = {});
 
  private:
   struct Recorded {

@@ -52,7 +52,7 @@ StageOutcome Trainer::data_parallel_lookup(const StageCall& call) {
 Buffer<std::byte> Trainer::sort_rows(const LookupArguments& arguments, StreamId stream) {
   const std::size_t ids = arguments.input.ids.size();
   Buffer<std::byte> order = tools_.device.buffer<std::byte>(tools_.kernels.order_bytes(ids), stream);
-  launch(stream, [arguments, to = order.span()](const EmbeddingKernels& kernels, NativeStream on) {
+  launch("sort rows", stream, [arguments, to = order.span()](const EmbeddingKernels& kernels, NativeStream on) {
     kernels.sort_rows(on, arguments, to);
   });
   return order;

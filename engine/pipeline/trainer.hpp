@@ -6,12 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/pipeline/batch_context.hpp"
 #include "engine/pipeline/lifetimes.hpp"
 #include "engine/pipeline/model.hpp"
 #include "engine/pipeline/stage_call.hpp"
+#include "engine/runtime/profile.hpp"
 
 namespace interlace::engine {
 
@@ -131,6 +133,13 @@ class Trainer : public StageRunner {
   template <class Use>
   void launch(StreamId stream, Use use) {
     tools_.device.launch(stream, [&kernels = tools_.kernels, use](NativeStream on) { use(kernels, on); });
+  }
+  /// The same, under a name of its own in profiles.
+  template <class Use>
+  void launch(const char* name, StreamId stream, Use use) {
+    Profiled piece(tools_.device, "kernels", name, stream);
+    launch(stream, std::move(use));
+    piece.end();
   }
   void ensure_interaction(const StageCall& call, BatchContext& context);
 

@@ -67,6 +67,8 @@ BenchRun read_run(const std::string& json) {
 
 void write_json(std::ostream& out, const BenchReport& report) {
   Json json = {{"interlace_bench", 1}, {"workload", report.workload}, {"device", report.device}};
+  json["steps"] = report.steps;
+  json["warmup"] = report.warmup;
   json["schedules"] = Json::array();
   for (const BenchLine& line : report.lines) {
     const std::vector<double> times = milliseconds(line);
@@ -74,6 +76,7 @@ void write_json(std::ostream& out, const BenchReport& report) {
         {{"schedule", line.schedule},
          {"runtime_ms", times},
          {"runtime_ms_p50", quantile(times, kMedian)},
+         {"step_ms_p50", quantile(times, kMedian) / static_cast<double>(report.steps)},
          {"runtime_ms_p90", quantile(times, kHigh)},
          {"peak_allocated_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::allocated))},
          {"peak_reserved_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::reserved))},
@@ -85,17 +88,18 @@ void write_json(std::ostream& out, const BenchReport& report) {
 void write_table(std::ostream& out, const BenchReport& report) {
   std::size_t width = std::string_view("schedule").size();
   for (const BenchLine& line : report.lines) width = std::max(width, line.schedule.size());
-  out << fmt::format("{} on {}, {} runs each\n\n", report.workload, report.device, report.lines.front().runs.size());
-  out << fmt::format("{:<{}}  {:>12}  {:>12}  {:>21}  {:>14}  {:>13}\n", "schedule", width, "P50 ms", "P90 ms",
-                     "least to most ms", "P90 alloc. MB", "P90 res. MB");
+  out << fmt::format("{} on {}, {} runs each of {} steps after {} to warm up\n\n", report.workload, report.device,
+                     report.lines.front().runs.size(), report.steps, report.warmup);
+  out << fmt::format("{:<{}}  {:>12}  {:>12}  {:>12}  {:>21}  {:>14}  {:>13}\n", "schedule", width, "P50 a step",
+                     "P50 ms", "P90 ms", "least to most ms", "P90 alloc. MB", "P90 res. MB");
   for (const BenchLine& line : report.lines) {
     const std::vector<double> times = milliseconds(line);
     const auto [least, most] = std::ranges::minmax(times);
-    out << fmt::format("{:<{}}  {:>12.2f}  {:>12.2f}  {:>21}  {:>14.3f}  {:>13.3f}{}\n", line.schedule, width,
-                       quantile(times, kMedian), quantile(times, kHigh), fmt::format("{:.2f} to {:.2f}", least, most),
-                       high_bytes(line, &BenchRun::allocated) / kMegabyte,
-                       high_bytes(line, &BenchRun::reserved) / kMegabyte,
-                       repeatable(line) ? "" : "  runs differ in their numbers");
+    out << fmt::format(
+        "{:<{}}  {:>12.3f}  {:>12.2f}  {:>12.2f}  {:>21}  {:>14.3f}  {:>13.3f}{}\n", line.schedule, width,
+        quantile(times, kMedian) / static_cast<double>(report.steps), quantile(times, kMedian), quantile(times, kHigh),
+        fmt::format("{:.2f} to {:.2f}", least, most), high_bytes(line, &BenchRun::allocated) / kMegabyte,
+        high_bytes(line, &BenchRun::reserved) / kMegabyte, repeatable(line) ? "" : "  runs differ in their numbers");
   }
 }
 

@@ -10,7 +10,7 @@ namespace interlace::engine {
 
 /// What one run of a schedule took, in a process group of its own.
 struct BenchRun {
-  double seconds = 0.0;                       ///< of all steps, with fill and drain
+  double seconds = 0.0;                       ///< of all timed steps
   std::int64_t allocated = 0;                 ///< bytes at the peak, of the rank that has most
   std::int64_t reserved = 0;                  ///< the same
   std::vector<std::optional<double>> losses;  ///< a value a step; none: no number
@@ -25,6 +25,8 @@ struct BenchLine {
 struct BenchReport {
   std::string workload;
   std::string device;
+  std::int64_t steps = 1;   ///< that are timed, in each run
+  std::int64_t warmup = 0;  ///< steps before those, in each run
   std::vector<BenchLine> lines;
 };
 
@@ -39,7 +41,8 @@ struct BenchReport {
 [[nodiscard]] BenchRun read_run(const std::string& json);
 
 void write_json(std::ostream& out, const BenchReport& report);
-/// A schedule a line: runtime at P50 and P90 with the spread over the runs, allocated and reserved memory at P90.
+/// A schedule a line: runtime of all timed steps at P50 and P90 with the spread over the runs, allocated and reserved
+/// memory at P90.
 void write_table(std::ostream& out, const BenchReport& report);
 
 }  // namespace interlace::engine

@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kMegabyte = 1e6;
+constexpr double kMillisecond = 1e-3;
 
 std::string digest_of(const RunReport& report) {
   std::uint64_t sum = 0;
@@ -28,17 +29,46 @@ double seconds_of(const RunReport& report) {
   return longest;
 }
 
+std::vector<double> step_milliseconds(const RankResult& rank) {
+  std::vector<double> steps;
+  for (const double seconds : rank.step_seconds) steps.push_back(seconds / kMillisecond);
+  return steps;
+}
+
+// A step's share of each line.
+Json profile_of(const RankResult& rank, std::int64_t timed_steps) {
+  Json lines = Json::array();
+  const auto steps = static_cast<double>(timed_steps);
+  for (const ProfileLine& line : rank.profile) {
+    lines.push_back({{"kind", line.kind},
+                     {"name", line.name},
+                     {"count", line.count},
+                     {"host_ms_a_step", line.host_seconds / kMillisecond / steps},
+                     {"device_ms_a_step", line.device_seconds / kMillisecond / steps}});
+  }
+  return lines;
+}
+
+void write_profile(std::ostream& out, const RunReport& report) {
+  if (report.ranks.front().profile.empty()) return;
+  const auto steps = static_cast<double>(report.timed_steps);
+  out << fmt::format("\nrank 0, a timed step\n{:<12}{:<36}{:>8}{:>14}{:>14}\n", "kind", "name", "count", "host ms",
+                     "device ms");
+  for (const ProfileLine& line : report.ranks.front().profile) {
+    out << fmt::format("{:<12}{:<36}{:>8.1f}{:>14.3f}{:>14.3f}\n", line.kind, line.name,
+                       static_cast<double>(line.count) / steps, line.host_seconds / kMillisecond / steps,
+                       line.device_seconds / kMillisecond / steps);
+  }
+}
+
 // JSON has no NaN: such a loss is written as null.
 Json loss_of(float loss) { return std::isfinite(loss) ? Json(static_cast<double>(loss)) : Json(nullptr); }
 
 }  // namespace
 
 void write_json(std::ostream& out, const RunReport& report) {
-  Json json = {{"interlace_run", 1},
-               {"workload", report.workload},
-               {"schedule", report.schedule},
-               {"device", report.device},
-               {"seconds", seconds_of(report)}};
+  Json json = {{"interlace_run", 1},      {"workload", report.workload},   {"schedule", report.schedule},
+               {"device", report.device}, {"seconds", seconds_of(report)}, {"timed_steps", report.timed_steps}};
   json["losses"] = Json::array();
   for (const float loss : report.ranks.front().losses) json["losses"].push_back(loss_of(loss));
   json["tables"] = digest_of(report);
@@ -46,8 +76,10 @@ void write_json(std::ostream& out, const RunReport& report) {
   json["validations"] = Json::array();
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
     const RankResult& result = report.ranks[rank];
-    json["ranks"].push_back(
-        {{"peak_allocated_bytes", result.peaks.allocated}, {"peak_reserved_bytes", result.peaks.reserved}});
+    json["ranks"].push_back({{"peak_allocated_bytes", result.peaks.allocated},
+                             {"peak_reserved_bytes", result.peaks.reserved},
+                             {"step_ms", step_milliseconds(result)}});
+    if (!result.profile.empty()) json["ranks"].back()["profile"] = profile_of(result, report.timed_steps);
     for (const Validation& validation : result.validations) {
       json["validations"].push_back(
           {{"rank", rank}, {"batch", validation.batch}, {"mode", validation.mode}, {"passed", validation.passed}});
@@ -81,6 +113,7 @@ void write_table(std::ostream& out, const RunReport& report) {
     }
     out << '\n';
   }
+  write_profile(out, report);
 }
 
 }  // namespace interlace::engine

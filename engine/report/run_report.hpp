@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -13,11 +14,13 @@ struct RunReport {
   std::string workload;
   std::string schedule;
   std::string device;
+  std::int64_t timed_steps = 0;  ///< those without the warm-up
   std::vector<RankResult> ranks;
 };
 
 /// JSON: `losses` holds a value a step with all its bits, `tables` a digest of all parameters at the end, `ranks` the
-/// memory peaks of each rank, `validations` what each validate_output read.
+/// memory peaks of each rank with the time of each step and, where one was asked for, the profile of a timed step,
+/// `validations` what each validate_output read.
 void write_json(std::ostream& out, const RunReport& report);
 void write_table(std::ostream& out, const RunReport& report);
 

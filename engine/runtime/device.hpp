@@ -10,6 +10,8 @@
 
 namespace interlace::engine {
 
+class Profile;
+
 /// A point in a stream's queue. Default: one that is over already.
 class EventState {
  public:
@@ -53,6 +55,11 @@ class Device {
   /// A stage goes on with sizes that copies to pinned memory have brought to [at, at + bytes); `copied` is behind them,
   /// on `stream`. The host waits, unless it knows them already.
   virtual void host_read(const Event& copied, StreamId stream, void* at, std::size_t bytes) = 0;
+  /// An event that also keeps the time at which the stream came to it; on the CPU backend, the time at which the host
+  /// did.
+  [[nodiscard]] virtual Event record_time(StreamId stream) = 0;
+  /// Between two events of record_time() that are over.
+  [[nodiscard]] virtual double seconds_between(const Event& from, const Event& to) const = 0;
   /// The host waits for all streams.
   virtual void synchronize() = 0;
 
@@ -65,6 +72,11 @@ class Device {
   /// Opens and closes a named range (NVTX) around what the host queues; ranges nest. Use Range.
   virtual void enter(const std::string& range) = 0;
   virtual void leave() noexcept = 0;
+
+  /// Where times are taken; null: nowhere.
+  [[nodiscard]] Profile* profile() const { return profile_; }
+  /// profile: outlives its use here.
+  void set_profile(Profile* profile) { profile_ = profile; }
 
   template <class T>
   [[nodiscard]] Buffer<T> buffer(std::size_t size, StreamId pool) {
@@ -80,6 +92,9 @@ class Device {
   void wait_stream(StreamId waiter, StreamId other) {
     if (waiter != other) wait(waiter, record(other));
   }
+
+ private:
+  Profile* profile_ = nullptr;
 };
 
 /// A range that closes on exceptions too.

@@ -33,6 +33,8 @@ BenchReport report_of_two() {
   };
   return {.workload = "w",
           .device = "cpu",
+          .steps = 4,
+          .warmup = 3,
           .lines = {{"steady", {run(0.004, 1'000'000, "a"), run(0.002, 3'000'000, "a")}},
                     {"loose", {run(0.001, 1'000'000, "a"), run(0.001, 1'000'000, "b")}}}};
 }
@@ -44,6 +46,7 @@ TEST(BenchReport, JsonHoldsEachRunAndItsQuantiles) {
   const auto& steady = json.at("schedules").at(0);
   EXPECT_EQ(steady.at("runtime_ms"), (std::vector<double>{4.0, 2.0}));
   EXPECT_EQ(steady.at("runtime_ms_p50"), 2.0);
+  EXPECT_EQ(steady.at("step_ms_p50"), 0.5);  // 4 steps
   EXPECT_EQ(steady.at("runtime_ms_p90"), 4.0);
   EXPECT_EQ(steady.at("peak_allocated_bytes_p90"), 3'000'000);
   EXPECT_EQ(steady.at("peak_reserved_bytes_p90"), 6'000'000);
@@ -55,7 +58,7 @@ TEST(BenchReport, TableHasALineForEachSchedule) {
   std::ostringstream out;
   write_table(out, report_of_two());
   const std::string table = out.str();
-  EXPECT_NE(table.find("w on cpu, 2 runs each"), std::string::npos) << table;
+  EXPECT_NE(table.find("w on cpu, 2 runs each of 4 steps after 3 to warm up"), std::string::npos) << table;
   EXPECT_NE(table.find("2.00 to 4.00"), std::string::npos) << table;
   const std::size_t loose = table.find("loose ");
   ASSERT_NE(loose, std::string::npos);

@@ -57,6 +57,27 @@ TEST(EngineProgram, TableShowsEveryStepAndRank) {
   EXPECT_NE(run.out.find("rank 0  peak "), std::string::npos) << run.out;
 }
 
+TEST(EngineProgram, ProfileShowsTimedStepsAndChangesNoNumber) {
+  const std::string run = "run --workload tiny --schedule torchrec/sparse_dist --device cpu --seed 4 --format json ";
+  const nlohmann::json plain = nlohmann::json::parse(engine(run + "--steps 5").out);
+  const nlohmann::json timed = nlohmann::json::parse(engine(run + "--steps 3 --warmup 2 --profile").out);
+  EXPECT_EQ(timed.at("losses"), plain.at("losses"));  // warm-up steps train as all others
+  EXPECT_EQ(timed.at("tables"), plain.at("tables"));
+  EXPECT_EQ(timed.at("timed_steps"), 3);
+  const nlohmann::json& rank = timed.at("ranks").at(1);
+  EXPECT_EQ(rank.at("step_ms").size(), 5U);
+  int backwards = 0;
+  int updates = 0;
+  for (const nlohmann::json& line : rank.at("profile")) {
+    EXPECT_GE(line.at("host_ms_a_step").get<double>(), 0.0);
+    if (line.at("name") == "backward") backwards += line.at("count").get<int>();
+    if (line.at("name") == "update rows") updates += line.at("count").get<int>();
+  }
+  EXPECT_EQ(backwards, 3);
+  EXPECT_EQ(updates, 6);  // one a module
+  EXPECT_FALSE(plain.at("ranks").at(1).contains("profile"));
+}
+
 TEST(EngineProgram, BenchComparesSchedulesRunByRun) {
   const Finished bench = engine(
       "bench --workload tiny --schedules torchrec/base,torchrec/semi_sync --device cpu --ranks 1 --steps 2 --repeats 2 "

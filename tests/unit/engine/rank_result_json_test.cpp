@@ -13,7 +13,9 @@ TEST(RankResultJson, KeepsEveryBit) {
                         .digest = 0xfedcba9876543210U,
                         .peaks = {.allocated = 3, .reserved = std::int64_t{1} << 40},
                         .validations = {{7, "event", true}, {8, "unsafe", false}},
-                        .seconds = 0.1};
+                        .seconds = 0.1,
+                        .step_seconds = {0.3, 0.1},
+                        .profile = {{"stage", "backward", 3, 0.1, 0.7}}};
   const RankResult got = rank_result_of(to_json(sent));
   ASSERT_EQ(got.losses.size(), 4U);
   EXPECT_EQ(got.losses[0], sent.losses[0]);
@@ -25,6 +27,8 @@ TEST(RankResultJson, KeepsEveryBit) {
   EXPECT_EQ(got.peaks.reserved, sent.peaks.reserved);
   EXPECT_EQ(got.validations, sent.validations);
   EXPECT_EQ(got.seconds, sent.seconds);
+  EXPECT_EQ(got.step_seconds, sent.step_seconds);
+  EXPECT_EQ(got.profile, sent.profile);
 }
 
 }  // namespace
