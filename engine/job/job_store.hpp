@@ -31,6 +31,7 @@ class JobStore {
 
   /// For others to reach it.
   [[nodiscard]] StorePlace place() const;
+  /// Others may see it a moment later: get() waits for it, has() does not.
   void put(const std::string& key, const std::string& value);
   /// Waits until the key is there.
   [[nodiscard]] std::string get(const std::string& key);
