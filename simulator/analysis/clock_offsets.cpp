@@ -11,7 +11,6 @@ namespace interlace::analysis {
 
 namespace {
 
-using trace::CollectiveFunction;
 using trace::OperationId;
 
 /// Which runs of collectives belong together over the ranks: kernel, process group, and which stream of the rank.
