@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <vector>
 
 #include "simulator/allocator/caching_allocator.hpp"
@@ -263,6 +264,43 @@ RC_GTEST_PROP(AllocatorProperties, AgreesWithTheReference, ()) {
   const auto steps = *in_range(1, 250);
   for (int i = 0; i < steps; ++i) pair.make(any_step(setup));
   RC_TAG(pair.real().statistics().num_ooms > 0);
+}
+
+/// Whether some of `runs` random sequences of mallocs and frees leaves the two with different blocks.
+bool differs(ReferenceAllocator::Fault fault, int runs) {
+  std::mt19937 random(3);  // NOLINT: the same sequences each time
+  const auto below = [&](std::size_t n) { return random() % n; };
+  constexpr std::array<Bytes, 6> kUsual{700, 3000, 700'000, 3 * kMiB, 9 * kMiB, 15 * kMiB};
+  for (int run = 0; run < runs; ++run) {
+    CachingAllocator real({}, DriverMemory({}, 7U), Completion::kTimed);
+    ReferenceAllocator wrong({}, DriverMemory({}, 7U), Completion::kTimed, fault);
+    std::vector<BlockId> used;
+    for (Nanoseconds now = 0; now < 4000; now += 20) {
+      if (used.empty() || below(5) < 3) {
+        const Bytes size = kUsual.at(below(kUsual.size()));
+        const Stream stream = kStreams.at(below(kStreams.size()));
+        used.push_back(real.malloc(size, stream, now).allocation->block);
+        (void)wrong.malloc(size, stream, now);
+      } else {
+        const auto chosen = used.begin() + static_cast<std::ptrdiff_t>(below(used.size()));
+        const std::vector<StreamUse> uses(below(2), {kStreams.at(below(kStreams.size())), now + 100});
+        wrong.free(real.address_of(*chosen), uses);
+        real.free(*chosen, now, uses);
+        used.erase(chosen);
+      }
+      if (real.export_state() != wrong.state()) return true;
+    }
+  }
+  return false;
+}
+
+TEST(AllocatorFaults, AreSeenByTheComparison) {
+  using enum ReferenceAllocator::Fault;
+  EXPECT_FALSE(differs(kNone, 200));
+  for (const auto fault :
+       {kHighestAddress, kNeverMerges, kAlwaysSplits, kForgetsStreams, kRoundsToPowers, kSharesAllStreams}) {
+    EXPECT_TRUE(differs(fault, 200)) << static_cast<int>(fault);
+  }
 }
 
 /// Without the border between a large block that is not free and a free one behind it: if that was free already when

@@ -34,10 +34,13 @@ UnrollOptions small(const Schedule& schedule) {
   return options;
 }
 
+bool lifetimes_hold(const Program& program, const HappensBefore& order) {
+  return lifetime_conflicts(program, order).empty() && pool_conflicts(program, order).empty();
+}
+
 bool clashes(const Program& program) {
   const HappensBefore order(program, false);
-  return !unordered_accesses(program, order).empty() || !lifetime_conflicts(program, order).empty() ||
-         !pool_conflicts(program, order).empty();
+  return !unordered_accesses(program, order).empty() || !lifetimes_hold(program, order);
 }
 
 std::vector<Schedule> samples(const std::string& folder) {
@@ -71,6 +74,46 @@ TEST(EveryOrder, ShowsAWrongValueIfAndOnlyIfSomethingClashes) {
     EXPECT_EQ(explored.wrong.has_value(), clashes(program))
         << schedule.name << ": " << explored.wrong.value_or("right");
   }
+}
+
+// Checkers with a fault, held to the same orders: each is wrong about some schedule, and that shows.
+TEST(CheckerFaults, AreSeenByTheOrders) {
+  const auto trusts_host_reads = [](const Program& program) {
+    const HappensBefore order(program, true);
+    return !unordered_accesses(program, order).empty() || !lifetimes_hold(program, order);
+  };
+  const auto forgets_memory = [](const Program& program) {
+    return !unordered_accesses(program, HappensBefore(program, false)).empty();
+  };
+  const auto forgets_waits = [](const Program& program) {
+    Program deaf = program;
+    std::erase_if(deaf.instructions, [](const Instruction& instruction) {
+      return instruction.kind == Instruction::Kind::kWait && instruction.cause == Instruction::Cause::kWritten;
+    });
+    const HappensBefore order(deaf, false);
+    return !unordered_accesses(deaf, order).empty() || !lifetimes_hold(deaf, order);
+  };
+  std::size_t acquits_wrongly_by_reads = 0;
+  std::size_t acquits_wrongly_by_memory = 0;
+  std::size_t convicts_wrongly = 0;
+  for (const Schedule& schedule : everything()) {
+    const Program program = unroll(schedule, small(schedule));
+    const bool goes_wrong = explore_all(program).wrong.has_value();
+    acquits_wrongly_by_memory += goes_wrong && !forgets_memory(program) ? 1 : 0;
+    convicts_wrongly += !goes_wrong && forgets_waits(program) ? 1 : 0;
+  }
+  // Here a read of the host is all that holds the lookup back once the wait is gone.
+  const Schedule lookup = schedule::parse_file(std::filesystem::path(INTERLACE_SOURCE_DIR) /
+                                               "samples/schedules/repaired/lookup_without_data_dist_edge.json");
+  for (const WrittenWait& wait : written_waits(lookup)) {
+    const Schedule edited = without(lookup, wait);
+    const Program program = unroll(edited, small(edited));
+    const bool goes_wrong = explore_all(program).wrong.has_value();
+    acquits_wrongly_by_reads += goes_wrong && !trusts_host_reads(program) ? 1 : 0;
+  }
+  EXPECT_GT(acquits_wrongly_by_reads, 0U);
+  EXPECT_GT(acquits_wrongly_by_memory, 0U);
+  EXPECT_GT(convicts_wrongly, 0U);
 }
 
 // The short way of looking at all orders sees what the long way sees.

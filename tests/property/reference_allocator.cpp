@@ -18,8 +18,9 @@ Address at(Address address, Bytes offset) { return address + static_cast<Address
 
 }  // namespace
 
-ReferenceAllocator::ReferenceAllocator(const Configuration& configuration, DriverMemory memory, Completion completion)
-    : configuration_(configuration), memory_(std::move(memory)), completion_(completion) {
+ReferenceAllocator::ReferenceAllocator(const Configuration& configuration, DriverMemory memory, Completion completion,
+                                       Fault fault)
+    : configuration_(configuration), memory_(std::move(memory)), completion_(completion), fault_(fault) {
   if (configuration.per_process_memory_fraction < 1) {
     cap_ = static_cast<Bytes>(configuration.per_process_memory_fraction * static_cast<double>(*memory_.total()));
   }
@@ -35,6 +36,11 @@ PoolOptions& ReferenceAllocator::pool_options(PoolId pool) {
 
 Bytes ReferenceAllocator::rounded(Bytes requested) const {
   if (requested < 512) return 512;
+  if (fault_ == Fault::kRoundsToPowers) {
+    Bytes power = 512;
+    while (power < requested) power *= 2;
+    return power;
+  }
   std::size_t interval = 0;
   for (Bytes upper = 2 * kMiB; requested >= upper && interval < 15; upper *= 2) ++interval;
   const Bytes divisions = configuration_.roundup_power2_divisions.at(interval);
@@ -60,9 +66,11 @@ std::vector<ReferenceAllocator::Pieces::iterator> ReferenceAllocator::free_piece
   std::vector<Pieces::iterator> found;
   for (auto piece = pieces_.begin(); piece != pieces_.end(); ++piece) {
     const Segment& segment = segments_.at(piece->second.segment);
-    const bool matches = segment.pool == key.pool && segment.small == key.small && segment.stream == key.stream;
+    const bool own_stream = segment.stream == key.stream || fault_ == Fault::kSharesAllStreams;
+    const bool matches = segment.pool == key.pool && segment.small == key.small && own_stream;
     if (matches && piece->second.what == What::kFree) found.push_back(piece);
   }
+  if (fault_ == Fault::kHighestAddress) std::ranges::reverse(found);
   std::stable_sort(found.begin(), found.end(), [](auto a, auto b) { return a->second.size < b->second.size; });
   return found;
 }
@@ -116,6 +124,7 @@ ReferenceAllocator::Answer ReferenceAllocator::malloc(Bytes requested, Stream st
   Piece& given = (*piece)->second;
   const Bytes rest = given.size - size;
   bool split = key.small || expanding ? rest >= 512 : size < configuration_.max_split_size && rest > kMiB;
+  if (fault_ == Fault::kAlwaysSplits) split = rest >= 512;
   if (!key.pool.is_default() && pool_options(key.pool).no_split) split = false;
   if (split) {
     given.size = size;
@@ -247,7 +256,8 @@ void ReferenceAllocator::free(Address address, const std::vector<StreamUse>& use
   piece.what = What::kPending;
   std::vector<StreamUse> others;
   for (const StreamUse& use : uses) {
-    if (use.stream != segments_.at(piece.segment).stream) others.push_back(use);
+    const bool counts = use.stream != segments_.at(piece.segment).stream && fault_ != Fault::kForgetsStreams;
+    if (counts) others.push_back(use);
   }
   if (completion_ == Completion::kDriven) {
     waiting_.push_back(address);
@@ -303,6 +313,7 @@ void ReferenceAllocator::complete(Address address) {
 
 /// Joins a piece with neighbours of its kind.
 ReferenceAllocator::Pieces::iterator ReferenceAllocator::join(Pieces::iterator piece) {
+  if (fault_ == Fault::kNeverMerges) return piece;
   if (const auto right = right_of(piece); right && (*right)->second.what == piece->second.what) {
     piece->second.size += (*right)->second.size;
     pieces_.erase(*right);

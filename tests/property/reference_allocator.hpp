@@ -25,7 +25,19 @@ class ReferenceAllocator {
     std::optional<Nanoseconds> waited_until;
   };
 
-  ReferenceAllocator(const Configuration& configuration, DriverMemory memory, Completion completion);
+  /// Ways to be wrong on purpose: a comparison must see each.
+  enum class Fault {
+    kNone,
+    kHighestAddress,    ///< of free blocks of one size the last one is taken
+    kNeverMerges,       ///< neighbours stay apart
+    kAlwaysSplits,      ///< large blocks give up rests of any size
+    kForgetsStreams,    ///< a free does not wait for the streams of record_stream
+    kRoundsToPowers,    ///< sizes become powers of two
+    kSharesAllStreams,  ///< a block of any stream will do
+  };
+
+  ReferenceAllocator(const Configuration& configuration, DriverMemory memory, Completion completion,
+                     Fault fault = Fault::kNone);
 
   Answer malloc(Bytes requested, Stream stream, Nanoseconds now);
   void free(Address address, const std::vector<StreamUse>& uses);
@@ -97,6 +109,7 @@ class ReferenceAllocator {
   Configuration configuration_;
   DriverMemory memory_;
   Completion completion_;
+  Fault fault_;
   std::optional<Bytes> cap_;
   Pieces pieces_;
   std::map<std::size_t, Segment> segments_;
