@@ -20,7 +20,7 @@ using Runs = std::map<Kind, std::vector<OperationId>>;
 /// Whether all ranks have to begin before any can end. Names are NCCL's where the function is not recorded.
 bool waits_for_all(const trace::Trace& trace, OperationId op) {
   if (const trace::CollectiveDetail* detail = trace.collective(op)) {
-    using enum CollectiveFunction;
+    using enum trace::CollectiveFunction;
     switch (detail->function) {
       case kAllReduce:
       case kAllGather:

@@ -9,6 +9,7 @@
 #include "simulator/graph/rules/rules.hpp"
 #include "simulator/graph/stream_queues.hpp"
 #include "simulator/trace_check/accesses.hpp"
+#include "simulator/trace_check/host_reads.hpp"
 #include "simulator/trace_check/order.hpp"
 #include "simulator/trace_check/races.hpp"
 #include "simulator/trace_check/reuse.hpp"
@@ -74,6 +75,8 @@ class Checker {
     std::vector<Race> races = find_races(*trace_, *staged_, accesses, order);
     const Reuse reuse = find_reuse(*trace_, *staged_, accesses, queues_, order, rank);
     races.insert(races.end(), reuse.races.begin(), reuse.races.end());
+    const std::vector<Race> reads = find_unfinished_host_reads(*trace_, *staged_, queues_, rank);
+    races.insert(races.end(), reads.begin(), reads.end());
     for (const Race& race : races) add(race, rank, may_be_ordered(race) ? Verdict::kUndecided : Verdict::kHazard);
     result_.blocks_checked += reuse.checked;
     result_.blocks_recorded += reuse.recorded;
@@ -134,7 +137,7 @@ class Checker {
     TraceHazard& hazard = known->second;
     if (is_new) {
       hazard.kind = race.kind;
-      hazard.datum = datum_name(race.datum);
+      hazard.datum = race.kind == HazardKind::kUnfinishedHostRead ? "the copy" : datum_name(race.datum);
       hazard.largest_margin = race.margin;
     }
     const std::int32_t number = trace_->ranks()[rank.index()].number;

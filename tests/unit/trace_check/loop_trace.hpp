@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "simulator/trace/trace_builder.hpp"
@@ -35,6 +36,33 @@ class LoopTrace {
     } else {
       builder_.add_kernel(common, {});
     }
+    return *this;
+  }
+
+  /// A copy to pinned memory; `blocking`: its call returns when it is done.
+  LoopTrace& copy_to_host(int stream, Nanoseconds start, Nanoseconds duration, bool blocking = false) {
+    const std::int64_t correlation = next_++;
+    auto with = common("cudaMemcpyAsync");
+    with.correlation = correlation;
+    if (blocking) {
+      with.duration = start + duration - with.start;
+      now_ = start + duration + 10;
+    }
+    builder_.add_host_call(with);
+    builder_.add_copy({lane(stream), builder_.intern("Memcpy DtoH"), start, duration, correlation},
+                      {.bytes = 8, .source = trace::MemorySpace::kDevice, .destination = trace::MemorySpace::kPinned});
+    return *this;
+  }
+
+  /// An event, for host_waits_for_record.
+  LoopTrace& record(int stream) {
+    record_ = builder_.add_sync(trace::OperationKind::kEventRecord, common("cudaEventRecord"),
+                                {.kind = trace::SyncKind::kEventRecord, .stream = lane(stream)});
+    return *this;
+  }
+  LoopTrace& host_waits_for_record(int stream) {
+    builder_.add_sync(trace::OperationKind::kHostSync, common("cudaEventSynchronize"),
+                      {.kind = trace::SyncKind::kEventSync, .record = record_, .record_stream = lane(stream)});
     return *this;
   }
 
@@ -109,6 +137,7 @@ class LoopTrace {
   trace::LaneId host_;
   Nanoseconds now_ = 0;
   std::int64_t next_ = 1;
+  std::optional<trace::OperationId> record_;
   std::string open_;
   Nanoseconds opened_ = 0;
 };

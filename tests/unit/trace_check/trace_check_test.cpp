@@ -151,6 +151,32 @@ TEST(TraceCheck, ACollectiveWaitsForItsInputs) {
   }
 }
 
+// The four ways to read a validation copy, of which one does not wait.
+TEST(TraceCheck, HostReadsWaitForTheirCopy) {
+  LoopTrace unsafe;
+  unsafe.stage("validate_output", 1).copy_to_host(kMain, 1000, 500);
+  unsafe.stage("dense_forward", 2).kernel(kMain, 1600, 10).host_waits_for(kMain);
+  const TraceCheck result = check_loop(unsafe);
+  ASSERT_EQ(result.hazards.size(), 1U);
+  EXPECT_EQ(result.hazards.front().kind, HazardKind::kUnfinishedHostRead);
+  EXPECT_EQ(result.hazards.front().datum, "the copy");
+  EXPECT_EQ(result.hazards.front().earlier.stage, "validate_output");
+  EXPECT_EQ(result.hazards.front().overlapped, 1);
+
+  LoopTrace blocking;
+  blocking.stage("validate_output", 1).copy_to_host(kMain, 1000, 500, true);
+  EXPECT_TRUE(check_loop(blocking).hazards.empty());
+  LoopTrace at_once;
+  at_once.stage("validate_output", 1).copy_to_host(kMain, 1000, 500).host_waits_for(kMain).until(1600);
+  at_once.stage("dense_forward", 2).kernel(kMain, 1700, 10);
+  EXPECT_TRUE(check_loop(at_once).hazards.empty());
+  LoopTrace late;
+  late.stage("validate_output", 1).copy_to_host(kMain, 1000, 500).record(kMain);
+  late.stage("dense_forward", 2).kernel(kMain, 1600, 10);
+  late.stage("backward", 2).host_waits_for_record(kMain);
+  EXPECT_TRUE(check_loop(late).hazards.empty());
+}
+
 TEST(TraceCheck, CountsWhatItDoesNotKnow) {
   LoopTrace loop;
   loop.kernel(kMain, 500, 10);
