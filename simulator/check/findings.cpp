@@ -194,17 +194,13 @@ class Explainer {
 
 }  // namespace
 
-namespace {
-
-bool tells_of(const schedule::KnownHazard& known, const FindingKey& key) {
-  return known.kind == to_string(key.kind) && known.of == key.datum;
+bool tells_of(const schedule::KnownHazard& known, HazardKind kind, std::string_view datum) {
+  return known.kind == to_string(kind) && known.of == datum;
 }
 
-}  // namespace
-
 const schedule::KnownHazard* known_as(const schedule::Schedule& schedule, const FindingKey& key) {
-  const auto found = std::ranges::find_if(schedule.known_hazards,
-                                          [&](const schedule::KnownHazard& known) { return tells_of(known, key); });
+  const auto found = std::ranges::find_if(
+      schedule.known_hazards, [&](const schedule::KnownHazard& known) { return tells_of(known, key.kind, key.datum); });
   return found == schedule.known_hazards.end() ? nullptr : &*found;
 }
 
@@ -212,7 +208,8 @@ std::vector<schedule::KnownHazard> known_in_vain(const schedule::Schedule& sched
                                                  const std::vector<Finding>& findings) {
   std::vector<schedule::KnownHazard> vain;
   std::ranges::copy_if(schedule.known_hazards, std::back_inserter(vain), [&](const schedule::KnownHazard& known) {
-    return std::ranges::none_of(findings, [&](const Finding& finding) { return tells_of(known, finding.key); });
+    return std::ranges::none_of(
+        findings, [&](const Finding& finding) { return tells_of(known, finding.key.kind, finding.key.datum); });
   });
   return vain;
 }

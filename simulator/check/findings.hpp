@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/check/schedule_check.hpp"
@@ -50,6 +51,8 @@ struct Finding {
 /// The findings of a program, those of the steady state first, in the order in which the pipeline would meet them.
 [[nodiscard]] std::vector<Finding> findings_of(const Examined& examined);
 
+/// Whether what a schedule says of itself is this hazard.
+[[nodiscard]] bool tells_of(const schedule::KnownHazard& known, HazardKind kind, std::string_view datum);
 /// The hazard as the schedule says itself that it has it; null where it does not.
 [[nodiscard]] const schedule::KnownHazard* known_as(const schedule::Schedule& schedule, const FindingKey& key);
 /// Those of the schedule's known hazards that are not among the findings: it no longer has them.

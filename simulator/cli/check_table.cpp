@@ -17,19 +17,7 @@ using check::WaitUse;
 using report::Colour;
 using report::TextStyle;
 
-constexpr std::size_t kMargin = 10;
 constexpr std::size_t kIndent = 2;
-
-/// A paragraph with a word in its margin.
-void write_paragraph(std::ostream& out, std::string_view word, std::string_view text, const TextStyle& style,
-                     std::size_t indent = kIndent) {
-  std::string lead = std::string(indent, ' ') + std::string(word);
-  lead.append(indent + kMargin - std::min(indent + kMargin, lead.size()), ' ');
-  for (const std::string& line : report::wrapped(text, style.width - lead.size())) {
-    out << report::coloured(style, Colour::kDim, lead) << line << '\n';
-    lead.assign(lead.size(), ' ');
-  }
-}
 
 std::string count(std::size_t number, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", number, number == 1 ? one : many);
@@ -78,7 +66,7 @@ std::string side_place(const check::Side& side) {
 }
 
 void write_hazard(std::ostream& out, const Hazard& hazard, const TextStyle& style) {
-  constexpr std::size_t kDeep = 4;
+  constexpr Margin kDeep{.indent = 4};
   const bool known = !hazard.stays.empty();
   std::string head = fmt::format("{}{}: {}", known ? "known " : "", to_string(hazard.kind), hazard.datum);
   if (hazard.phase != check::Phase::kSteady) {
@@ -107,7 +95,7 @@ void write_hazard(std::ostream& out, const Hazard& hazard, const TextStyle& styl
 }
 
 void write_waste(std::ostream& out, const ScheduleCheck& result, const TextStyle& style) {
-  constexpr std::size_t kDeep = 4;
+  constexpr Margin kDeep{.indent = 4};
   const std::string mark = report::coloured(style, Colour::kWarning, "!");
   for (const check::LostOverlap& lost : result.lost_overlaps) {
     out << "  " << mark << ' ' << report::coloured(style, Colour::kBold, fmt::format("lost_overlap: {}", lost.waiter))
@@ -189,6 +177,17 @@ void write_overview(std::ostream& out, std::span<const ScheduleCheck> results, c
 }
 
 }  // namespace
+
+void write_paragraph(std::ostream& out, std::string_view word, std::string_view text, const TextStyle& style,
+                     const Margin& margin) {
+  const std::size_t begin = margin.indent + margin.width;
+  std::string lead = std::string(margin.indent, ' ') + std::string(word);
+  lead.append(begin - std::min(begin, lead.size()), ' ');
+  for (const std::string& line : report::wrapped(text, style.width - lead.size())) {
+    out << report::coloured(style, Colour::kDim, lead) << line << '\n';
+    lead.assign(lead.size(), ' ');
+  }
+}
 
 bool has_hazards(const CheckAnswer& answer) {
   return !answer.between_ranks.empty() ||

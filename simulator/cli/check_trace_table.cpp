@@ -16,17 +16,8 @@ using report::TextStyle;
 using trace_check::TraceCheck;
 using trace_check::TraceHazard;
 
-constexpr std::size_t kMargin = 12;
-
-void write_item(std::ostream& out, std::string_view word, std::string_view text, const TextStyle& style,
-                std::size_t indent = 2) {
-  std::string lead = std::string(indent, ' ') + std::string(word);
-  lead.append(indent + kMargin - std::min(indent + kMargin, lead.size()), ' ');
-  for (const std::string& line : report::wrapped(text, style.width - lead.size())) {
-    out << report::coloured(style, Colour::kDim, lead) << line << '\n';
-    lead.assign(lead.size(), ' ');
-  }
-}
+constexpr Margin kWide{.width = 12};
+constexpr Margin kDeep{.indent = 4, .width = 12};
 
 std::string in_us(Nanoseconds time) { return fmt::format("{:.1f} us", static_cast<double>(time) / 1e3); }
 
@@ -64,11 +55,10 @@ void write_hazard(std::ostream& out, const TraceHazard& hazard, const Look& look
              style, Colour::kBold,
              fmt::format("{}{}: {} on {}", look.prefix, to_string(hazard.kind), hazard.datum, ranks_text(hazard.ranks)))
       << '\n';
-  constexpr std::size_t kDeep = 4;
-  write_item(out, hazard.earlier.does, side_text(hazard.earlier), style, kDeep);
-  write_item(out, hazard.later.does, side_text(hazard.later), style, kDeep);
-  write_item(out, "luck", luck(hazard), style, kDeep);
-  if (!look.note.empty()) write_item(out, "but", look.note, style, kDeep);
+  write_paragraph(out, hazard.earlier.does, side_text(hazard.earlier), style, kDeep);
+  write_paragraph(out, hazard.later.does, side_text(hazard.later), style, kDeep);
+  write_paragraph(out, "luck", luck(hazard), style, kDeep);
+  if (!look.note.empty()) write_paragraph(out, "but", look.note, style, kDeep);
 }
 
 std::string held_text(const TraceHazard& held) {
@@ -106,31 +96,33 @@ void write_trace_check(std::ostream& out, const TraceCheck& result, const TextSt
   for (const TraceHazard& hazard : result.hazards) write_hazard(out, hazard, wrong, style);
   for (const TraceHazard& hazard : result.known_hazards) write_hazard(out, hazard, known, style);
   for (const TraceHazard& hazard : result.undecided) write_hazard(out, hazard, undecided, style);
-  if (!result.schedule.empty()) write_item(out, "recorded", "under " + result.schedule, style);
-  write_item(
+  if (!result.schedule.empty()) write_paragraph(out, "recorded", "under " + result.schedule, style, kWide);
+  write_paragraph(
       out, "checked",
       fmt::format("{} kernels, copies and collectives of {} stage runs; of {} more it is not known what they touch",
                   report::thousands(result.checked), report::thousands(result.stage_runs),
                   report::thousands(result.unchecked)),
-      style);
-  write_item(out, "memory",
-             result.has_memory
-                 ? fmt::format("{} blocks that stages left to others and that were used again, {} of them kept "
-                               "by record_stream",
-                               report::thousands(result.blocks_checked), report::thousands(result.blocks_recorded))
-                 : "not checked: no frees with their completion in the recording (--memory-snapshot)",
-             style);
-  write_item(out, "waits",
-             fmt::format("{} recorded, {} inferred, {} unknown", report::thousands(result.waits_recorded),
-                         report::thousands(result.waits_inferred), report::thousands(result.waits_unknown)),
-             style);
+      style, kWide);
+  write_paragraph(out, "memory",
+                  result.has_memory
+                      ? fmt::format("{} blocks that stages left to others and that were used again, {} of them kept "
+                                    "by record_stream",
+                                    report::thousands(result.blocks_checked), report::thousands(result.blocks_recorded))
+                      : "not checked: no frees with their completion in the recording (--memory-snapshot)",
+                  style, kWide);
+  write_paragraph(out, "waits",
+                  fmt::format("{} recorded, {} inferred, {} unknown", report::thousands(result.waits_recorded),
+                              report::thousands(result.waits_inferred), report::thousands(result.waits_unknown)),
+                  style, kWide);
   if (result.collectives_unmatched > 0) {
-    write_item(out, "collectives",
-               fmt::format("{} without peers on the other ranks", report::thousands(result.collectives_unmatched)),
-               style);
+    write_paragraph(out, "collectives",
+                    fmt::format("{} without peers on the other ranks", report::thousands(result.collectives_unmatched)),
+                    style, kWide);
   }
-  for (const TraceHazard& held : result.held_by_host) write_item(out, "by the host", held_text(held), style);
-  for (const trace_check::TraceStaleness& read : result.staleness) write_item(out, "late", staleness_text(read), style);
+  for (const TraceHazard& held : result.held_by_host)
+    write_paragraph(out, "by the host", held_text(held), style, kWide);
+  for (const trace_check::TraceStaleness& read : result.staleness)
+    write_paragraph(out, "late", staleness_text(read), style, kWide);
 }
 
 }  // namespace interlace::cli

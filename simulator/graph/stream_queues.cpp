@@ -47,10 +47,13 @@ std::optional<OperationId> StreamQueues::last_before(LaneId stream, Nanoseconds 
   return position == 0 ? std::nullopt : std::optional(queues_[stream.index()][position - 1]);
 }
 
+std::span<const OperationId> StreamQueues::from(LaneId stream, Nanoseconds time) const {
+  return queue(stream).subspan(position_at(stream, time));
+}
+
 std::optional<OperationId> StreamQueues::first_from(LaneId stream, Nanoseconds time) const {
-  const auto& queue = queues_[stream.index()];
-  const std::size_t position = position_at(stream, time);
-  return position == queue.size() ? std::nullopt : std::optional(queue[position]);
+  const auto work = from(stream, time);
+  return work.empty() ? std::nullopt : std::optional(work.front());
 }
 
 std::optional<OperationId> StreamQueues::predecessor(OperationId op) const {

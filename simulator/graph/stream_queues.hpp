@@ -19,7 +19,8 @@ class StreamQueues {
   [[nodiscard]] std::span<const trace::OperationId> queue(trace::LaneId stream) const;
   /// The last work queued on `stream` by calls that began before `time`.
   [[nodiscard]] std::optional<trace::OperationId> last_before(trace::LaneId stream, Nanoseconds time) const;
-  /// The first work queued on `stream` by calls that began at `time` or later.
+  /// The work queued on `stream` by calls that began at `time` or later, and the first of it.
+  [[nodiscard]] std::span<const trace::OperationId> from(trace::LaneId stream, Nanoseconds time) const;
   [[nodiscard]] std::optional<trace::OperationId> first_from(trace::LaneId stream, Nanoseconds time) const;
   /// The work before `op` on its stream.
   [[nodiscard]] std::optional<trace::OperationId> predecessor(trace::OperationId op) const;

@@ -42,8 +42,9 @@ const Effects kSplitsExchange{{Resource::kSplits}, {Resource::kSplits}};
 
 class Finder {
  public:
-  Finder(const trace::Trace& trace, const StagedWork& staged, trace::RankId rank, const AccessOptions& options)
-      : trace_(&trace), staged_(&staged), rank_(rank), options_(options) {}
+  Finder(const trace::Trace& trace, const StagedWork& staged, const graph::StreamQueues& queues, trace::RankId rank,
+         const AccessOptions& options)
+      : trace_(&trace), staged_(&staged), queues_(&queues), rank_(rank), options_(options) {}
 
   Accesses run() {
     find_lookup_streams();
@@ -57,7 +58,7 @@ class Finder {
     for (std::uint32_t i = 0; i < trace_->size(); ++i) {
       if (trace::is_device_work(trace_->kind({i})) && trace_->rank_of({i}) == rank_) work.push_back({i});
     }
-    std::ranges::stable_sort(work, {}, [&](OperationId op) { return launched_at(*trace_, op); });
+    std::ranges::stable_sort(work, {}, [&](OperationId op) { return queues_->queued_at(op); });
     return work;
   }
 
@@ -148,6 +149,7 @@ class Finder {
 
   const trace::Trace* trace_;
   const StagedWork* staged_;
+  const graph::StreamQueues* queues_;
   trace::RankId rank_;
   AccessOptions options_;
   std::set<LaneId> lookup_streams_;
@@ -158,14 +160,9 @@ class Finder {
 
 }  // namespace
 
-Nanoseconds launched_at(const trace::Trace& trace, OperationId work) {
-  const auto call = trace.launch_of(work);
-  return trace.start(call.value_or(work));
-}
-
-Accesses find_accesses(const trace::Trace& trace, const StagedWork& staged, trace::RankId rank,
-                       const AccessOptions& options) {
-  return Finder(trace, staged, rank, options).run();
+Accesses find_accesses(const trace::Trace& trace, const StagedWork& staged, const graph::StreamQueues& queues,
+                       trace::RankId rank, const AccessOptions& options) {
+  return Finder(trace, staged, queues, rank, options).run();
 }
 
 }  // namespace interlace::trace_check

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "simulator/graph/stream_queues.hpp"
 #include "simulator/schedule/effects.hpp"
 #include "simulator/trace_check/staged_work.hpp"
 
@@ -51,10 +52,8 @@ struct Accesses {
   std::int64_t unchecked = 0;                   ///< and those in no stage, or in one that says nothing of them
 };
 
-[[nodiscard]] Accesses find_accesses(const trace::Trace& trace, const StagedWork& staged, trace::RankId rank,
+[[nodiscard]] Accesses find_accesses(const trace::Trace& trace, const StagedWork& staged,
+                                     const graph::StreamQueues& queues, trace::RankId rank,
                                      const AccessOptions& options);
-
-/// When the host launched device work; its own start where the launch was lost.
-[[nodiscard]] Nanoseconds launched_at(const trace::Trace& trace, trace::OperationId work);
 
 }  // namespace interlace::trace_check

@@ -12,25 +12,34 @@ using trace::OperationId;
 using trace::OperationKind;
 using trace::SyncKind;
 
-/// The next work that the same thread launched; none where there is none.
+/// When the same thread launches work the next time; none where it does not.
 std::optional<Nanoseconds> next_launch(const trace::Trace& trace, OperationId call) {
-  for (const OperationId other : trace.on_lane(trace.lane_of(call))) {
-    if (trace.start(other) > trace.start(call) && !trace.launched_by(other).empty()) return trace.start(other);
-  }
-  return std::nullopt;
+  const auto on_thread = trace.on_lane(trace.lane_of(call));
+  const auto start = [&](OperationId op) { return trace.start(op); };
+  const auto after = std::ranges::upper_bound(on_thread, trace.start(call), {}, start);
+  const auto next =
+      std::find_if(after, on_thread.end(), [&](OperationId op) { return !trace.launched_by(op).empty(); });
+  return next == on_thread.end() ? std::nullopt : std::optional(trace.start(*next));
 }
 
-bool is_there_for(const trace::Trace& trace, const graph::StreamQueues& queues, OperationId sync, OperationId copy,
-                  OperationId call) {
+/// A copy to the host on its way.
+struct Pending {
+  OperationId copy;
+  OperationId call;
+  std::optional<Nanoseconds> next_launch;  ///< of the host thread
+};
+
+bool is_there_for(const trace::Trace& trace, const graph::StreamQueues& queues, OperationId sync,
+                  const Pending& pending) {
   const trace::SyncDetail* detail = trace.sync(sync);
-  if (detail == nullptr || trace.start(sync) < trace.start(call)) return false;
-  if (detail->record && detail->record_stream == trace.lane_of(copy)) {
-    return queues.last_before(*detail->record_stream, trace.start(*detail->record)) == copy;
+  if (detail == nullptr || trace.start(sync) < trace.start(pending.call)) return false;
+  const trace::LaneId stream = trace.lane_of(pending.copy);
+  if (detail->record && detail->record_stream == stream) {
+    return queues.last_before(stream, trace.start(*detail->record)) == pending.copy;
   }
-  const bool of_stream = detail->kind == SyncKind::kStreamSync && detail->stream == trace.lane_of(copy);
+  const bool of_stream = detail->kind == SyncKind::kStreamSync && detail->stream == stream;
   if (!of_stream && detail->kind != SyncKind::kDeviceSync) return false;
-  const auto next = next_launch(trace, call);
-  return !next || trace.start(sync) < *next;
+  return !pending.next_launch || trace.start(sync) < *pending.next_launch;
 }
 
 }  // namespace
@@ -51,8 +60,9 @@ std::vector<Race> find_unfinished_host_reads(const trace::Trace& trace, const St
   for (const OperationId copy : copies) {
     const auto call = trace.launch_of(copy);
     if (!call || trace.end(*call) >= trace.end(copy)) continue;  // the call itself waited
+    const Pending pending{copy, *call, next_launch(trace, *call)};
     const bool waited =
-        std::ranges::any_of(syncs, [&](OperationId sync) { return is_there_for(trace, queues, sync, copy, *call); });
+        std::ranges::any_of(syncs, [&](OperationId sync) { return is_there_for(trace, queues, sync, pending); });
     if (waited) continue;
     const std::uint32_t run = *staged.run_of[copy.index()];
     races.push_back({check::HazardKind::kUnfinishedHostRead,

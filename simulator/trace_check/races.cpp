@@ -11,8 +11,9 @@ using trace::OperationId;
 
 class Finder {
  public:
-  Finder(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses, const RecordedOrder& order)
-      : trace_(&trace), staged_(&staged), accesses_(&accesses), order_(&order) {}
+  Finder(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses,
+         const graph::StreamQueues& queues, const RecordedOrder& order)
+      : trace_(&trace), staged_(&staged), accesses_(&accesses), queues_(&queues), order_(&order) {}
 
   std::vector<Race> run() {
     for (const auto& [key, touches] : accesses_->data) {
@@ -59,9 +60,9 @@ class Finder {
   }
 
   [[nodiscard]] std::optional<OperationId> last_launched_before(const AccessGroup& group, OperationId op) const {
-    const Nanoseconds time = launched_at(*trace_, op);
+    const Nanoseconds time = queues_->queued_at(op);
     const auto after =
-        std::ranges::upper_bound(group.work, time, {}, [&](OperationId work) { return launched_at(*trace_, work); });
+        std::ranges::upper_bound(group.work, time, {}, [&](OperationId work) { return queues_->queued_at(work); });
     if (after == group.work.begin()) return std::nullopt;
     return *std::prev(after);
   }
@@ -76,6 +77,7 @@ class Finder {
   const trace::Trace* trace_;
   const StagedWork* staged_;
   const Accesses* accesses_;
+  const graph::StreamQueues* queues_;
   const RecordedOrder* order_;
   std::vector<Race> races_;
 };
@@ -83,8 +85,8 @@ class Finder {
 }  // namespace
 
 std::vector<Race> find_races(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses,
-                             const RecordedOrder& order) {
-  return Finder(trace, staged, accesses, order).run();
+                             const graph::StreamQueues& queues, const RecordedOrder& order) {
+  return Finder(trace, staged, accesses, queues, order).run();
 }
 
 }  // namespace interlace::trace_check

@@ -26,6 +26,7 @@ struct Race {
 /// All of one rank. Of work within one stage and batch only the inputs of its collectives are looked at: what else it
 /// touches is not told apart.
 [[nodiscard]] std::vector<Race> find_races(const trace::Trace& trace, const StagedWork& staged,
-                                           const Accesses& accesses, const RecordedOrder& order);
+                                           const Accesses& accesses, const graph::StreamQueues& queues,
+                                           const RecordedOrder& order);
 
 }  // namespace interlace::trace_check

@@ -35,7 +35,13 @@ class Follower {
  public:
   Follower(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses,
            const graph::StreamQueues& queues, const RecordedOrder& order, trace::RankId rank)
-      : trace_(&trace), staged_(&staged), accesses_(&accesses), queues_(&queues), order_(&order) {
+      : trace_(&trace),
+        staged_(&staged),
+        accesses_(&accesses),
+        queues_(&queues),
+        order_(&order),
+        groups_of_(staged.runs.size()) {
+    for (const AccessGroup& group : accesses.groups) groups_of_[group.run].push_back(&group);
     for (std::uint32_t i = 0; i < trace.size(); ++i) {
       const AllocationDetail* detail = trace.allocation({i});
       if (detail == nullptr || !detail->on_device || trace.rank_of({i}) != rank) continue;
@@ -124,8 +130,8 @@ class Follower {
   void compare(const Freed& freed, const Touch& touch, const DatumKey& key, OperationId reuse) {
     const AccessGroup& group = accesses_->groups[touch.group];
     if (touch.writes || group.collective || group.stream == *freed.block.pool) return;
-    const auto after = std::ranges::upper_bound(group.work, freed.at, {},
-                                                [&](OperationId work) { return launched_at(*trace_, work); });
+    const auto after =
+        std::ranges::upper_bound(group.work, freed.at, {}, [&](OperationId work) { return queues_->queued_at(work); });
     if (after == group.work.begin()) return;
     const OperationId last = *std::prev(after);
     if (order_->before(last, reuse)) return;
@@ -138,25 +144,21 @@ class Follower {
     const auto run = staged_->run_of[handed_out.index()];
     if (!run) return std::nullopt;
     const Nanoseconds time = trace_->start(handed_out);
-    const std::span<const OperationId> queue = queues_->queue(pool);
-    const auto from =
-        std::ranges::lower_bound(queue, time, {}, [&](OperationId work) { return queues_->queued_at(work); });
-    for (auto at = from; at != queue.end() && at - from < kFar; ++at) {
-      if (staged_->run_of[at->index()] == run) return *at;
+    const std::span<const OperationId> queued = queues_->from(pool, time);
+    for (const OperationId work : queued.first(std::min(queued.size(), kFar))) {
+      if (staged_->run_of[work.index()] == run) return work;
     }
+    const auto queued_at = [&](OperationId work) { return queues_->queued_at(work); };
     std::optional<OperationId> first;
-    for (const AccessGroup& group : accesses_->groups) {
-      if (group.run != *run) continue;
-      for (const OperationId work : group.work) {
-        const Nanoseconds launched = launched_at(*trace_, work);
-        if (launched >= time && (!first || launched < launched_at(*trace_, *first))) first = work;
-      }
+    for (const AccessGroup* group : groups_of_[*run]) {
+      const auto work = std::ranges::lower_bound(group->work, time, {}, queued_at);
+      if (work != group->work.end() && (!first || queued_at(*work) < queued_at(*first))) first = *work;
     }
     return first;
   }
 
   /// A stage puts its work on its stream at once, or after little else.
-  static constexpr std::ptrdiff_t kFar = 64;
+  static constexpr std::size_t kFar = 64;
 
   const trace::Trace* trace_;
   const StagedWork* staged_;
@@ -164,6 +166,7 @@ class Follower {
   const graph::StreamQueues* queues_;
   const RecordedOrder* order_;
   std::vector<OperationId> events_;
+  std::vector<std::vector<const AccessGroup*>> groups_of_;  ///< by run
   std::map<std::uint64_t, Block> live_;
   std::map<std::uint64_t, Freed> pending_;
   std::map<std::uint64_t, Freed> freed_;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "simulator/check/findings.hpp"
 #include "simulator/graph/graph.hpp"
 #include "simulator/graph/rules/rules.hpp"
 #include "simulator/graph/stream_queues.hpp"
@@ -68,11 +69,11 @@ class Checker {
 
   void check_rank(trace::RankId rank, const std::vector<graph::VertexId>& along_time) {
     const Accesses accesses =
-        find_accesses(*trace_, *staged_, rank, {.feature_processors = options_.feature_processors});
+        find_accesses(*trace_, *staged_, queues_, rank, {.feature_processors = options_.feature_processors});
     result_.checked += accesses.checked;
     result_.unchecked += accesses.unchecked;
     const RecordedOrder order(graph_, queues_, along_time, rank);
-    std::vector<Race> races = find_races(*trace_, *staged_, accesses, order);
+    std::vector<Race> races = find_races(*trace_, *staged_, accesses, queues_, order);
     const Reuse reuse = find_reuse(*trace_, *staged_, accesses, queues_, order, rank);
     races.insert(races.end(), reuse.races.begin(), reuse.races.end());
     const std::vector<Race> reads = find_unfinished_host_reads(*trace_, *staged_, queues_, rank);
@@ -83,7 +84,7 @@ class Checker {
     result_.has_memory = result_.has_memory || reuse.has_events;
 
     const RecordedOrder without_host(graph_, queues_, along_time, rank, false);
-    for (const Race& race : find_races(*trace_, *staged_, accesses, without_host)) {
+    for (const Race& race : find_races(*trace_, *staged_, accesses, queues_, without_host)) {
       if (order.before(race.earlier, race.later) && !may_be_ordered(race)) add(race, rank, Verdict::kHeldByHost);
     }
     for (TraceStaleness& staleness : staleness_of(*staged_, accesses)) merge(std::move(staleness));
@@ -105,8 +106,8 @@ class Checker {
   [[nodiscard]] bool may_be_ordered(const Race& race) const {
     const auto doubtful = doubtful_.find(trace_->lane_of(race.later));
     if (doubtful == doubtful_.end()) return false;
-    const Nanoseconds from = launched_at(*trace_, race.earlier);
-    const Nanoseconds to = launched_at(*trace_, race.later);
+    const Nanoseconds from = queues_.queued_at(race.earlier);
+    const Nanoseconds to = queues_.queued_at(race.later);
     return std::ranges::any_of(doubtful->second, [&](Nanoseconds at) { return from <= at && at <= to; });
   }
 
@@ -116,7 +117,7 @@ class Checker {
       case Verdict::kHeldByHost: result_.held_by_host.push_back(std::move(hazard)); break;
       case Verdict::kHazard: {
         const bool known = std::ranges::any_of(options_.known, [&](const schedule::KnownHazard& one) {
-          return one.kind == to_string(hazard.kind) && one.of == hazard.datum;
+          return check::tells_of(one, hazard.kind, hazard.datum);
         });
         (known ? result_.known_hazards : result_.hazards).push_back(std::move(hazard));
       }
