@@ -149,6 +149,16 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
   }
 }
 
+double pace_beside_kernels(const ActiveWork& collective, std::span<ActiveWork* const> running) {
+  double lost = 0;
+  for (const ActiveWork* w : running) {
+    if (w->kind == ActiveWork::Kind::kKernel) {
+      lost = std::max(lost, lost_beside(collective.lost, w->shape.bound, w->alone_ns));
+    }
+  }
+  return 1.0 - lost;
+}
+
 bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns) {
   bool changed =
       std::erase_if(work.cohorts, [&](const ActiveWork::Cohort& c) { return c.end_ns <= now_ns + kEpsilon; }) > 0;

@@ -17,6 +17,7 @@ struct ActiveWork {
   Kind kind = Kind::kKernel;
   KernelShape shape;          ///< kernels only
   std::int32_t ctas = 0;      ///< collectives only
+  LostToMemory lost;          ///< collectives only: to kernels beside it
   double started_ns = 0;      ///< collectives only
   double resident_ctas = 0;   ///< collectives only: those that hold an SM, from start to end, waiting included
   std::int32_t priority = 0;  ///< of its stream; lower is more urgent
@@ -65,6 +66,9 @@ inline constexpr double kClusterLaunchNs = 1'000.0;
 
 /// Sets the rates of everything that runs on one GPU, except collectives (their rate depends on all ranks).
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count);
+
+/// The pace that the kernels beside a collective leave it on this GPU, as a part of that by itself.
+[[nodiscard]] double pace_beside_kernels(const ActiveWork& collective, std::span<ActiveWork* const> running);
 
 /// Gives pending blocks of cohort kernels the room there is now. Returns true where anything changed.
 bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns);

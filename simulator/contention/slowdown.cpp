@@ -23,6 +23,15 @@ double covered_ns(double measured_ns, std::span<const HeldSms> held) {
 
 double usual_sensitivity(Bound bound) { return bound == Bound::kGather ? kGatherSensitivity : kStreamingSensitivity; }
 
+bool uses_up_memory(Bound bound, double kernel_ns) {
+  return bound == Bound::kGather || (bound == Bound::kStreaming && kernel_ns > kStreamsMemoryNs);
+}
+
+double lost_beside(const LostToMemory& lost, Bound bound, double kernel_ns) {
+  if (!uses_up_memory(bound, kernel_ns)) return 0.0;
+  return bound == Bound::kGather ? lost.gather : lost.streaming;
+}
+
 double memory_slowdown(double sensitivity, std::int32_t ctas) {
   return ctas <= 1 ? 1.0 : 1.0 + sensitivity * std::min(ctas, kMostCtas) / kReferenceCtas;
 }

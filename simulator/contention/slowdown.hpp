@@ -25,6 +25,31 @@ inline constexpr double kGatherSensitivity = 0.50;
 /// of copies cost it 0.33 to 0.38 (slopes over the schedules of n5 and t9, two and four ranks).
 inline constexpr double kLostToHostCopies = 0.35;
 
+/// Part of its progress that a collective loses beside a kernel that uses up the bandwidth of device memory: NCCL
+/// copies to and from its buffers, which waits for memory too.
+struct LostToMemory {
+  double streaming = 0;  ///< beside a kernel that streams more than the L2 cache holds
+  double gather = 0;     ///< beside one that follows indices
+};
+
+/// Time lost for each nanosecond beside such a kernel: slopes over the schedules of seven H200 jobs, by direct links
+/// 0.26 to 0.46 and 0.07 to 0.18. The parts of a jagged exchange begin at any element, so that NCCL moves them word by
+/// word, with more accesses under way: 0.61 to 0.83. Through host memory the path there is what limits a large
+/// exchange, beside which the copies on the device have time to spare: about 0 and 0.1, jagged 0.44 to 0.73.
+inline constexpr LostToMemory kLostDirect{0.35, 0.12};
+inline constexpr LostToMemory kLostDirectJagged{0.75, 0.12};
+inline constexpr LostToMemory kLostThroughHost{0.0, 0.1};
+inline constexpr LostToMemory kLostThroughHostJagged{0.5, 0.1};
+
+/// A streaming kernel that takes longer than this moves more than the L2 cache holds: 50 MB pass in about 12 us.
+inline constexpr double kStreamsMemoryNs = 20'000;
+
+/// Does a kernel use up the bandwidth of device memory, where it takes `kernel_ns`?
+[[nodiscard]] bool uses_up_memory(Bound bound, double kernel_ns);
+
+/// What a collective loses beside it.
+[[nodiscard]] double lost_beside(const LostToMemory& lost, Bound bound, double kernel_ns);
+
 /// How much longer a kernel that is not bound by compute takes while collectives hold `ctas` SMs: 1 + sensitivity *
 /// ctas / 32. A single CTA moves too little to matter.
 [[nodiscard]] double memory_slowdown(double sensitivity, std::int32_t ctas);

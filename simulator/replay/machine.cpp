@@ -199,7 +199,8 @@ void Machine::set_rates() {
       const bool crowded = std::ranges::any_of(
           gpu.active, [](const contention::ActiveWork* w) { return w->kind == contention::ActiveWork::Kind::kKernel; });
       const double resident = work.active.resident_ctas / work.active.ctas;
-      group.rate = std::min({group.rate, resident, crowded ? work.crowded_rate : 1.0});
+      const double pace = contention::pace_beside_kernels(work.active, gpu.active);
+      group.rate = std::min({group.rate, resident, pace, crowded ? work.crowded_rate : 1.0});
     });
     share_host_path();
   }

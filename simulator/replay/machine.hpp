@@ -40,7 +40,7 @@ struct Work {
 
 struct MachineOptions {
   double launch_latency_ns = 9'000;     ///< from the start of a launch call to the work on an idle stream
-  double wait_latency_ns = 4'000;       ///< from the end of what a stream waited for to its next work
+  double wait_latency_ns = 1'500;       ///< from the end of what a stream waited for to its next work
   bool collectives_cross_host = false;  ///< collectives and host copies share PCIe and host memory
   double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
   bool contention = true;               ///< false: everything takes its recorded-alone time

@@ -113,6 +113,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   const Plan plan = compile(schedule, *cut_, sites_);
   SimulationOptions usual = options.simulation;
   usual.machine.launch_latency_ns = sites_.launch_latency_ns;
+  usual.machine.wait_latency_ns = sites_.wait_latency_ns;
   usual.machine.collectives_cross_host = sites_.collectives_cross_host;
   usual.machine.host_copy_rate = sites_.host_copy_rate;
   // Each run has a seed of its own and a place of its own: the result does not depend on how many threads there are.

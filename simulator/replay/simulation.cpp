@@ -32,6 +32,7 @@ contention::ActiveWork active_of(const Site& site, std::uint32_t rank) {
     case WorkKind::kCollective:
       active.kind = contention::ActiveWork::Kind::kCollective;
       active.ctas = site.ctas;
+      active.lost = site.lost;
       if (rank < site.transfer_ns.size()) active.alone_ns = site.transfer_ns[rank];
       break;
     default: active.kind = contention::ActiveWork::Kind::kCopy;

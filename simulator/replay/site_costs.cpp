@@ -22,6 +22,8 @@ using trace::Trace;
 constexpr Nanoseconds kQueuedEarly = 20 * kMicrosecond;
 constexpr Nanoseconds kLongestDispatchGap = 15 * kMicrosecond;
 constexpr Nanoseconds kIdleBefore = 5 * kMicrosecond;
+/// A stream that stood still for longer, with work queued, waited for another one.
+constexpr Nanoseconds kHeldBack = 30 * kMicrosecond;
 
 /// When collectives held SMs of one rank, and how many.
 class CollectiveCompany {
@@ -171,16 +173,61 @@ HostCopies host_copies(const Trace& trace, const SiteTable& table) {
   return result;
 }
 
+bool is_jagged_exchange(const Site& site) {
+  return site.kind == WorkKind::kCollective && site.segment.piece == stages::Piece::kTensors && site.bytes > 0;
+}
+
+contention::LostToMemory lost_to_memory(const Site& site, bool through_host) {
+  if (through_host) {
+    return is_jagged_exchange(site) ? contention::kLostThroughHostJagged : contention::kLostThroughHost;
+  }
+  return is_jagged_exchange(site) ? contention::kLostDirectJagged : contention::kLostDirect;
+}
+
+/// When collectives were held up. A collective goes at the pace of its slowest rank, so kernels of all ranks count;
+/// where several hold it up at once only the strongest does.
+struct CollectivesHeldUp {
+  IntervalSet by_streaming;
+  IntervalSet by_gather;
+  std::vector<IntervalSet> by_copies;  ///< of each rank
+
+  CollectivesHeldUp(const Trace& trace, const HostCopies& copies) {
+    std::vector<Interval> streaming;
+    std::vector<Interval> gather;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+      const OperationId op{i};
+      if (trace.kind(op) != OperationKind::kKernel) continue;
+      const contention::Bound bound = contention::bound_of(trace.name(op));
+      if (!contention::uses_up_memory(bound, static_cast<double>(trace.duration(op)))) continue;
+      (bound == contention::Bound::kGather ? gather : streaming).push_back({trace.start(op), trace.end(op)});
+    }
+    by_streaming = IntervalSet(std::move(streaming));
+    by_gather = difference(IntervalSet(std::move(gather)), by_streaming);
+    for (const IntervalSet& busy : copies.busy)
+      by_copies.push_back(difference(difference(busy, by_streaming), by_gather));
+  }
+
+  /// Time that a collective lost in `span`.
+  [[nodiscard]] double lost(Interval span, const contention::LostToMemory& to_memory, bool through_host) const {
+    const auto covered = [&](const IntervalSet& set) { return static_cast<double>(set.covered(span)); };
+    double sum = to_memory.streaming * covered(by_streaming) + to_memory.gather * covered(by_gather);
+    if (!through_host) return sum;
+    for (const IntervalSet& of_rank : by_copies) {
+      sum += contention::kLostToHostCopies * covered(of_rank) / static_cast<double>(by_copies.size());
+    }
+    return sum;
+  }
+};
+
 struct Meeting {
   Nanoseconds last_start = std::numeric_limits<Nanoseconds>::min();
   Nanoseconds last_end = std::numeric_limits<Nanoseconds>::min();
   std::vector<std::pair<std::size_t, Nanoseconds>> ends;  ///< by rank
 };
 
-/// From the last arrival to the end on each rank, less what host copies took of it where they share the way:
-/// site -> rank -> a value an iteration.
+/// From the last arrival to the end on each rank, less what others took of it: site -> rank -> a value an iteration.
 std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace, const SiteTable& table,
-                                                             const HostCopies& copies) {
+                                                             const CollectivesHeldUp& held_up) {
   std::map<std::pair<SiteId, std::size_t>, Meeting> meetings;
   for (std::size_t r = 0; r < table.ranks.size(); ++r) {
     for (std::size_t k = 0; k < table.ranks[r].size(); ++k) {
@@ -197,13 +244,8 @@ std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace,
   for (const auto& [key, meeting] : meetings) {
     auto& of_site = values[key.first];
     of_site.resize(table.ranks.size());
-    double lost = 0;
-    if (table.collectives_cross_host) {
-      for (const IntervalSet& busy : copies.busy) {
-        lost += static_cast<double>(busy.covered({meeting.last_start, meeting.last_end}));
-      }
-      lost *= contention::kLostToHostCopies / static_cast<double>(copies.busy.size());
-    }
+    const Interval span{meeting.last_start, meeting.last_end};
+    const double lost = held_up.lost(span, table.sites[key.first.index()].lost, table.collectives_cross_host);
     for (const auto& [rank, end] : meeting.ends) {
       of_site[rank].push_back(std::max(1.0, static_cast<double>(end - meeting.last_start) - lost));
     }
@@ -247,10 +289,6 @@ std::vector<IntervalSet> kernel_time(const Trace& trace) {
   std::vector<IntervalSet> result;
   for (auto& of_rank : busy) result.emplace_back(std::move(of_rank));
   return result;
-}
-
-bool is_jagged_exchange(const Site& site) {
-  return site.kind == WorkKind::kCollective && site.segment.piece == stages::Piece::kTensors && site.bytes > 0;
 }
 
 /// All-to-alls of jagged inputs mostly run beside other kernels, and a recorded start may mean that the first of their
@@ -312,7 +350,11 @@ void estimate_collectives(const Trace& trace, SiteTable& table, Diagnostics& dia
   const bool all_ranks = world == 0 || static_cast<std::size_t>(world) <= trace.ranks().size();
   const HostCopies copies = host_copies(trace, table);
   find_host_path(trace, table, copies);
-  for (const auto& [id, by_rank] : transfers(trace, table, copies)) {
+  for (Site& site : table.sites) {
+    if (site.kind == WorkKind::kCollective) site.lost = lost_to_memory(site, table.collectives_cross_host);
+  }
+  const CollectivesHeldUp held_up(trace, copies);
+  for (const auto& [id, by_rank] : transfers(trace, table, held_up)) {
     Site& site = table.sites[id.index()];
     if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, site.name);
     for (const std::vector<double>& values : by_rank) {
@@ -329,24 +371,55 @@ void estimate_collectives(const Trace& trace, SiteTable& table, Diagnostics& dia
   free_jagged_exchanges(trace, table);
 }
 
-/// What the device adds between works: seen where a work was queued in time, or met an idle stream.
-struct DispatchTimes {
-  std::vector<std::vector<double>> gaps;  ///< by site
-  std::vector<double> all_gaps;
-  std::vector<double> latencies;
+/// What the device adds between works: seen where a work was queued in time, met an idle stream, or was held back until
+/// a collective on another stream ended.
+class DispatchTimes {
+ public:
+  DispatchTimes(const Trace& trace, std::size_t sites)
+      : trace_(&trace), gaps(sites), collective_ends_(trace.ranks().size()) {
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+      const OperationId op{i};
+      if (trace.kind(op) == OperationKind::kCollective) {
+        collective_ends_[trace.rank_of(op).index()].push_back(trace.end(op));
+      }
+    }
+    for (std::vector<Nanoseconds>& ends : collective_ends_) std::ranges::sort(ends);
+  }
 
-  void see(const Trace& trace, OperationId call, const RecordedWork& work, OperationId before) {
-    const Nanoseconds start = trace.start(*work.work);
-    const Nanoseconds called = trace.start(call);
-    const Nanoseconds free = trace.end(before);
+  void see(OperationId call, const RecordedWork& work, OperationId before) {
+    const Nanoseconds start = trace_->start(*work.work);
+    const Nanoseconds called = trace_->start(call);
+    const Nanoseconds free = trace_->end(before);
     const Nanoseconds gap = start - free;
     if (called + kQueuedEarly < free && gap >= 0 && gap < kLongestDispatchGap) {
       gaps[work.site.index()].push_back(static_cast<double>(gap));
-      all_gaps.push_back(static_cast<double>(gap));
+      (work.on_collective_stream ? collective_gaps : all_gaps).push_back(static_cast<double>(gap));
     } else if (free + kIdleBefore < called && !work.on_collective_stream) {
       latencies.push_back(static_cast<double>(start - called));
+    } else if (called + kQueuedEarly < start && gap > kHeldBack && !work.on_collective_stream) {
+      see_wait(trace_->rank_of(*work.work), start);
     }
   }
+
+ private:
+  void see_wait(trace::RankId rank, Nanoseconds start) {
+    const std::vector<Nanoseconds>& ends = collective_ends_[rank.index()];
+    const auto after = std::ranges::upper_bound(ends, start);
+    if (after == ends.begin() || start - *std::prev(after) >= kLongestDispatchGap) return;
+    waits.push_back(static_cast<double>(start - *std::prev(after)));
+  }
+
+  const Trace* trace_;
+
+ public:
+  std::vector<std::vector<double>> gaps;  ///< by site
+  std::vector<double> all_gaps;           ///< but those before collectives
+  std::vector<double> collective_gaps;
+  std::vector<double> latencies;
+  std::vector<double> waits;  ///< from the end of a collective to the work that waited for it
+
+ private:
+  std::vector<std::vector<Nanoseconds>> collective_ends_;  ///< by rank
 };
 
 template <class Visit>
@@ -357,13 +430,12 @@ void for_each_work(const RecordedIteration& iteration, Visit visit) {
 }
 
 DispatchTimes dispatch_times(const Trace& trace, const SiteTable& table) {
-  DispatchTimes times;
-  times.gaps.resize(table.sites.size());
+  DispatchTimes times(trace, table.sites.size());
   for (const auto& iterations : table.ranks) {
     std::map<LaneId, OperationId> before;
     const auto see = [&](const RecordedCall& call, const RecordedWork& work) {
       const LaneId lane = trace.lane_of(*work.work);
-      if (const auto last = before.find(lane); last != before.end()) times.see(trace, *call.call, work, last->second);
+      if (const auto last = before.find(lane); last != before.end()) times.see(*call.call, work, last->second);
       before[lane] = *work.work;
     };
     for (const RecordedIteration& iteration : iterations) for_each_work(iteration, see);
@@ -371,19 +443,35 @@ DispatchTimes dispatch_times(const Trace& trace, const SiteTable& table) {
   return times;
 }
 
-/// Gaps between queued works, and the latency of a launch on an idle stream.
+/// Gaps between queued works, and the latencies of a launch on an idle stream and of a wait.
 void estimate_dispatch(const Trace& trace, SiteTable& table) {
+  constexpr std::size_t kEnough = 8;
   constexpr double kUsualGap = 1'500.0;
+  constexpr double kUsualCollectiveGap = 1'800.0;
   constexpr double kUsualLatency = 9'000.0;
+  constexpr double kUsualWait = 1'500.0;
+  // Of 853 collectives that followed another one, for which a kernel waited too, the kernel started first 653 times.
+  constexpr double kBehindWaiting = 300.0;
   const DispatchTimes times = dispatch_times(trace, table);
-  const double usual_gap = times.all_gaps.empty() ? kUsualGap : statistics::median(times.all_gaps);
+  const auto middle = [](const std::vector<double>& seen, double otherwise) {
+    return seen.size() < kEnough ? otherwise : statistics::median(seen);
+  };
+  // What something held up besides counts for nothing: the quick ones tell.
+  const auto quick = [](const std::vector<double>& seen, double otherwise) {
+    return seen.size() < kEnough ? otherwise : statistics::quantile(seen, 0.25);
+  };
+  const double usual_gap = middle(times.all_gaps, kUsualGap);
+  table.wait_latency_ns = quick(times.waits, kUsualWait);
+  const double collective_gap =
+      std::max(middle(times.collective_gaps, kUsualCollectiveGap), table.wait_latency_ns + kBehindWaiting);
   for (std::size_t s = 0; s < table.sites.size(); ++s) {
-    // On side streams the gap shows when blocks of the kernel beside it retired, not what the device needs.
     Site& site = table.sites[s];
+    // On side streams the gap shows when blocks of the kernel beside it retired, not what the device needs.
     const bool unclear = times.gaps[s].empty() || site.on_side_stream;
     site.dispatch_gap_ns = unclear ? usual_gap : statistics::median(times.gaps[s]);
+    if (site.kind == WorkKind::kCollective) site.dispatch_gap_ns = collective_gap;
   }
-  table.launch_latency_ns = times.latencies.size() < 8 ? kUsualLatency : statistics::quantile(times.latencies, 0.25);
+  table.launch_latency_ns = quick(times.latencies, kUsualLatency);
 }
 
 Nanoseconds recorded_step(const stages::Cut& cut) {

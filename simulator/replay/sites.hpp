@@ -8,6 +8,7 @@
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/id.hpp"
 #include "simulator/contention/kernel_shape.hpp"
+#include "simulator/contention/slowdown.hpp"
 #include "simulator/stages/cut.hpp"
 #include "simulator/trace/trace.hpp"
 
@@ -42,6 +43,7 @@ struct Site {
 
   double alone_ns = 0;              ///< with the GPU to itself; of a collective: from the last arrival to the end
   std::vector<double> transfer_ns;  ///< collectives: the same by rank (all-to-alls of uneven parts end apart)
+  contention::LostToMemory lost;    ///< collectives: to kernels beside them
   double crowded_rate = 1.0;        ///< collectives: progress beside kernels, as a part of that by themselves
   double spread = 0;                ///< standard deviation of alone_ns, as a part of it
   double sensitivity = 0;           ///< kernels: to collectives beside them (contention/slowdown.hpp)
@@ -80,6 +82,7 @@ struct SiteTable {
   bool collectives_cross_host = false;  ///< no direct links between GPUs: collectives share PCIe with host copies
   double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
   double launch_latency_ns = 0;         ///< from the start of a launch call to the start of the work on an idle stream
+  double wait_latency_ns = 0;           ///< from the end of what a stream waited for to its next work
   Nanoseconds step_ns = 0;              ///< recorded, mean over iterations and ranks
 };
 

@@ -27,6 +27,14 @@ TEST(Slowdown, MemoryGrowsWithTheChannels) {
   EXPECT_NEAR(memory_slowdown(kGatherSensitivity, 32), 1.50, 0.005);
 }
 
+TEST(Slowdown, OnlyKernelsThatUseUpMemoryHoldACollectiveUp) {
+  constexpr LostToMemory kLost{.streaming = 0.4, .gather = 0.1};
+  EXPECT_DOUBLE_EQ(lost_beside(kLost, Bound::kStreaming, 100'000), 0.4);
+  EXPECT_DOUBLE_EQ(lost_beside(kLost, Bound::kStreaming, 5'000), 0.0);  // its data stay in the L2 cache
+  EXPECT_DOUBLE_EQ(lost_beside(kLost, Bound::kGather, 5'000), 0.1);
+  EXPECT_DOUBLE_EQ(lost_beside(kLost, Bound::kCompute, 100'000), 0.0);
+}
+
 TEST(Cohorts, ACollectiveThatLeavesEarlyCostsOnlyItsTime) {
   // 512 blocks of occupancy 2 on 132 SMs: 264 at 0, 248 at 100, done at 200.
   EXPECT_DOUBLE_EQ(cohort_time(gemm(512, 2), 100.0, {}), 200.0);

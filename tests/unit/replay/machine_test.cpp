@@ -103,6 +103,23 @@ TEST_F(MachineTest, ACollectiveEndsTogetherAfterTheLastArrival) {
   EXPECT_DOUBLE_EQ(*two.works()[late.index()].end_ns, 580);
 }
 
+TEST_F(MachineTest, ACollectiveSlowsDownBesideAKernelThatStreamsMemoryOnAnyRank) {
+  Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
+  Work exchange = collective(0, 0, 100'000);
+  exchange.active.lost = {.streaming = 0.5, .gather = 0.1};
+  const WorkId mine = two.launch(exchange);
+  exchange.rank = 1;
+  two.launch(exchange);
+  Work stream = kernel(kMain, 0, 60'000, 132);
+  stream.active.sensitivity = 0;
+  stream.rank = 1;
+  const WorkId beside = two.launch(stream);
+  drain(two);
+  EXPECT_DOUBLE_EQ(*two.works()[beside.index()].end_ns, 60'010);
+  // Half of its pace for 60 us: 30 us late.
+  EXPECT_NEAR(*two.works()[mine.index()].end_ns, 130'010, 1);
+}
+
 TEST_F(MachineTest, AWaitThatIsNeverSatisfiedLeavesTheMachineBusy) {
   const TokenId never = machine.record(0, kMain);
   static_cast<void>(never);

@@ -1,0 +1,96 @@
+#include "simulator/replay/site_costs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "simulator/base/statistics.hpp"
+#include "simulator/contention/slowdown.hpp"
+#include "simulator/ingest/read.hpp"
+#include "simulator/replay/sites.hpp"
+
+namespace interlace::replay {
+namespace {
+
+using trace::OperationId;
+using trace::OperationKind;
+
+class SiteCostsTest : public testing::Test {
+ protected:
+  static ingest::Recording sample() {
+    const std::filesystem::path folder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
+    const std::vector<std::filesystem::path> files{folder / "sparse.r0.json.gz", folder / "sparse.r1.json.gz"};
+    return ingest::read(files);
+  }
+  ingest::Recording recording = sample();
+  Diagnostics diagnostics;
+  stages::Cut cut = stages::cut(recording.trace, stages::torchrec_profile(), diagnostics);
+  SiteTable table = find_sites(recording.trace, cut, diagnostics);
+
+  /// Does a kernel of any rank that streams device memory run at this time?
+  bool memory_is_streamed_at(Nanoseconds t) const {
+    const trace::Trace& trace = recording.trace;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+      const OperationId op{i};
+      if (trace.kind(op) != OperationKind::kKernel || trace.start(op) > t || t >= trace.end(op)) continue;
+      const contention::Bound bound = contention::bound_of(trace.name(op));
+      const auto duration = static_cast<double>(trace.duration(op));
+      if (bound == contention::Bound::kStreaming && duration > contention::kStreamsMemoryNs) return true;
+    }
+    return false;
+  }
+  /// From the last arrival to the first end, by iteration.
+  std::vector<Interval> meetings(const Site& site) const {
+    std::vector<Interval> result;
+    const std::size_t ranks = table.ranks.size();
+    for (std::size_t k = 0; k < site.instances.size() / ranks; ++k) {
+      Interval meeting{0, std::numeric_limits<Nanoseconds>::max()};
+      for (std::size_t r = 0; r < ranks; ++r) {
+        const OperationId op = site.instances[r * site.instances.size() / ranks + k];
+        meeting.begin = std::max(meeting.begin, recording.trace.start(op));
+        meeting.end = std::min(meeting.end, recording.trace.end(op));
+      }
+      result.push_back(meeting);
+    }
+    return result;
+  }
+};
+
+TEST_F(SiteCostsTest, ACollectiveIsFreedOfTheKernelsThatTookItsMemoryBandwidth) {
+  std::size_t freed = 0;
+  for (const Site& site : table.sites) {
+    if (site.kind != WorkKind::kCollective || site.instances.size() % table.ranks.size() != 0) continue;
+    std::vector<double> raw;
+    std::vector<double> covered;
+    for (const Interval& meeting : meetings(site)) {
+      constexpr int kSamples = 50;
+      int streamed = 0;
+      for (int i = 0; i < kSamples; ++i) {
+        if (memory_is_streamed_at(meeting.begin + meeting.length() * i / kSamples)) ++streamed;
+      }
+      raw.push_back(static_cast<double>(meeting.length()));
+      covered.push_back(static_cast<double>(streamed) / kSamples);
+    }
+    const double fastest_rank = *std::ranges::min_element(site.transfer_ns);
+    EXPECT_LE(fastest_rank, statistics::median(raw) * 1.001) << site.name;
+    if (*std::ranges::min_element(covered) < 0.8) continue;
+    ++freed;
+    EXPECT_LE(fastest_rank, statistics::median(raw) * (1.0 - 0.75 * site.lost.streaming)) << site.name;
+  }
+  EXPECT_GE(freed, 1U);
+}
+
+TEST_F(SiteCostsTest, LatenciesAreThoseOfADevice) {
+  EXPECT_GT(table.wait_latency_ns, 500);
+  EXPECT_LT(table.wait_latency_ns, 5'000);
+  for (const Site& site : table.sites) {
+    // What waited for a collective starts ahead of the next one.
+    if (site.kind != WorkKind::kCollective) continue;
+    EXPECT_GT(site.dispatch_gap_ns, table.wait_latency_ns);
+  }
+}
+
+}  // namespace
+}  // namespace interlace::replay
