@@ -20,7 +20,7 @@ struct PredictOptions {
   std::int32_t runs = 4;         ///< simulations, each with a seed of its own
   /// Standard deviation of predicted over measured step times beyond jitter: of the speed-up errors over all sets but
   /// the bimodal one (docs/accuracy.md).
-  double model_error = 0.016;
+  double model_error = 0.014;
   memory::MemoryReplayOptions memory;  ///< with a capacity: peaks are those without it, failures those under it
 };
 
