@@ -14,6 +14,10 @@ using trace::OperationId;
 using trace::RankId;
 
 constexpr std::string_view kProfilerStep = "ProfilerStep";
+/// Around all stages that the engine runs in one round.
+constexpr std::string_view kIteration = "iteration";
+
+bool holds_a_step(std::string_view label) { return label == kProfilerStep || label == kIteration; }
 
 /// One label among the outermost annotations of a thread.
 struct Candidate {
@@ -22,7 +26,8 @@ struct Candidate {
   Nanoseconds kernel_time = 0;                     // of the kernels launched in it
 };
 
-/// Outermost annotations of a rank's main thread by label. A ProfilerStep range does not count as one around others.
+/// Outermost annotations of a rank's main thread by label. A range that holds a step does not count as one around
+/// others.
 std::map<std::string_view, Candidate> candidates_of(const trace::Trace& trace, const Annotations& annotations,
                                                     LaneId main) {
   std::map<std::string_view, Candidate> candidates;
@@ -30,7 +35,7 @@ std::map<std::string_view, Candidate> candidates_of(const trace::Trace& trace, c
     const auto* range = trace.range(op);
     if (trace.kind(op) != trace::OperationKind::kRange || range->kind != trace::RangeKind::kAnnotation) continue;
     const auto around = annotations.innermost(op);
-    if (around && stage_label(trace.name(*around)).stage != kProfilerStep) continue;
+    if (around && !holds_a_step(stage_label(trace.name(*around)).stage)) continue;
     Candidate& candidate = candidates[stage_label(trace.name(op)).stage];
     candidate.instances.push_back(op);
     candidate.on_device.emplace_back();
@@ -94,10 +99,11 @@ std::optional<FoundSteps> steps_of_rank(const trace::Trace& trace, const Annotat
   const auto main = annotations.main_thread(rank);
   if (!main) return std::nullopt;
   auto candidates = candidates_of(trace, annotations, *main);
-  if (const auto profiler = candidates.find(kProfilerStep);
-      profiler != candidates.end() && profiler->second.instances.size() > 1) {
-    charge_device_work(trace, rank, profiler->second);
-    return steps_from(trace, profiler->first, profiler->second);
+  for (const std::string_view label : {kProfilerStep, kIteration}) {
+    const auto marker = candidates.find(label);
+    if (marker == candidates.end() || marker->second.instances.size() < 2) continue;
+    charge_device_work(trace, rank, marker->second);
+    return steps_from(trace, marker->first, marker->second);
   }
   const std::size_t count = usual_count(candidates);
   if (count < 2) return std::nullopt;

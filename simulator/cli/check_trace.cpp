@@ -59,7 +59,7 @@ trace_check::TraceCheck check_recording(const CheckTraceRequest& request, Consol
     staged = trace_check::staged_by_names(trace);
   } else {
     const stages::Profile profile =
-        request.profile ? stages::read_profile(*request.profile) : stages::torchrec_profile();
+        request.profile ? stages::read_profile(*request.profile) : stages::profile_of(trace);
     const stages::Cut cut = stages::cut(trace, profile, recording.diagnostics);
     const schedule::Schedule schedule = recorded_schedule(request, trace, cut);
     name = schedule.name;

@@ -149,7 +149,8 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const std::vector<AskedSchedule> asked = asked_schedules(request.schedules);
   ingest::Recording recording = read_recording(request.recordings, request.memory_snapshots, console);
   console.progress("cutting the recording into stages");
-  const stages::Profile profile = request.profile ? stages::read_profile(*request.profile) : stages::torchrec_profile();
+  const stages::Profile profile =
+      request.profile ? stages::read_profile(*request.profile) : stages::profile_of(recording.trace);
   const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
   const replay::SiteTable sites = replay::find_sites(recording.trace, cut, recording.diagnostics);
   const std::vector<schedule::Schedule> library = schedule::all_sound();

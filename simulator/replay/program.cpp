@@ -27,15 +27,21 @@ bool leaves_no_device_work(Stage stage) {
   return stage == Stage::kNextBatch || stage == Stage::kZeroGrad || stage == Stage::kOutputDistWait;
 }
 
+/// `module` of these is a name of the schedule's own.
+bool is_generic(Stage stage) {
+  return stage == Stage::kCompute || stage == Stage::kAllToAll || stage == Stage::kValidateOutput;
+}
+
 /// Compiles one rank's recorded iteration.
 class Compiler {
  public:
-  Compiler(const Schedule& schedule, Plan& plan, const RecordedIteration& iteration)
-      : schedule_(&schedule), plan_(&plan), iteration_(&iteration) {
+  Compiler(const Schedule& schedule, const std::vector<std::string>& modules, Plan& plan,
+           const RecordedIteration& iteration)
+      : schedule_(&schedule), names_(&modules), plan_(&plan), iteration_(&iteration) {
     for (std::uint32_t i = 0; i < iteration.calls.size(); ++i) {
       const SegmentKey& key = iteration.calls[i].segment;
       calls_[key].push_back(i);
-      if (key.module) modules_.insert(*key.module);
+      if (key.module && !is_generic(key.stage)) modules_.insert(*key.module);
     }
     find_lookup_stream(schedule.iteration);
   }
@@ -193,16 +199,11 @@ class Compiler {
   /// The permutation of each module, then the exchange of splits. A recording has either one exchange for all modules
   /// or one a module; the other form is made of it.
   void run_input_dist_start(const StageStep& step, std::optional<ModuleId> module) {
-    for (const ModuleId m : chosen(module)) {
-      play({{{Stage::kInputDistStart, Piece::kPermute, m}}}, step);
-      if (module)
-        play_as({{Stage::kInputDistStart, Piece::kExchange, m}}, step,
-                nearest(Piece::kExchange, Stage::kInputDistStart, m));
-    }
-    if (!module) {
-      play_as({{Stage::kInputDistStart, Piece::kExchange, {}}}, step,
-              nearest(Piece::kExchange, Stage::kInputDistStart, std::nullopt));
-    }
+    std::vector<SegmentKey> permutations;
+    for (const ModuleId m : chosen(module)) permutations.push_back({Stage::kInputDistStart, Piece::kPermute, m});
+    play({permutations}, step);
+    play_as({{Stage::kInputDistStart, Piece::kExchange, module}}, step,
+            nearest(Piece::kExchange, Stage::kInputDistStart, module));
   }
 
   void run_input_dist_wait(const StageStep& step, std::optional<ModuleId> module) {
@@ -264,13 +265,14 @@ class Compiler {
     std::optional<SegmentKey> current;
     for (const std::uint32_t i : order) {
       const SegmentKey& key = iteration_->calls[i].segment;
+      const bool on_lookup_stream = key.piece == Piece::kUpdate || key.piece == Piece::kOrder;
+      if (on_lookup_stream) updated = true;
       if (key.piece == Piece::kUpdate && key != current) {
         stream_wait(lookup_stream_.value_or(home), home);
         collective_wait(lookup_stream_.value_or(home), {Stage::kBackward, Piece::kGradDist, key.module}, step.batch);
-        updated = true;
       }
       current = key;
-      call(i, key.piece == Piece::kUpdate ? lookup_stream_.value_or(home) : home, key, step.batch);
+      call(i, on_lookup_stream ? lookup_stream_.value_or(home) : home, key, step.batch);
     }
     if (updated) stream_wait(home, lookup_stream_.value_or(home));
     if (step.part != Part::kEmbedding) collective_wait(home, {Stage::kBackward, Piece::kDense, {}}, step.batch);
@@ -285,7 +287,8 @@ class Compiler {
     if (!split) return;
     const auto rank = [&](std::uint32_t i) {
       const SegmentKey& key = iteration_->calls[i].segment;
-      const int phase = key.piece == Piece::kGradDist ? 1 : key.piece == Piece::kUpdate ? 2 : 0;
+      const bool of_tables = key.piece == Piece::kUpdate || key.piece == Piece::kOrder;
+      const int phase = key.piece == Piece::kGradDist ? 1 : of_tables ? 2 : 0;
       const std::int64_t reverse = key.module ? -static_cast<std::int64_t>(key.module->value) : 0;
       return std::pair(phase, phase == 0 ? 0 : reverse);
     };
@@ -300,7 +303,10 @@ class Compiler {
   [[nodiscard]] std::vector<SegmentKey> segments(const StageStep& step, std::optional<ModuleId> module) const {
     std::vector<SegmentKey> keys;
     for (const auto& [key, calls] : calls_) {
-      if (key.stage == step.stage && (!module || !key.module || key.module == module)) keys.push_back(key);
+      if (key.stage != step.stage || (module && key.module && key.module != module)) continue;
+      const bool other =
+          is_generic(step.stage) && step.module && key.module && (*names_)[key.module->index()] != *step.module;
+      if (!other) keys.push_back(key);
     }
     return keys;
   }
@@ -347,6 +353,7 @@ class Compiler {
   }
 
   const Schedule* schedule_;
+  const std::vector<std::string>* names_;  ///< of modules, by id
   Plan* plan_;
   const RecordedIteration* iteration_;
   std::map<SegmentKey, std::vector<std::uint32_t>> calls_;
@@ -359,7 +366,6 @@ class Compiler {
 }  // namespace
 
 Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& table) {
-  static_cast<void>(cut);
   Plan plan;
   plan.schedule = schedule.name;
   for (const schedule::Stream& stream : schedule.streams) plan.streams.push_back({stream.name, stream.priority});
@@ -368,7 +374,7 @@ Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& 
   for (const auto& iterations : table.ranks) {
     auto& programs = plan.programs.emplace_back();
     for (const RecordedIteration& iteration : iterations) {
-      programs.push_back(Compiler(schedule, plan, iteration).run());
+      programs.push_back(Compiler(schedule, cut.modules, plan, iteration).run());
     }
   }
   return plan;

@@ -98,6 +98,7 @@ class Simulation {
     std::optional<std::size_t> last_wait;  ///< of the result, where the host waits in none of its calls
     std::map<std::tuple<stages::SegmentKey, std::int32_t>, std::vector<Event>> collectives;  ///< by segment and batch
     std::map<std::tuple<std::uint32_t, std::int32_t>, Event> events;
+    std::map<trace::OperationId, TokenId> marks;  ///< of this iteration: what was queued behind these calls
   };
 
   static std::int32_t sm_count(const SiteTable& table) {
@@ -115,6 +116,7 @@ class Simulation {
       const Program& program = plan_->programs[rank][recorded];
       if (host.next == program.instructions.size()) {
         host.next = 0;
+        host.marks.clear();
         ++host.iteration;
         if (options_.jitter) host.pace = std::exp(kPaceSpread * random_.normal());
         continue;
@@ -158,7 +160,11 @@ class Simulation {
       const WorkId id = launch(rank, instruction, work, site, now);
       if (site.blocks_host) blocks = machine_.works()[id.index()].done;
     }
-    if (call.synchronises) blocks = machine_.record(rank, instruction.stream);
+    if (call.synchronises) {
+      const auto mark = call.behind ? host.marks.find(*call.behind) : host.marks.end();
+      blocks = mark != host.marks.end() ? mark->second : machine_.record(rank, instruction.stream);
+    }
+    if (call.marks) host.marks.insert_or_assign(*call.call, machine_.record(rank, instruction.stream));
     host.last_call = result_.calls.size();
     result_.calls.push_back({.recorded = call.call,
                              .rank = rank,

@@ -121,7 +121,30 @@ class SiteFinder {
       result.calls.push_back(call);
     }
     add_instants_before(iteration.host.end);
+    find_marks(result);
     return result;
+  }
+
+  /// Where a host waits for an event that the recording leads to, the last call before that event's record is marked,
+  /// if it queued work on the stream of the event.
+  void find_marks(RecordedIteration& iteration) const {
+    for (std::size_t i = 0; i < iteration.calls.size(); ++i) {
+      RecordedCall& call = iteration.calls[i];
+      const trace::SyncDetail* sync = call.synchronises ? trace_->sync(*call.call) : nullptr;
+      if (sync == nullptr || sync->kind != trace::SyncKind::kEventSync || !sync->record) continue;
+      const trace::SyncDetail* record = trace_->sync(*sync->record);
+      for (std::size_t j = i; j-- > 0;) {
+        RecordedCall& before = iteration.calls[j];
+        if (!before.call || trace_->start(*before.call) > trace_->start(*sync->record)) continue;
+        const bool on_its_stream = before.works > 0 && record != nullptr && record->stream &&
+                                   trace_->lane_of(*iteration.works[before.first_work].work) == *record->stream;
+        if (on_its_stream) {
+          before.marks = true;
+          call.behind = before.call;
+        }
+        break;
+      }
+    }
   }
 
   /// The first memory event of each segment that has some but no calls.

@@ -57,9 +57,11 @@ struct RecordedCall {
   stages::SegmentKey segment;
   Nanoseconds gap = 0;           ///< host time before it
   Nanoseconds duration = 0;      ///< of the call itself, without the time it was blocked
-  bool synchronises = false;     ///< blocks until its stream is drained
+  bool synchronises = false;     ///< blocks until its stream is drained, or what was queued behind `behind`:
   std::uint32_t first_work = 0;  ///< into RecordedIteration::works
   std::uint32_t works = 0;
+  std::optional<trace::OperationId> behind = {};  ///< the call whose stream had the event at its end, where it is known
+  bool marks = false;                             ///< this call is such a one
 };
 
 struct RecordedWork {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "simulator/stages/backward_origin.hpp"
 #include "simulator/stages/classifier.hpp"
@@ -38,6 +40,7 @@ bool is_memory_item(const Trace& trace, OperationId op) {
 struct Threads {
   std::optional<LaneId> loop;
   std::vector<LaneId> autograd;
+  std::vector<LaneId> unnamed;  ///< those of autograd whose operations are not recorded
 };
 
 Threads find_threads(const Trace& trace, RankId rank, Classifier& classifier) {
@@ -63,6 +66,57 @@ Threads find_threads(const Trace& trace, RankId rank, Classifier& classifier) {
   return threads;
 }
 
+/// Threads that launch work during the loop's backward ranges and hardly ever else.
+std::vector<LaneId> find_unnamed_autograd(const Trace& trace, RankId rank, const Threads& threads,
+                                          const ThreadAnnotations& loop, Classifier& classifier) {
+  constexpr double kHardlyEver = 0.05;
+  std::vector<LaneId> found;
+  for (std::uint32_t i = 0; i < trace.lanes().size(); ++i) {
+    const LaneId lane{i};
+    if (trace.lane(lane).kind != LaneKind::kHostThread || trace.lane(lane).rank != rank || lane == threads.loop ||
+        std::ranges::find(threads.autograd, lane) != threads.autograd.end()) {
+      continue;
+    }
+    std::int64_t all = 0;
+    std::int64_t outside = 0;
+    for (const OperationId op : trace.on_lane(lane)) {
+      if (!is_item(trace, op)) continue;
+      const auto around = loop.enclosing(trace.start(op));
+      const bool in_backward =
+          std::ranges::any_of(around, [&](const AnnotationSpan& s) { return classifier.opens_backward(s.name); });
+      ++all;
+      outside += in_backward ? 0 : 1;
+    }
+    if (all > 0 && static_cast<double>(outside) <= kHardlyEver * static_cast<double>(all)) found.push_back(lane);
+  }
+  return found;
+}
+
+std::set<Stage> stages_of(const Iteration& iteration) {
+  std::set<Stage> stages;
+  for (const Item& item : iteration.items) stages.insert(item.segment.stage);
+  return stages;
+}
+
+/// The run of iterations from the first to the last that have all stages that most have: [first, second).
+std::pair<std::size_t, std::size_t> whole_iterations(const std::vector<Iteration>& iterations) {
+  std::map<Stage, std::size_t> counts;
+  std::vector<std::set<Stage>> stages;
+  for (const Iteration& iteration : iterations) {
+    stages.push_back(stages_of(iteration));
+    for (const Stage stage : stages.back()) ++counts[stage];
+  }
+  const auto is_whole = [&](const std::set<Stage>& those) {
+    return std::ranges::all_of(counts, [&](const auto& entry) {
+      return 2 * entry.second <= iterations.size() || those.contains(entry.first);
+    });
+  };
+  const auto first = std::ranges::find_if(stages, is_whole);
+  if (first == stages.end()) return {0, iterations.size()};
+  const auto last = std::find_if(stages.rbegin(), stages.rend(), is_whole).base();
+  return {static_cast<std::size_t>(first - stages.begin()), static_cast<std::size_t>(last - stages.begin())};
+}
+
 /// Cuts one rank; names of modules are shared with the others.
 class RankCutter {
  public:
@@ -70,9 +124,10 @@ class RankCutter {
       : trace_(&trace), rank_(rank), classifier_(&classifier), diagnostics_(&diagnostics) {}
 
   [[nodiscard]] std::optional<RankCut> run() {
-    const Threads threads = find_threads(*trace_, rank_, *classifier_);
+    Threads threads = find_threads(*trace_, rank_, *classifier_);
     if (!threads.loop) return std::nullopt;
     loop_.emplace(*trace_, *threads.loop);
+    threads.unnamed = find_unnamed_autograd(*trace_, rank_, threads, *loop_, *classifier_);
     origins_.emplace(*trace_, rank_);
 
     std::vector<Nanoseconds> ends;
@@ -81,17 +136,16 @@ class RankCutter {
     }
     if (ends.size() < 2) return std::nullopt;
     gather(*threads.loop, nullptr);
+    for (const LaneId lane : threads.unnamed) gather(lane, nullptr);
     for (const LaneId lane : threads.autograd) {
       own_annotations_.emplace_back(*trace_, lane);
       gather(lane, &own_annotations_.back());
     }
-    count_other_threads(threads, {ends.front(), ends.back()});
     std::ranges::stable_sort(calls_, {}, [&](const Call& c) { return trace_->start(c.op); });
 
     RankCut cut{rank_, {}, {}, {}};
-    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-      cut.iterations.push_back(iteration({ends[i], ends[i + 1]}, *diagnostics_));
-    }
+    cut_whole_iterations(ends, cut);
+    count_other_threads(threads, {ends.front(), ends.back()});
     if (!cut.iterations.front().memory.empty()) {
       Diagnostics of_partial_work;
       cut.opening = iteration({0, ends.front()}, of_partial_work);
@@ -101,6 +155,22 @@ class RankCutter {
   }
 
  private:
+  /// ends: of all iterations; then of those that are kept, and of the one before them.
+  void cut_whole_iterations(std::vector<Nanoseconds>& ends, RankCut& cut) {
+    std::vector<Iteration> all;
+    std::vector<Diagnostics> flaws(ends.size() - 1);
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) all.push_back(iteration({ends[i], ends[i + 1]}, flaws[i]));
+    const auto [first, last] = whole_iterations(all);
+    const auto partial = static_cast<std::int64_t>(all.size() - (last - first));
+    if (partial > 0) diagnostics_->count(kPartialIterations, trace_->ranks()[rank_.index()].source, partial);
+    for (std::size_t i = first; i < last; ++i) {
+      diagnostics_->merge(flaws[i]);
+      cut.iterations.push_back(std::move(all[i]));
+    }
+    ends = std::vector<Nanoseconds>(ends.begin() + static_cast<std::ptrdiff_t>(first),
+                                    ends.begin() + static_cast<std::ptrdiff_t>(last + 1));
+  }
+
   struct Call {
     OperationId op;
     const ThreadAnnotations* own = nullptr;  ///< of the autograd thread, where it is one
@@ -120,6 +190,7 @@ class RankCutter {
       const trace::Lane& info = trace_->lane(lane);
       if (info.kind != LaneKind::kHostThread || info.rank != rank_ || lane == threads.loop) continue;
       if (std::ranges::find(threads.autograd, lane) != threads.autograd.end()) continue;
+      if (std::ranges::find(threads.unnamed, lane) != threads.unnamed.end()) continue;
       for (const OperationId op : trace_->on_lane(lane)) {
         if (window.contains(trace_->start(op)) && !trace_->launched_by(op).empty()) {
           diagnostics_->count(kOtherThread, trace_->name(op));

@@ -59,8 +59,11 @@ struct Cut {
 };
 
 /// Cuts by annotation. Work that autograd launches from its own threads belongs to the stage that is the backward of
-/// the forward operation it came from (joined by the recorder's forward-backward links).
-/// Counts stages.outside_any_stage, stages.other_thread, stages.backward_without_forward, stages.uneven_iterations.
+/// the forward operation it came from (joined by the recorder's forward-backward links); where no operations are
+/// recorded, to what the loop's thread is in meanwhile. Iterations at the begin and end that lack stages of the others,
+/// as a pipeline fills and drains, are left out.
+/// Counts stages.outside_any_stage, stages.other_thread, stages.backward_without_forward, stages.partial_iterations,
+/// stages.uneven_iterations.
 /// Throws Error(stages.no_iterations) where the profile finds no complete iteration on some rank.
 [[nodiscard]] Cut cut(const trace::Trace& trace, const Profile& profile, Diagnostics& diagnostics);
 
@@ -75,6 +78,10 @@ inline constexpr DiagnosticKind kBackwardWithoutForward{
     "stages.backward_without_forward", Severity::kInfo,
     "backward work whose forward operation is not recorded; it is taken to go with the work before it",
     "record one more warm-up step"};
+inline constexpr DiagnosticKind kPartialIterations{
+    "stages.partial_iterations", Severity::kInfo,
+    "iterations at the begin or end that lack stages, as a pipeline fills and drains; they are left out",
+    "none needed"};
 inline constexpr DiagnosticKind kUnevenIterations{"stages.uneven_iterations", Severity::kWarning,
                                                   "iterations left out because not all ranks have them",
                                                   "record the same steps on all ranks"};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <iterator>
@@ -9,7 +10,7 @@
 #include <regex>
 #include <utility>
 
-#include "simulator/stages/torchrec_profile_text.hpp"
+#include "simulator/stages/profile_texts.hpp"
 
 namespace interlace::stages {
 
@@ -118,6 +119,19 @@ Profile read_profile(const std::filesystem::path& file) {
 const Profile& torchrec_profile() {
   static const Profile kTorchrec = parse_profile(kTorchrecProfileText, "torchrec");
   return kTorchrec;
+}
+
+const Profile& interlace_profile() {
+  static const Profile kInterlace = parse_profile(kInterlaceProfileText, "interlace");
+  return kInterlace;
+}
+
+const Profile& profile_of(const trace::Trace& trace) {
+  const auto knows = [&](const Profile& profile) {
+    const std::regex iteration(profile.iteration_end);
+    return std::ranges::any_of(trace.strings(), [&](const std::string& s) { return std::regex_search(s, iteration); });
+  };
+  return knows(interlace_profile()) && !knows(torchrec_profile()) ? interlace_profile() : torchrec_profile();
 }
 
 }  // namespace interlace::stages

@@ -8,6 +8,7 @@
 
 #include "simulator/base/error.hpp"
 #include "simulator/stages/segment.hpp"
+#include "simulator/trace/trace.hpp"
 
 namespace interlace::stages {
 
@@ -48,5 +49,9 @@ struct Profile {
 
 /// TorchRec's own annotations ("## forward 12 ##", "[lookup]_[module]_[sharding]").
 [[nodiscard]] const Profile& torchrec_profile();
+/// The engine's ("iteration 12", "backward 12", "[module:update]").
+[[nodiscard]] const Profile& interlace_profile();
+/// The built-in one that knows the annotations of this trace: the engine's where it has only these, else TorchRec's.
+[[nodiscard]] const Profile& profile_of(const trace::Trace& trace);
 
 }  // namespace interlace::stages

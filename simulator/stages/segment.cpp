@@ -8,8 +8,8 @@
 namespace interlace::stages {
 
 namespace {
-constexpr std::array<std::string_view, 8> kPieces{"whole",   "permute", "exchange",  "splits",
-                                                  "tensors", "dense",   "grad_dist", "update"};
+constexpr std::array<std::string_view, 9> kPieces{"whole", "permute",   "exchange", "splits", "tensors",
+                                                  "dense", "grad_dist", "update",   "order"};
 }  // namespace
 
 std::string_view to_string(Piece piece) { return kPieces[static_cast<std::size_t>(piece)]; }

@@ -24,6 +24,7 @@ enum class Piece : std::uint8_t {
   kDense,     ///< backward: dense arches and their gradient all-reduce
   kGradDist,  ///< backward: issue the gradient all-to-all of a module
   kUpdate,    ///< backward: gradient of the lookup with the fused table update
+  kOrder,     ///< backward: what the update of a module needs to know of its ids; it needs no gradient
 };
 [[nodiscard]] std::string_view to_string(Piece piece);
 [[nodiscard]] std::optional<Piece> piece_named(std::string_view word);

@@ -36,6 +36,7 @@ Effects whole(Stage stage) {
 }
 
 const Effects kTableUpdate{{Resource::kKjt, Resource::kTables}, {Resource::kTables}};
+const Effects kTableOrder{{Resource::kKjt}, {}};
 const Effects kDenseBackward{{Resource::kActivations, Resource::kDenseParameters}, {Resource::kDenseGradients}};
 const Effects kGradientReduction{{Resource::kDenseGradients}, {Resource::kDenseGradients}};
 const Effects kSplitsExchange{{Resource::kSplits}, {Resource::kSplits}};
@@ -134,6 +135,7 @@ class Finder {
     }
     switch (run.piece) {
       case Piece::kUpdate: return kTableUpdate;
+      case Piece::kOrder: return kTableOrder;
       case Piece::kGradDist: return {};
       case Piece::kDense: return kDenseBackward;
       default: break;

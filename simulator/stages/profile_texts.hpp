@@ -4,7 +4,8 @@
 
 namespace interlace::stages {
 
-/// The text of profiles/torchrec.json, compiled in.
+/// The texts of the files in profiles/, compiled in.
 extern const std::string_view kTorchrecProfileText;
+extern const std::string_view kInterlaceProfileText;
 
 }  // namespace interlace::stages
