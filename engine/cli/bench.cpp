@@ -1,8 +1,10 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "engine/launch/fit.hpp"
 #include "engine/report/bench_report.hpp"
 #include "engine/workload/workload.hpp"
+#include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/library.hpp"
 
 namespace interlace::engine::cli {
@@ -27,8 +30,8 @@ struct BenchRequest {
   std::vector<std::string> schedules;
   std::string device = "cuda";
   std::string format = "table";
-  std::optional<int> ranks;
-  std::optional<std::int64_t> steps;
+  std::string record;  ///< folder; empty: nothing is recorded
+  WorkloadChanges changes;
   int repeats = 5;
   std::int64_t warmup = 5;
 };
@@ -63,36 +66,57 @@ std::vector<std::string> arguments_of_run(const BenchRequest& request, const std
                                         "--format",
                                         "json",
                                         "--warmup",
-                                        std::to_string(request.warmup)};
-  if (request.ranks) arguments.insert(arguments.end(), {"--ranks", std::to_string(*request.ranks)});
-  if (request.steps) arguments.insert(arguments.end(), {"--steps", std::to_string(*request.steps)});
+                                        std::to_string(request.warmup),
+                                        "--cooldown",
+                                        std::to_string(schedule::depth(schedule::load(schedule)))};
+  const auto add = [&](const char* option, const auto& value) {
+    if (value) arguments.insert(arguments.end(), {option, std::to_string(*value)});
+  };
+  add("--ranks", request.changes.ranks);
+  add("--batch", request.changes.batch);
+  add("--steps", request.changes.steps);
   return arguments;
+}
+
+BenchRun run_once(const std::string& schedule, const std::vector<std::string>& arguments) {
+  const Finished finished = run_program(this_program(), arguments);
+  if (finished.status == 0) return read_run(finished.out);
+  throw Error(kBenchFailed, schedule, "ended with status " + std::to_string(finished.status),
+              "its own message stands above");
+}
+
+// Recorded runs are none of those that are timed: recording takes time.
+void record_each(const BenchRequest& request, const BenchReport& report) {
+  for (const BenchLine& line : report.lines) {
+    std::cerr << "recording " << line.schedule << std::endl;
+    std::string folder = line.schedule;
+    std::ranges::replace(folder, '/', '.');
+    std::vector<std::string> arguments = arguments_of_run(request, line.schedule);
+    arguments.insert(arguments.end(), {"--record", (std::filesystem::path(request.record) / folder).string()});
+    static_cast<void>(run_once(line.schedule, arguments));
+  }
 }
 
 // Each run has processes of its own, since memory that an earlier one has reserved would count for a later one. Each
 // round begins with another schedule, so that what drifts, clocks and temperatures, hits all alike.
 void bench(const BenchRequest& request) {
-  const Workload workload = load_workload(request.workload);
+  Workload workload = load_workload(request.workload);
+  change(workload, request.changes);
   BenchReport report{.workload = workload.name,
                      .device = request.device,
-                     .steps = request.steps.value_or(workload.steps),
+                     .steps = workload.steps,
                      .warmup = request.warmup,
                      .lines = {}};
   for (const std::string& name : chosen_schedules(request, workload)) report.lines.push_back({name, {}});
-  const std::string engine = this_program();
   const auto repeats = static_cast<std::size_t>(request.repeats);
   for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
     for (std::size_t turn = 0; turn < report.lines.size(); ++turn) {
       BenchLine& line = report.lines[(repeat + turn) % report.lines.size()];
       std::cerr << "run " << repeat + 1 << " of " << repeats << ": " << line.schedule << std::endl;
-      const Finished finished = run_program(engine, arguments_of_run(request, line.schedule));
-      if (finished.status != 0) {
-        throw Error(kBenchFailed, line.schedule, "ended with status " + std::to_string(finished.status),
-                    "its own message stands above");
-      }
-      line.runs.push_back(read_run(finished.out));
+      line.runs.push_back(run_once(line.schedule, arguments_of_run(request, line.schedule)));
     }
   }
+  if (!request.record.empty()) record_each(request, report);
   if (request.format == "json") {
     write_json(std::cout, report);
   } else {
@@ -115,10 +139,11 @@ void add_bench(CLI::App& app, Action& chosen) {
   command->add_option("--device", request->device, "Where to run")
       ->check(CLI::IsMember({"cuda", "cpu"}))
       ->capture_default_str();
-  command->add_option("--ranks", request->ranks, "Ranks to start; the workload's number where absent")
-      ->check(CLI::Range(1, 4096));
-  command->add_option("--steps", request->steps, "Batches to train on; the workload's number where absent")
-      ->check(CLI::PositiveNumber);
+  add_workload_changes(*command, request->changes);
+  command
+      ->add_option("--record", request->record,
+                   "Record a further run of each schedule, into a folder of its own in this one")
+      ->type_name("DIR");
   command->add_option("--warmup", request->warmup, "Batches to train on before those that are timed, in each run")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

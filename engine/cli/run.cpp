@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,10 +20,12 @@
 #include "engine/job/start_ranks.hpp"
 #include "engine/job/subprocess.hpp"
 #include "engine/launch/fit.hpp"
+#include "engine/launch/recording.hpp"
 #include "engine/launch/run_on_cpu.hpp"
 #include "engine/launch/world.hpp"
 #include "engine/report/run_report.hpp"
 #include "engine/workload/workload.hpp"
+#include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/library.hpp"
 
 namespace interlace::engine::cli {
@@ -33,8 +37,9 @@ struct RunRequest {
   std::string schedule;
   std::string device = "cuda";
   std::string format = "table";
-  std::optional<int> ranks;
-  std::optional<std::int64_t> steps;
+  WorkloadChanges changes;
+  std::string record;  ///< folder; empty: nothing is recorded
+  std::optional<std::int64_t> cooldown;
   std::optional<std::uint64_t> seed;
   TrainOptions training;
   bool foresee_sizes = false;
@@ -43,22 +48,25 @@ struct RunRequest {
 
 Workload workload_of(const RunRequest& request) {
   Workload workload = load_workload(request.workload);
-  if (request.steps) workload.steps = *request.steps;
-  workload.steps += request.training.warmup;
+  change(workload, request.changes);
+  workload.steps += request.training.warmup + request.training.cooldown;
   const std::optional<WorldPlace> world = find_world(process_environment());
-  if (world && request.ranks && *request.ranks != world->ranks) {
+  if (world && request.changes.ranks && *request.changes.ranks != world->ranks) {
     throw Error(kWorldSize, "--ranks",
-                std::to_string(*request.ranks) + " ranks wanted, " + std::to_string(world->ranks) + " started by " +
-                    world->starter,
+                std::to_string(*request.changes.ranks) + " ranks wanted, " + std::to_string(world->ranks) +
+                    " started by " + world->starter,
                 "leave --ranks out");
   }
   if (world && request.device == "cpu") {
     throw Error(kWorldSize, world->starter, "on a CPU all ranks are threads of one process",
                 "start one process, with --ranks");
   }
-  if (request.ranks) workload.ranks = *request.ranks;
   if (world) workload.ranks = world->ranks;
   return workload;
+}
+
+std::int64_t timed_steps(const RunRequest& request, const Workload& workload) {
+  return workload.steps - request.training.warmup - request.training.cooldown;
 }
 
 // Its thread can neither be stopped nor joined.
@@ -88,28 +96,55 @@ std::vector<std::string> arguments_of_ranks(const RunRequest& request, const Wor
                                         "--device",
                                         "cuda",
                                         "--steps",
-                                        std::to_string(workload.steps - request.training.warmup),
+                                        std::to_string(timed_steps(request, workload)),
+                                        "--batch",
+                                        std::to_string(workload.batch),
                                         "--warmup",
                                         std::to_string(request.training.warmup),
+                                        "--cooldown",
+                                        std::to_string(request.training.cooldown),
                                         "--format",
                                         request.format,
                                         "--stall-limit",
                                         std::to_string(request.stall_limit)};
   if (request.training.profile) arguments.emplace_back("--profile");
+  if (!request.record.empty()) arguments.insert(arguments.end(), {"--record", request.record});
   return arguments;
 }
 
-int run(const RunRequest& request) {
+// What NCCL has been told from outside: it decides how long collectives take.
+std::map<std::string, std::string> nccl_settings() {
+  std::map<std::string, std::string> settings;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const std::size_t equals = text.find('=');
+    if (!text.starts_with("NCCL_") || equals == std::string_view::npos) continue;
+    settings.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return settings;
+}
+
+int run(RunRequest request) {
   const schedule::Schedule schedule = schedule::load(request.schedule);
+  // A recording shows whole steps only.
+  request.training.cooldown = request.cooldown.value_or(request.record.empty() ? 0 : schedule::depth(schedule));
   const Workload workload = workload_of(request);
+  const std::map<std::string, std::string> settings = nccl_settings();
+  if (!request.record.empty() && request.device == "cpu") {
+    throw Error(kCannotRecord, "--record", "on a CPU there is nothing to record",
+                "leave it out, or take --device cuda");
+  }
   std::optional<std::vector<RankResult>> results;
   if (request.device == "cpu") {
     results = train_on_cpu(request, schedule, workload);
   } else {
     check_fit(schedule, workload);
     const std::optional<WorldPlace> world = find_world(process_environment());
+    if (!world && !request.record.empty()) make_recording_folder(request.record);
+    const bool is_rank = world || workload.ranks == 1;
+    if (is_rank && !request.record.empty()) record_timed_steps(request.record, this_program(), request.training);
     if (!world) require_gpus(workload.ranks);
-    if (!world && workload.ranks > 1) {
+    if (!is_rank) {
       return start_ranks(this_program(), arguments_of_ranks(request, workload), workload.ranks);
     }
     results = run_on_gpus(schedule, workload,
@@ -122,7 +157,10 @@ int run(const RunRequest& request) {
   const RunReport report{.workload = workload.name,
                          .schedule = schedule.name,
                          .device = request.device,
-                         .timed_steps = workload.steps - request.training.warmup,
+                         .warmup = request.training.warmup,
+                         .timed_steps = timed_steps(request, workload),
+                         .batch = workload.batch,
+                         .settings = settings,
                          .ranks = std::move(*results)};
   if (request.format == "json") {
     write_json(std::cout, report);
@@ -133,6 +171,15 @@ int run(const RunRequest& request) {
 }
 
 }  // namespace
+
+void add_workload_changes(CLI::App& command, WorkloadChanges& changes) {
+  command.add_option("--ranks", changes.ranks, "Ranks to start; the workload's number where absent")
+      ->check(CLI::Range(1, 4096));
+  command.add_option("--batch", changes.batch, "Samples a batch and rank; the workload's number where absent")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--steps", changes.steps, "Batches to train on; the workload's number where absent")
+      ->check(CLI::PositiveNumber);
+}
 
 void add_run(CLI::App& app, Action& chosen) {
   const auto request = std::make_shared<RunRequest>();
@@ -146,10 +193,7 @@ void add_run(CLI::App& app, Action& chosen) {
   command->add_option("--device", request->device, "Where to run")
       ->check(CLI::IsMember({"cuda", "cpu"}))
       ->capture_default_str();
-  command->add_option("--ranks", request->ranks, "Ranks to start; the workload's number where absent")
-      ->check(CLI::Range(1, 4096));
-  command->add_option("--steps", request->steps, "Batches to train on; the workload's number where absent")
-      ->check(CLI::PositiveNumber);
+  add_workload_changes(*command, request->changes);
   command
       ->add_option(
           "--warmup", request->training.warmup,
@@ -157,6 +201,15 @@ void add_run(CLI::App& app, Action& chosen) {
           "ranks and grow memory pools")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command
+      ->add_option("--cooldown", request->cooldown,
+                   "Batches to train on after those, without taking their time, so that the pipeline does not drain in "
+                   "the timed ones; with --record as many as the schedule works ahead, else none")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--record", request->record,
+                   "Record the timed steps into this folder, which other commands of interlace read")
+      ->type_name("DIR");
   command->add_flag("--profile", request->training.profile,
                     "Show the time of the host and of the device a timed step, by stage, collective and kernel");
   command->add_option("--seed", request->seed,

@@ -39,7 +39,7 @@ class CpuDevice : public Device {
 
   /// The stream takes part in the collectives of a group of all ranks.
   void join(std::size_t group, StreamId stream) { cluster_->join(group, rank_, queue_of(stream)); }
-  void post(std::size_t group, StreamId stream, std::unique_ptr<CpuPost> post);
+  virtual void post(std::size_t group, StreamId stream, std::unique_ptr<CpuPost> post);
 
  private:
   [[nodiscard]] CpuCluster::QueueIndex queue_of(StreamId stream) const { return queues_[stream.index()]; }

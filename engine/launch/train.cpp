@@ -45,8 +45,9 @@ std::vector<float> mean_losses(const RankTools& tools, StreamId stream, const Bu
 // Takes the times of a run: of each step by events on the main stream, of all timed ones on the host's clock.
 class StepTimes {
  public:
-  StepTimes(Device& device, StreamId main, const TrainOptions& options)
-      : device_(&device), main_(main), options_(options) {}
+  /// steps: all, also those that are not timed.
+  StepTimes(Device& device, StreamId main, std::int64_t steps, const TrainOptions& options)
+      : device_(&device), main_(main), last_(steps - options.cooldown), options_(options) {}
   StepTimes(const StepTimes&) = delete;
   StepTimes& operator=(const StepTimes&) = delete;
   StepTimes(StepTimes&&) = delete;
@@ -57,16 +58,17 @@ class StepTimes {
   void before_iteration(std::int64_t iteration) {
     if (!began_ && (options_.warmup == 0 || iteration == options_.warmup)) {
       device_->synchronize();
+      if (options_.before_timed) options_.before_timed();
       if (options_.profile) device_->set_profile(&profile_);
       began_ = Profile::Clock::now();
     }
+    if (iteration == last_) end_of_timed();
     if (iteration >= 0) starts_.push_back(device_->record_time(main_));
   }
   void end() {
+    if (!ended_) end_of_timed();
     starts_.push_back(device_->record_time(main_));
     device_->synchronize();
-    if (began_) seconds_ = std::chrono::duration<double>(Profile::Clock::now() - *began_).count();
-    device_->set_profile(nullptr);
   }
   void write(RankResult& result) const {
     result.seconds = seconds_;
@@ -77,12 +79,22 @@ class StepTimes {
   }
 
  private:
+  void end_of_timed() {
+    device_->synchronize();
+    if (began_) seconds_ = std::chrono::duration<double>(Profile::Clock::now() - *began_).count();
+    device_->set_profile(nullptr);
+    if (options_.after_timed) options_.after_timed();
+    ended_ = true;
+  }
+
   Device* device_;
   StreamId main_;
+  std::int64_t last_;  ///< the first iteration behind the timed ones
   TrainOptions options_;
   Profile profile_;
   std::vector<Event> starts_;
   std::optional<Profile::Clock::time_point> began_;
+  bool ended_ = false;
   double seconds_ = 0.0;
 };
 
@@ -100,7 +112,7 @@ RankResult train(const schedule::Schedule& schedule, const Workload& workload, c
   Interpreter interpreter(schedule, module_names(workload), streams, device, trainer);
   device.synchronize();
 
-  StepTimes times(device, main, options);
+  StepTimes times(device, main, workload.steps, options);
   interpreter.run(workload.steps, [&times](std::int64_t iteration) { times.before_iteration(iteration); });
   times.end();
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "engine/pipeline/model.hpp"
@@ -17,7 +18,7 @@ struct RankResult {
   std::uint64_t digest = 0;   ///< Model::digest() of this rank
   MemoryPeaks peaks;
   std::vector<Validation> validations;
-  double seconds = 0.0;  ///< of the timed steps, with what fills and drains the pipeline in them
+  double seconds = 0.0;  ///< of the timed steps; with what fills the pipeline where none go first, and drains it, last
   std::vector<double>
       step_seconds;  ///< of each step, warm-up too, on the main stream: from its start to the next one's
   std::vector<ProfileLine> profile;  ///< of the timed steps; empty where none was asked for
@@ -25,7 +26,10 @@ struct RankResult {
 
 struct TrainOptions {
   std::int64_t warmup = 0;  ///< of the workload's steps, so many go first and are not timed; the pipeline stays filled
+  std::int64_t cooldown = 0;  ///< so many go last and are not timed: the pipeline does not drain in those that are
   bool profile = false;
+  std::function<void()> before_timed;  ///< called when the device is through with what came before; may be empty
+  std::function<void()> after_timed;   ///< the same, when it is through with the timed steps
 };
 
 /// Trains on this rank, with the schedule, over workload.steps batches. All ranks of the communicator call it with the

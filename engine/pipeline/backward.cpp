@@ -9,8 +9,10 @@ namespace interlace::engine {
 
 StageOutcome Trainer::backward(const StageCall& call) {
   const std::optional<schedule::Part> part = call.step->part;
+  std::vector<Awaitable> reductions;
   if (part == schedule::Part::kDense) {
-    backward_dense(call, {});
+    backward_dense(call, {}, reductions);
+    await(call, reductions);
     return {};
   }
   std::vector<Buffer<float>> gradients(call.modules.size());
@@ -23,34 +25,38 @@ StageOutcome Trainer::backward(const StageCall& call) {
   if (part == schedule::Part::kEmbedding) {
     send();
   } else {
-    backward_dense(call, send);
+    backward_dense(call, send, reductions);
   }
   for (std::size_t i = 0; i < call.modules.size(); ++i) {
     update_tables(call, call.modules[i], arrivals[i], gradients[i]);
     context(call.batch).modules[call.modules[i]].gradient_blocks = {};
   }
+  await(call, reductions);
   return {};
 }
 
-// on_pooled_gradients: called when the work that makes them is queued.
-void Trainer::backward_dense(const StageCall& call, const std::function<void()>& on_pooled_gradients) {
+// on_pooled_gradients: called when the work that makes them is queued. reductions: of the dense gradients, for whoever
+// needs them on the stage's stream; tables need them not.
+void Trainer::backward_dense(const StageCall& call, const std::function<void()>& on_pooled_gradients,
+                             std::vector<Awaitable>& reductions) {
   const DenseNet& net = *model_->net();
-  std::vector<Awaitable> reductions;
   for (std::size_t segment = net.segments(); segment-- > 0;) {
-    backward_segment(call, segment);
-    const ParameterRange range = net.parameters_of(segment);
-    reductions.push_back(tools_.communicator.all_reduce_mean("dense gradients", call.stream, model_->gradients(),
-                                                             range.begin, range.count));
+    reductions.push_back(backward_segment(call, segment));
     if (segment == net.first_over_segment()) {
       if (on_pooled_gradients) on_pooled_gradients();
       if (model_->data_parallel()) reductions.push_back(update_data_parallel(call));
     }
   }
+}
+
+void Trainer::await(const StageCall& call, const std::vector<Awaitable>& reductions) const {
+  const PartRange range(tools_.device, {}, part::kDense);
   for (const Awaitable& reduction : reductions) reduction.wait(call.stream);
 }
 
 // Behind the first segment of the over arch, the gradient of the interaction is taken apart, before the net frees it.
-void Trainer::backward_segment(const StageCall& call, std::size_t segment) {
+Awaitable Trainer::backward_segment(const StageCall& call, std::size_t segment) {
+  const PartRange range(tools_.device, {}, part::kDense);
   BatchContext& context = this->context(call.batch);
   const DenseNet& net = *model_->net();
   std::vector<PooledArguments> arrangements;
@@ -85,10 +91,14 @@ void Trainer::backward_segment(const StageCall& call, std::size_t segment) {
     }
   };
   launch("dense backward", call.stream, work);
+  const ParameterRange parameters = net.parameters_of(segment);
+  return tools_.communicator.all_reduce_mean("dense gradients", call.stream, model_->gradients(), parameters.begin,
+                                             parameters.count);
 }
 
 // The looked-up rows add their gradients to the dense ones.
 Awaitable Trainer::update_data_parallel(const StageCall& call) {
+  const PartRange range(tools_.device, {}, part::kDense);
   const DataParallelWork& work = *context(call.batch).activations.data_parallel;
   const DataParallelTables& tables = *model_->data_parallel();
   const StreamId stream = *lookups_.data_parallel;
@@ -113,6 +123,7 @@ Awaitable Trainer::update_data_parallel(const StageCall& call) {
 }
 
 Awaitable Trainer::send_gradients(const StageCall& call, std::size_t module, Buffer<float>& received) {
+  const PartRange range = part_of(module, part::kGradDist);
   const ModuleWork& work = context(call.batch).modules[module];
   const ShardedModule& sharded = *model_->modules()[module];
   std::vector<std::size_t> send;
@@ -133,7 +144,12 @@ void Trainer::update_tables(const StageCall& call, std::size_t module, const Awa
   const StreamId stream = lookups_.modules[module];
   const LookupArguments lookup = lookup_arguments(work, module, gradients.span());
   // The order needs no gradients: it is sorted while they are on their way.
-  const Buffer<std::byte> order = sort_rows(lookup, stream);
+  const auto sorted = [&] {
+    const PartRange range = part_of(module, part::kOrder);
+    return sort_rows(lookup, stream);
+  };
+  const Buffer<std::byte> order = sorted();
+  const PartRange range = part_of(module, part::kUpdate);
   tools_.device.wait_stream(stream, call.stream);
   arrival.wait(stream);
   const UpdateArguments update{.lookup = lookup,

@@ -25,10 +25,12 @@ StageOutcome Trainer::input_dist_start(const StageCall& call) {
   std::vector<CountedIds> counted;
   std::vector<HostCopy<std::int64_t>> reports;
   for (const std::size_t module : call.modules) {
+    const PartRange range = part_of(module, part::kPermute);
     counted.push_back(count_ids(call, module));
     reports.emplace_back(tools_.device, call.stream, counted.back().report, 0, counted.back().report.size());
   }
   for (std::size_t i = 0; i < call.modules.size(); ++i) {
+    const PartRange range = part_of(call.modules[i], part::kPermute);
     spread_ids(call, call.modules[i], counted[i], reports[i].read().span());
   }
   send_splits(call);
@@ -99,6 +101,7 @@ void Trainer::spread_ids(const StageCall& call, std::size_t module, const Counte
 
 // One message for all modules of the stage.
 void Trainer::send_splits(const StageCall& call) {
+  const PartRange range = part_of_all(call.modules, part::kExchange);
   BatchContext& context = this->context(call.batch);
   const auto splits = std::make_shared<SplitsExchange>();
   splits->modules = call.modules;
@@ -128,6 +131,7 @@ StageOutcome Trainer::input_dist_wait(const StageCall& call) {
 }
 
 void Trainer::read_splits(const StageCall& call, SplitsExchange& splits) {
+  const PartRange range = part_of_all(splits.modules, part::kSplits);
   splits.arrival.wait(call.stream);
   splits.received.used_on(call.stream);
   splits.read = HostCopy<std::int64_t>(tools_.device, call.stream, splits.received, 0, splits.received.size()).read();
@@ -141,6 +145,7 @@ void Trainer::read_splits(const StageCall& call, SplitsExchange& splits) {
 }
 
 void Trainer::send_inputs(const StageCall& call, std::size_t module) {
+  const PartRange range = part_of(module, part::kTensors);
   ModuleWork& work = context(call.batch).modules[module];
   const ShardedModule& sharded = *model_->modules()[module];
   const SplitsExchange& splits = *work.splits;
@@ -173,6 +178,7 @@ void Trainer::send_inputs(const StageCall& call, std::size_t module) {
 StageOutcome Trainer::input_dist_finish(const StageCall& call) {
   std::vector<HostCopy<std::int64_t>> totals;
   for (const std::size_t module : call.modules) {
+    const PartRange range = part_of(module);
     ModuleWork& work = context(call.batch).modules[module];
     for (const Awaitable& arrival : work.arrivals) arrival.wait(call.stream);
     work.received.lengths.used_on(call.stream);
@@ -187,6 +193,7 @@ StageOutcome Trainer::input_dist_finish(const StageCall& call) {
     totals.emplace_back(tools_.device, call.stream, work.offsets, work.received.lengths.size(), 1);
   }
   for (std::size_t i = 0; i < call.modules.size(); ++i) {
+    const PartRange range = part_of(call.modules[i]);
     const std::size_t ids = context(call.batch).modules[call.modules[i]].ids.size();
     const std::int64_t total = totals[i].read().span()[0];
     if (index(total) == ids) continue;

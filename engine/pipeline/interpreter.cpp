@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/pipeline/part_range.hpp"
 #include "engine/runtime/profile.hpp"
 #include "simulator/schedule/step_checks.hpp"
 
@@ -108,14 +109,8 @@ std::vector<std::size_t> Interpreter::all_modules() const {
 StageOutcome Interpreter::run_in_ranges(const StageCall& call) {
   const schedule::StageStep& step = *call.step;
   const Range range(*device_, std::string(to_string(step.stage)) + ' ' + std::to_string(call.batch));
-  std::optional<Range> module;
-  std::optional<Range> part;
-  if (!is_generic(step.stage) && call.modules.size() == 1 && modules_.size() > 1) {
-    module.emplace(*device_, "module " + modules_[call.modules.front()]);
-  } else if (is_generic(step.stage) && step.module) {
-    module.emplace(*device_, "module " + *step.module);
-  }
-  if (step.part) part.emplace(*device_, "part " + std::string(to_string(*step.part)));
+  std::optional<PartRange> named;
+  if (is_generic(step.stage) && step.module) named.emplace(*device_, *step.module, part::kWhole);
   const std::string name =
       std::string(to_string(step.stage)) + (step.part ? " of " + std::string(to_string(*step.part)) : std::string());
   Profiled piece(*device_, "stage", name, call.stream);

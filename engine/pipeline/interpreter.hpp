@@ -22,8 +22,8 @@ inline constexpr ErrorCode kUnknownModule{"engine.unknown_module"};
 /// prologue that fills the pipeline and its drain follow from the batches of the steps; there is no code for any
 /// schedule in particular.
 ///
-/// Each iteration i runs in a range "iteration i", each stage in one "<stage> <batch>", and in that, where it is of one
-/// module or one part of backward, in "module <name>" or "part <name>".
+/// Each iteration i runs in a range "iteration i", each stage in one "<stage> <batch>". Stages tell their parts in
+/// further ones (part_range.hpp).
 class Interpreter {
  public:
   /// modules: the names of the sharded modules, in the order in which the model calls them. streams: by index in

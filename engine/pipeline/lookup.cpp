@@ -17,6 +17,7 @@ LookupArguments Trainer::lookup_arguments(const ModuleWork& work, std::size_t mo
 
 StageOutcome Trainer::embedding_lookup(const StageCall& call) {
   for (const std::size_t module : call.modules) {
+    const PartRange range = part_of(module);
     ModuleWork& work = context(call.batch).modules[module];
     const auto width = static_cast<std::size_t>(model_->modules()[module]->plan().width_of(tools_.communicator.rank()));
     work.looked_up = result<float>(call, ranks() * samples() * width);
@@ -62,6 +63,7 @@ Buffer<std::byte> Trainer::sort_rows(const LookupArguments& arguments, StreamId 
 // row.
 StageOutcome Trainer::prefetch(const StageCall& call) {
   for (const std::size_t module : call.modules) {
+    const PartRange range = part_of(module);
     ModuleWork& work = context(call.batch).modules[module];
     const LookupArguments arguments = lookup_arguments(work, module, {});
     work.places = result<std::int64_t>(call, work.ids.size());

@@ -5,6 +5,7 @@ namespace interlace::engine {
 
 StageOutcome Trainer::output_dist_start(const StageCall& call) {
   for (const std::size_t module : call.modules) {
+    const PartRange range = part_of(module);
     ModuleWork& work = context(call.batch).modules[module];
     const ShardedModule& sharded = *model_->modules()[module];
     std::vector<std::size_t> receive;
@@ -25,6 +26,7 @@ StageOutcome Trainer::output_dist_wait(const StageCall& call) {
   BatchContext& context = this->context(call.batch);
   ensure_interaction(call, context);
   for (const std::size_t module : call.modules) {
+    const PartRange range = part_of(module);
     const ModuleWork& work = context.modules[module];
     work.pooled_arrival.wait(call.stream);
     work.pooled_blocks.used_on(call.stream);

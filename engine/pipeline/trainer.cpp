@@ -30,6 +30,12 @@ BatchContext& Trainer::context(std::int64_t batch) {
   return found->second;
 }
 
+PartRange Trainer::part_of_all(const std::vector<std::size_t>& modules, std::string_view part) const {
+  const bool is_one = modules.size() == 1 && model_->modules().size() > 1;
+  return {tools_.device, is_one ? std::string_view(model_->modules()[modules.front()]->name()) : std::string_view(),
+          part};
+}
+
 void Trainer::release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules) {
   using schedule::Resource;
   BatchContext& context = this->context(batch);

@@ -6,12 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/pipeline/batch_context.hpp"
 #include "engine/pipeline/lifetimes.hpp"
 #include "engine/pipeline/model.hpp"
+#include "engine/pipeline/part_range.hpp"
 #include "engine/pipeline/stage_call.hpp"
 #include "engine/runtime/profile.hpp"
 
@@ -98,8 +100,10 @@ class Trainer : public StageRunner {
                                                  std::span<float> looked_up) const;
   [[nodiscard]] Buffer<std::byte> sort_rows(const LookupArguments& arguments, StreamId stream);
   // backward.cpp
-  void backward_dense(const StageCall& call, const std::function<void()>& on_pooled_gradients);
-  void backward_segment(const StageCall& call, std::size_t segment);
+  void backward_dense(const StageCall& call, const std::function<void()>& on_pooled_gradients,
+                      std::vector<Awaitable>& reductions);
+  void await(const StageCall& call, const std::vector<Awaitable>& reductions) const;
+  [[nodiscard]] Awaitable backward_segment(const StageCall& call, std::size_t segment);
   Awaitable update_data_parallel(const StageCall& call);
   Awaitable send_gradients(const StageCall& call, std::size_t module, Buffer<float>& received);
   void update_tables(const StageCall& call, std::size_t module, const Awaitable& arrival,
@@ -116,6 +120,12 @@ class Trainer : public StageRunner {
   void check_message(std::int64_t batch, std::string mode, bool received, std::span<const float> samples);
 
   [[nodiscard]] BatchContext& context(std::int64_t batch);
+  /// What concerns one module.
+  [[nodiscard]] PartRange part_of(std::size_t module, std::string_view part = part::kWhole) const {
+    return {tools_.device, model_->modules()[module]->name(), part};
+  }
+  /// What a stage does at once for the modules that it concerns: all of them, or one.
+  [[nodiscard]] PartRange part_of_all(const std::vector<std::size_t>& modules, std::string_view part) const;
   [[nodiscard]] std::size_t samples() const { return static_cast<std::size_t>(workload_->batch); }
   [[nodiscard]] std::size_t ranks() const { return static_cast<std::size_t>(tools_.communicator.ranks()); }
   /// A result of a stage.

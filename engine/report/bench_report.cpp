@@ -26,6 +26,16 @@ std::vector<double> milliseconds(const BenchLine& line) {
   return values;
 }
 
+// The median step of each run. The first timed one begins with an idle device.
+std::vector<double> steady_steps(const BenchLine& line) {
+  std::vector<double> medians;
+  for (const BenchRun& run : line.runs) {
+    const auto first = run.step_ms.begin() + (run.step_ms.size() > 1 ? 1 : 0);
+    medians.push_back(quantile({first, run.step_ms.end()}, kMedian));
+  }
+  return medians;
+}
+
 double high_bytes(const BenchLine& line, std::int64_t BenchRun::*member) {
   std::vector<double> values;
   for (const BenchRun& run : line.runs) values.push_back(static_cast<double>(run.*member));
@@ -55,6 +65,11 @@ BenchRun read_run(const std::string& json) {
                .reserved = 0,
                .losses = {},
                .tables = parsed.at("tables").get<std::string>()};
+  const auto warmup = parsed.at("warmup").get<std::size_t>();
+  const auto timed = parsed.at("timed_steps").get<std::size_t>();
+  const auto steps = parsed.at("ranks").at(0).at("step_ms").get<std::vector<double>>();
+  for (std::size_t step = warmup; step < warmup + timed; ++step) run.step_ms.push_back(steps.at(step));
+  run.settings = parsed.at("settings").get<std::map<std::string, std::string>>();
   for (const Json& rank : parsed.at("ranks")) {
     run.allocated = std::max(run.allocated, rank.at("peak_allocated_bytes").get<std::int64_t>());
     run.reserved = std::max(run.reserved, rank.at("peak_reserved_bytes").get<std::int64_t>());
@@ -69,6 +84,7 @@ void write_json(std::ostream& out, const BenchReport& report) {
   Json json = {{"interlace_bench", 1}, {"workload", report.workload}, {"device", report.device}};
   json["steps"] = report.steps;
   json["warmup"] = report.warmup;
+  json["settings"] = report.lines.front().runs.front().settings;
   json["schedules"] = Json::array();
   for (const BenchLine& line : report.lines) {
     const std::vector<double> times = milliseconds(line);
@@ -77,6 +93,7 @@ void write_json(std::ostream& out, const BenchReport& report) {
          {"runtime_ms", times},
          {"runtime_ms_p50", quantile(times, kMedian)},
          {"step_ms_p50", quantile(times, kMedian) / static_cast<double>(report.steps)},
+         {"steady_step_ms", steady_steps(line)},
          {"runtime_ms_p90", quantile(times, kHigh)},
          {"peak_allocated_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::allocated))},
          {"peak_reserved_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::reserved))},

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,11 +11,13 @@ namespace interlace::engine {
 
 /// What one run of a schedule took, in a process group of its own.
 struct BenchRun {
-  double seconds = 0.0;                       ///< of all timed steps
-  std::int64_t allocated = 0;                 ///< bytes at the peak, of the rank that has most
-  std::int64_t reserved = 0;                  ///< the same
-  std::vector<std::optional<double>> losses;  ///< a value a step; none: no number
-  std::string tables;                         ///< digest of all parameters at the end
+  double seconds = 0.0;                         ///< of all timed steps
+  std::vector<double> step_ms;                  ///< of rank 0's timed steps, on its main stream
+  std::map<std::string, std::string> settings;  ///< of NCCL
+  std::int64_t allocated = 0;                   ///< bytes at the peak, of the rank that has most
+  std::int64_t reserved = 0;                    ///< the same
+  std::vector<std::optional<double>> losses;    ///< a value a step; none: no number
+  std::string tables;                           ///< digest of all parameters at the end
 };
 
 struct BenchLine {

@@ -69,6 +69,9 @@ Json loss_of(float loss) { return std::isfinite(loss) ? Json(static_cast<double>
 void write_json(std::ostream& out, const RunReport& report) {
   Json json = {{"interlace_run", 1},      {"workload", report.workload},   {"schedule", report.schedule},
                {"device", report.device}, {"seconds", seconds_of(report)}, {"timed_steps", report.timed_steps}};
+  json["warmup"] = report.warmup;
+  json["batch"] = report.batch;
+  json["settings"] = report.settings;
   json["losses"] = Json::array();
   for (const float loss : report.ranks.front().losses) json["losses"].push_back(loss_of(loss));
   json["tables"] = digest_of(report);

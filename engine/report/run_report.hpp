@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,10 @@ struct RunReport {
   std::string workload;
   std::string schedule;
   std::string device;
-  std::int64_t timed_steps = 0;  ///< those without the warm-up
+  std::int64_t warmup = 0;                      ///< steps before the timed ones
+  std::int64_t timed_steps = 0;                 ///< without those before and after
+  std::int64_t batch = 0;                       ///< samples a batch and rank
+  std::map<std::string, std::string> settings;  ///< of NCCL, from the environment
   std::vector<RankResult> ranks;
 };
 

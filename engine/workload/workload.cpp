@@ -213,4 +213,16 @@ Workload load_workload(const std::string& name_or_file) {
               "known are " + known + "; a file of your own ends in .json");
 }
 
+void change(Workload& workload, const WorkloadChanges& changes) {
+  workload.ranks = changes.ranks.value_or(workload.ranks);
+  workload.steps = changes.steps.value_or(workload.steps);
+  const std::int64_t batch = changes.batch.value_or(workload.batch);
+  if (batch != workload.batch && (!workload.dense || batch < 1)) {
+    throw Error(kBadWorkload, "--batch",
+                workload.dense ? "a batch has at least one sample" : "\"" + workload.name + "\" has no samples",
+                "leave it out");
+  }
+  workload.batch = batch;
+}
+
 }  // namespace interlace::engine

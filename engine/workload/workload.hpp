@@ -46,6 +46,15 @@ struct Workload {
   bool operator==(const Workload&) const = default;
 };
 
+/// What the command line says instead of the workload.
+struct WorkloadChanges {
+  std::optional<int> ranks;
+  std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> steps;
+};
+/// Throws engine.bad_workload where the workload has nothing of the kind.
+void change(Workload& workload, const WorkloadChanges& changes);
+
 /// Reads a workload (docs/engine.md has the fields). `source` names the text in messages. Throws engine.bad_workload.
 [[nodiscard]] Workload parse_workload(std::string_view text, const std::string& source);
 

@@ -18,18 +18,28 @@ TEST(BenchReport, QuantilesAreValuesThatWereMeasured) {
 }
 
 TEST(BenchReport, ReadsWhatRunWrites) {
-  const BenchRun run = read_run(R"({"seconds": 0.25, "tables": "ab", "losses": [0.5, null], "ranks": [
-    {"peak_allocated_bytes": 10, "peak_reserved_bytes": 40}, {"peak_allocated_bytes": 20, "peak_reserved_bytes": 30}]})");
+  const BenchRun run = read_run(R"({"seconds": 0.25, "warmup": 1, "timed_steps": 2, "settings": {"NCCL_DEBUG": "WARN"},
+    "tables": "ab", "losses": [0.5, null], "ranks": [
+    {"peak_allocated_bytes": 10, "peak_reserved_bytes": 40, "step_ms": [9.0, 1.0, 2.0, 8.0]},
+    {"peak_allocated_bytes": 20, "peak_reserved_bytes": 30, "step_ms": [9.0, 3.0, 4.0, 8.0]}]})");
   EXPECT_EQ(run.seconds, 0.25);
   EXPECT_EQ(run.allocated, 20);
   EXPECT_EQ(run.reserved, 40);
   EXPECT_EQ(run.losses, (std::vector<std::optional<double>>{0.5, std::nullopt}));
   EXPECT_EQ(run.tables, "ab");
+  EXPECT_EQ(run.step_ms, (std::vector<double>{1.0, 2.0}));
+  EXPECT_EQ(run.settings, (std::map<std::string, std::string>{{"NCCL_DEBUG", "WARN"}}));
 }
 
 BenchReport report_of_two() {
   const auto run = [](double seconds, std::int64_t bytes, const std::string& tables) {
-    return BenchRun{.seconds = seconds, .allocated = bytes, .reserved = 2 * bytes, .losses = {0.5}, .tables = tables};
+    return BenchRun{.seconds = seconds,
+                    .step_ms = {7.0, 1e3 * seconds, 9.0},
+                    .settings = {{"NCCL_P2P_DISABLE", "1"}},
+                    .allocated = bytes,
+                    .reserved = 2 * bytes,
+                    .losses = {0.5},
+                    .tables = tables};
   };
   return {.workload = "w",
           .device = "cpu",
@@ -46,12 +56,14 @@ TEST(BenchReport, JsonHoldsEachRunAndItsQuantiles) {
   const auto& steady = json.at("schedules").at(0);
   EXPECT_EQ(steady.at("runtime_ms"), (std::vector<double>{4.0, 2.0}));
   EXPECT_EQ(steady.at("runtime_ms_p50"), 2.0);
-  EXPECT_EQ(steady.at("step_ms_p50"), 0.5);  // 4 steps
+  EXPECT_EQ(steady.at("step_ms_p50"), 0.5);                                 // 4 steps
+  EXPECT_EQ(steady.at("steady_step_ms"), (std::vector<double>{4.0, 2.0}));  // the lesser of the two behind the first
   EXPECT_EQ(steady.at("runtime_ms_p90"), 4.0);
   EXPECT_EQ(steady.at("peak_allocated_bytes_p90"), 3'000'000);
   EXPECT_EQ(steady.at("peak_reserved_bytes_p90"), 6'000'000);
   EXPECT_EQ(steady.at("repeatable"), true);
   EXPECT_EQ(json.at("schedules").at(1).at("repeatable"), false);
+  EXPECT_EQ(json.at("settings").at("NCCL_P2P_DISABLE"), "1");
 }
 
 TEST(BenchReport, TableHasALineForEachSchedule) {

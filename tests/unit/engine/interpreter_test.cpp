@@ -233,8 +233,8 @@ TEST(Interpreter, EveryStageRunsInARangeOfItsNameAndBatch) {
       {"stage": "all_to_all", "batch": 0, "stream": "main"})");
   static_cast<void>(interpret(schedule, 2, 1, {}, &ranges));
   EXPECT_EQ(ranges.lines,
-            (std::vector<std::string>{"iteration -1", "  compute 0", "    module before", "iteration 0", "  compute 1",
-                                      "    module before", "  all_to_all 0", "iteration 1", "  all_to_all 1"}));
+            (std::vector<std::string>{"iteration -1", "  compute 0", "    [before]", "iteration 0", "  compute 1",
+                                      "    [before]", "  all_to_all 0", "iteration 1", "  all_to_all 1"}));
   EXPECT_EQ(ranges.depth(), 0U);
 }
 

@@ -49,6 +49,34 @@ TEST(EngineProgram, ForeseenSizesChangeNothingInASoundSchedule) {
   EXPECT_EQ(numbers(foreseen), numbers(waiting));
 }
 
+TEST(EngineProgram, StepsBehindTheTimedOnesTrainToo) {
+  const std::string run = "run --workload tiny --schedule torchrec/sparse_dist --device cpu --format json ";
+  const nlohmann::json plain = nlohmann::json::parse(engine(run + "--steps 6").out);
+  const nlohmann::json timed = nlohmann::json::parse(engine(run + "--steps 3 --warmup 1 --cooldown 2").out);
+  EXPECT_EQ(timed.at("losses"), plain.at("losses"));
+  EXPECT_EQ(timed.at("timed_steps"), 3);
+  EXPECT_GT(timed.at("seconds").get<double>(), 0.0);
+}
+
+TEST(EngineProgram, BatchAndSettingsAreToldAndObeyed) {
+  const std::string run = "run --workload tiny --schedule torchrec/base --device cpu --format json --batch 3 --steps 1";
+  const nlohmann::json json = nlohmann::json::parse(engine(run, "NCCL_MAX_NCHANNELS=2").out);
+  EXPECT_EQ(json.at("batch"), 3);
+  EXPECT_EQ(json.at("settings").at("NCCL_MAX_NCHANNELS"), "2");
+  const nlohmann::json usual = nlohmann::json::parse(
+      engine("run --workload tiny --schedule torchrec/base --device cpu --format json --steps 1").out);
+  EXPECT_NE(json.at("losses"), usual.at("losses"));
+  const Finished none = engine("run --workload tiny-a2a --schedule comms/a2a_sync --device cpu --batch 3");
+  EXPECT_EQ(none.status, 1);
+  EXPECT_NE(none.err.find("error[engine.bad_workload]: --batch"), std::string::npos) << none.err;
+}
+
+TEST(EngineProgram, ACpuRunIsNotRecorded) {
+  const Finished run = engine("run --workload tiny --schedule torchrec/base --device cpu --record nowhere");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.err.find("error[engine.cannot_record]"), std::string::npos) << run.err;
+}
+
 TEST(EngineProgram, TableShowsEveryStepAndRank) {
   const Finished run = engine("run --workload tiny --schedule torchrec/base --device cpu --ranks 1 --steps 2");
   ASSERT_EQ(run.status, 0) << run.err;

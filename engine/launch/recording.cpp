@@ -1,0 +1,63 @@
+#include "engine/launch/recording.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <system_error>
+
+#include "cupti_collector/collector.hpp"
+
+namespace interlace::engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the user has set it, it stays.
+void set_variable(const char* name, const std::string& value) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the process has one thread yet
+  static_cast<void>(setenv(name, value.c_str(), 0));
+}
+
+std::string random_id() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr std::size_t kLength = 16;
+  std::random_device random;
+  std::string id;
+  while (id.size() < kLength) id += kDigits[random() % kDigits.size()];
+  return id;
+}
+
+fs::path collector_library(const fs::path& program) {
+  const fs::path beside = program.parent_path() / "../lib/libinterlace_collector.so";
+  return fs::exists(beside) ? fs::canonical(beside) : fs::path();
+}
+
+}  // namespace
+
+void make_recording_folder(const fs::path& folder) {
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) throw Error(kCannotRecord, folder.string(), problem.message(), "name another with --record");
+  const bool in_use = std::ranges::any_of(fs::directory_iterator(folder),
+                                          [](const auto& entry) { return entry.path().extension() == ".ilt"; });
+  if (in_use) {
+    throw Error(kCannotRecord, folder.string(), "the folder holds a recording already",
+                "name another with --record, or remove it");
+  }
+  set_variable("INTERLACE_RECORD_RUN", random_id());
+}
+
+void record_timed_steps(const fs::path& folder, const fs::path& program, TrainOptions& training) {
+  const fs::path library = collector_library(program);
+  // NVTX asks for it with the first range.
+  if (!library.empty()) set_variable("NVTX_INJECTION64_PATH", library.string());
+  // From the start, so that streams, communicators and what the allocator holds are known; but only the timed steps.
+  collector::start(fs::absolute(folder), library);
+  collector::stop();
+  training.before_timed = [] { collector::start(); };
+  training.after_timed = [] { collector::stop(); };
+}
+
+}  // namespace interlace::engine

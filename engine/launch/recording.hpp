@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+
+#include "engine/launch/train.hpp"
+#include "simulator/base/error.hpp"
+
+namespace interlace::engine {
+
+inline constexpr ErrorCode kCannotRecord{"engine.cannot_record"};
+
+/// Makes the folder of a recording, once a job, before its ranks start. Throws engine.cannot_record where that is
+/// impossible, or where it holds one already.
+void make_recording_folder(const std::filesystem::path& folder);
+
+/// Lets the collector into this process, to record the timed steps into the folder: to be called once, before the first
+/// use of the GPU, while the process has one thread. program: this one; the collector library is taken from ../lib
+/// beside it, else from where libraries are found. Throws as collector::start().
+void record_timed_steps(const std::filesystem::path& folder, const std::filesystem::path& program,
+                        TrainOptions& training);
+
+}  // namespace interlace::engine
