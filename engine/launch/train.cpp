@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "engine/pipeline/interpreter.hpp"
 #include "engine/runtime/transfer.hpp"
@@ -46,8 +47,12 @@ std::vector<float> mean_losses(const RankTools& tools, StreamId stream, const Bu
 class StepTimes {
  public:
   /// steps: all, also those that are not timed.
-  StepTimes(Device& device, StreamId main, std::int64_t steps, const TrainOptions& options)
-      : device_(&device), main_(main), last_(steps - options.cooldown), options_(options) {}
+  StepTimes(Device& device, StreamId main, std::string schedule, std::int64_t steps, const TrainOptions& options)
+      : device_(&device),
+        main_(main),
+        schedule_(std::move(schedule)),
+        last_(steps - options.cooldown),
+        options_(options) {}
   StepTimes(const StepTimes&) = delete;
   StepTimes& operator=(const StepTimes&) = delete;
   StepTimes(StepTimes&&) = delete;
@@ -59,6 +64,7 @@ class StepTimes {
     if (!began_ && (options_.warmup == 0 || iteration == options_.warmup)) {
       device_->synchronize();
       if (options_.before_timed) options_.before_timed();
+      const Range named(*device_, "schedule " + schedule_);
       if (options_.profile) device_->set_profile(&profile_);
       began_ = Profile::Clock::now();
     }
@@ -89,6 +95,7 @@ class StepTimes {
 
   Device* device_;
   StreamId main_;
+  std::string schedule_;
   std::int64_t last_;  ///< the first iteration behind the timed ones
   TrainOptions options_;
   Profile profile_;
@@ -112,7 +119,7 @@ RankResult train(const schedule::Schedule& schedule, const Workload& workload, c
   Interpreter interpreter(schedule, module_names(workload), streams, device, trainer);
   device.synchronize();
 
-  StepTimes times(device, main, workload.steps, options);
+  StepTimes times(device, main, schedule.name, workload.steps, options);
   interpreter.run(workload.steps, [&times](std::int64_t iteration) { times.before_iteration(iteration); });
   times.end();
 

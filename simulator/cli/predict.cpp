@@ -13,6 +13,7 @@
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/prediction_row.hpp"
 #include "simulator/cli/recording.hpp"
+#include "simulator/replay/program.hpp"
 #include "simulator/replay/recognise.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
@@ -183,6 +184,12 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     report.recorded.predicted_step_time_ns = itself->prediction.step_time;
   }
   for (const AskedSchedule& one : asked) {
+    const auto lost = one.by_name ? std::nullopt : replay::lost_stage(one.schedule, predictor.sites());
+    if (lost) {
+      report.skipped.push_back(
+          {one.schedule.name, "recorded stage \"" + std::string(schedule::to_string(*lost)) + "\" is not in it"});
+      continue;
+    }
     try {
       Predicted predicted = itself && one.schedule == *known ? *itself : run(one.schedule);
       report.predictions.push_back(

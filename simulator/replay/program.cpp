@@ -8,6 +8,8 @@
 #include <set>
 #include <span>
 
+#include "simulator/schedule/step_checks.hpp"
+
 namespace interlace::replay {
 
 namespace {
@@ -364,6 +366,27 @@ class Compiler {
 };
 
 }  // namespace
+
+namespace {
+
+/// A loop computes the same without these.
+bool can_be_left_out(Stage stage) {
+  return leaves_no_device_work(stage) || stage == Stage::kPrefetch || stage == Stage::kValidateOutput;
+}
+
+}  // namespace
+
+std::optional<Stage> lost_stage(const Schedule& schedule, const SiteTable& table) {
+  std::set<Stage> runs;
+  for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
+    if (const auto* stage = std::get_if<StageStep>(&placed.step->action)) runs.insert(stage->stage);
+  }
+  for (const Site& site : table.sites) {
+    const Stage stage = site.segment.stage;
+    if (!site.instances.empty() && !runs.contains(stage) && !can_be_left_out(stage)) return stage;
+  }
+  return std::nullopt;
+}
 
 Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& table) {
   Plan plan;

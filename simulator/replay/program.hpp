@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,12 @@ struct Plan {
 /// Puts the recorded segments into the order that a schedule asks for, onto its streams, and makes the waits that each
 /// stage implies (docs/schedule_language.md): a stage that consumes a collective's result waits for the collectives of
 /// its producer and batch; autograd joins the stream of a lookup before and after its backward.
-/// Throws Error(replay.stage_not_recorded) where the schedule runs a stage that the recording lacks.
+/// Throws Error(replay.stage_not_recorded) where the schedule runs a stage that the recording lacks. Stages that it
+/// does not run are left out, needed or not.
 [[nodiscard]] Plan compile(const schedule::Schedule& schedule, const stages::Cut& cut, const SiteTable& table);
+
+/// A stage with recorded work that the schedule does not run, though the recorded loop cannot do without it; none where
+/// there is none.
+[[nodiscard]] std::optional<schedule::Stage> lost_stage(const schedule::Schedule& schedule, const SiteTable& table);
 
 }  // namespace interlace::replay

@@ -85,12 +85,25 @@ std::optional<Likeness> likeness(const schedule::Schedule& schedule, const trace
   return result;
 }
 
+std::optional<std::string_view> named_schedule(const trace::Trace& trace) {
+  constexpr std::string_view kPrefix = "schedule ";
+  std::optional<std::string_view> named;
+  for (const std::string& text : trace.strings()) {
+    if (!text.starts_with(kPrefix)) continue;
+    if (named) return std::nullopt;
+    named = std::string_view(text).substr(kPrefix.size());
+  }
+  return named;
+}
+
 const schedule::Schedule* recognise(std::span<const schedule::Schedule> candidates, const trace::Trace& trace,
                                     const stages::Cut& cut, const SiteTable& table, double least) {
   const schedule::Schedule* best = nullptr;
   double best_score = least;
+  const std::optional<std::string_view> named = named_schedule(trace);
   for (const schedule::Schedule& candidate : candidates) {
     const auto alike = likeness(candidate, trace, cut, table);
+    if (alike && alike->score() >= least && candidate.name == named) return &candidate;
     if (!alike || alike->score() < best_score || (best != nullptr && alike->score() == best_score)) continue;
     best = &candidate;
     best_score = alike->score();

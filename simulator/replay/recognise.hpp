@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "simulator/replay/sites.hpp"
 #include "simulator/schedule/schedule.hpp"
@@ -23,8 +24,13 @@ struct Likeness {
 [[nodiscard]] std::optional<Likeness> likeness(const schedule::Schedule& schedule, const trace::Trace& trace,
                                                const stages::Cut& cut, const SiteTable& table);
 
-/// The schedule that a recording was most likely made under: the one most alike (the first of equals), provided that it
-/// scores at least `least`. Schedules that differ only in memory or priorities cannot be told apart.
+/// The schedule that a recording says it was made under, by an annotation "schedule <name>" as the engine's have it.
+/// None where there is no such annotation, or several.
+[[nodiscard]] std::optional<std::string_view> named_schedule(const trace::Trace& trace);
+
+/// The schedule that a recording was most likely made under: of those that score at least `least` the one that it
+/// names, else the one most alike (the first of equals). Schedules that differ only in waits, memory or priorities
+/// cannot be told apart but by name.
 [[nodiscard]] const schedule::Schedule* recognise(std::span<const schedule::Schedule> candidates,
                                                   const trace::Trace& trace, const stages::Cut& cut,
                                                   const SiteTable& table, double least = 0.9);

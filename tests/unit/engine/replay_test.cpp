@@ -5,6 +5,7 @@
 #include <set>
 
 #include "simulator/replay/predict.hpp"
+#include "simulator/replay/program.hpp"
 #include "simulator/replay/recognise.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
@@ -15,8 +16,8 @@ namespace {
 
 constexpr std::int64_t kSteps = 10;
 
-Workload tiny() {
-  Workload workload = load_workload("tiny");
+Workload workload_of(const std::string& name) {
+  Workload workload = load_workload(name);
   workload.steps = kSteps;
   return workload;
 }
@@ -36,7 +37,7 @@ class Recorded : public testing::TestWithParam<std::string> {};
 
 TEST_P(Recorded, IsCutIntoItsStagesAndKnownAsItsSchedule) {
   const schedule::Schedule schedule = schedule::find(GetParam());
-  const Timeline recorded = timeline_of(schedule, tiny());
+  const Timeline recorded = timeline_of(schedule, workload_of("tiny"));
   ASSERT_EQ(stages::profile_of(recorded.trace).name, "interlace");
   Diagnostics diagnostics;
   const stages::Cut cut = stages::cut(recorded.trace, stages::interlace_profile(), diagnostics);
@@ -56,7 +57,7 @@ TEST_P(Recorded, IsCutIntoItsStagesAndKnownAsItsSchedule) {
 
 TEST_P(Recorded, PredictsItself) {
   const schedule::Schedule schedule = schedule::find(GetParam());
-  const Timeline recorded = timeline_of(schedule, tiny());
+  const Timeline recorded = timeline_of(schedule, workload_of("tiny"));
   Diagnostics diagnostics;
   const stages::Cut cut = stages::cut(recorded.trace, stages::interlace_profile(), diagnostics);
   EXPECT_NEAR(predicted_step(recorded, cut, schedule) / recorded.step_ns, 1.0, 0.01);
@@ -64,11 +65,40 @@ TEST_P(Recorded, PredictsItself) {
 
 TEST_P(Recorded, IsPredictedFromSparseDist) {
   const schedule::Schedule schedule = schedule::find(GetParam());
-  const Timeline recorded = timeline_of(schedule::find("torchrec/sparse_dist"), tiny());
+  const Timeline recorded = timeline_of(schedule::find("torchrec/sparse_dist"), workload_of("tiny"));
   Diagnostics diagnostics;
   const stages::Cut cut = stages::cut(recorded.trace, stages::interlace_profile(), diagnostics);
-  const Timeline ran = timeline_of(schedule, tiny());
+  const Timeline ran = timeline_of(schedule, workload_of("tiny"));
   EXPECT_NEAR(predicted_step(recorded, cut, schedule) / ran.step_ns, 1.0, 0.02);
+}
+
+// The two queue the same in the same order; only a wait is at another place.
+TEST(NamedRecording, IsKnownByNameWhereNothingElseTells) {
+  for (const std::string name : {"comms/a2a_sync", "comms/a2a_async"}) {
+    const schedule::Schedule schedule = schedule::find(name);
+    const Timeline recorded = timeline_of(schedule, workload_of("tiny-a2a"));
+    Diagnostics diagnostics;
+    const stages::Cut cut = stages::cut(recorded.trace, stages::interlace_profile(), diagnostics);
+    const replay::SiteTable sites = replay::find_sites(recorded.trace, cut, diagnostics);
+    EXPECT_EQ(replay::named_schedule(recorded.trace), name);
+    const std::vector<schedule::Schedule> library = schedule::all_sound();
+    const schedule::Schedule* known = replay::recognise(library, recorded.trace, cut, sites);
+    ASSERT_NE(known, nullptr);
+    EXPECT_EQ(known->name, name);
+    EXPECT_NEAR(predicted_step(recorded, cut, schedule) / recorded.step_ns, 1.0, 0.01) << name;
+  }
+}
+
+TEST(RecordingOfDataParallelTables, IsNoRecordingOfALoopWithoutThem) {
+  const Timeline recorded = timeline_of(schedule::find("recsys/dp_mp_serial"), workload_of("tiny-dp-mp"));
+  Diagnostics diagnostics;
+  const stages::Cut cut = stages::cut(recorded.trace, stages::interlace_profile(), diagnostics);
+  const Timeline overlapped = timeline_of(schedule::find("recsys/dp_mp_overlap"), workload_of("tiny-dp-mp"));
+  // The engine updates data-parallel tables on the stream that looks them up, replay on that of the backward.
+  EXPECT_NEAR(predicted_step(recorded, cut, schedule::find("recsys/dp_mp_overlap")) / overlapped.step_ns, 1.0, 0.05);
+  const replay::SiteTable sites = replay::find_sites(recorded.trace, cut, diagnostics);
+  EXPECT_EQ(replay::lost_stage(schedule::find("torchrec/sparse_dist"), sites), schedule::Stage::kDataParallelLookup);
+  EXPECT_EQ(replay::lost_stage(schedule::find("recsys/dp_mp_overlap"), sites), std::nullopt);
 }
 
 std::string test_name(const testing::TestParamInfo<std::string>& info) {

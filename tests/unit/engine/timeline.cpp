@@ -146,7 +146,10 @@ class RankLayout {
     add_work((*calls_)[next_++], start, last_arrival + duration("collective") - start);
   }
 
-  [[nodiscard]] const std::vector<Nanoseconds>& optimizer_ends() const { return optimizer_ends_; }
+  /// On the device: of the optimizers or, where there are none, of the iterations.
+  [[nodiscard]] const std::vector<Nanoseconds>& ends() const {
+    return optimizer_ends_.empty() ? iteration_ends_ : optimizer_ends_;
+  }
 
  private:
   void carry_out(const Call& call) {
@@ -157,6 +160,7 @@ class RankLayout {
         builder_->add_range({thread_, builder_->intern(range.name), range.begin, now_ - range.begin, {}},
                             {.kind = trace::RangeKind::kAnnotation});
         if (range.name.starts_with("optimizer_step")) optimizer_ends_.push_back(last_end_);
+        if (range.name.starts_with("iteration")) iteration_ends_.push_back(last_end_);
         open_.pop_back();
         return;
       }
@@ -275,6 +279,7 @@ class RankLayout {
   std::map<StreamId, Stream> streams_;
   std::map<const EventState*, std::pair<Nanoseconds, trace::OperationId>> events_;
   std::vector<Nanoseconds> optimizer_ends_;
+  std::vector<Nanoseconds> iteration_ends_;
 };
 
 }  // namespace
@@ -294,7 +299,7 @@ Timeline timeline_of(const schedule::Schedule& schedule, const Workload& workloa
     for (RankLayout& rank : ranks) last = std::max(last, rank.arrival());
     for (RankLayout& rank : ranks) rank.meet(last);
   }
-  const std::vector<Nanoseconds>& ends = ranks.front().optimizer_ends();
+  const std::vector<Nanoseconds>& ends = ranks.front().ends();
   const std::size_t last = ends.size() - 1 - static_cast<std::size_t>(schedule::depth(schedule));
   Diagnostics none;
   return {std::move(builder).build(none), static_cast<double>(ends[last] - ends[0]) / static_cast<double>(last)};

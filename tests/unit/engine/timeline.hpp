@@ -14,8 +14,8 @@ namespace interlace::engine {
 /// the rules of streams, events and collectives.
 struct Timeline {
   trace::Trace trace;
-  /// From the end of one iteration's optimizer to the next one's, on the device of rank 0, between the first and the
-  /// last iteration that run all stages.
+  /// From the end of one iteration's optimizer to the next one's (of the iteration, where there is none), on the device
+  /// of rank 0, between the first and the last iteration that run all stages.
   double step_ns = 0.0;
 };
 [[nodiscard]] Timeline timeline_of(const schedule::Schedule& schedule, const Workload& workload);
