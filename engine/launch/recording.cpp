@@ -51,8 +51,11 @@ void make_recording_folder(const fs::path& folder) {
 
 void record_timed_steps(const fs::path& folder, const fs::path& program, TrainOptions& training) {
   const fs::path library = collector_library(program);
-  // NVTX asks for it with the first range.
-  if (!library.empty()) set_variable("NVTX_INJECTION64_PATH", library.string());
+  // NVTX asks for it with the first range, NCCL with the first communicator.
+  if (!library.empty()) {
+    set_variable("NVTX_INJECTION64_PATH", library.string());
+    set_variable("NCCL_PROFILER_PLUGIN", library.string());
+  }
   // From the start, so that streams, communicators and what the allocator holds are known; but only the timed steps.
   collector::start(fs::absolute(folder), library);
   collector::stop();
