@@ -60,7 +60,7 @@ TEST_P(Recorded, PredictsItself) {
   const Timeline recorded = timeline_of(schedule, workload_of("tiny"));
   Diagnostics diagnostics;
   const stages::Cut cut = stages::cut(recorded.trace, stages::interlace_profile(), diagnostics);
-  EXPECT_NEAR(predicted_step(recorded, cut, schedule) / recorded.step_ns, 1.0, 0.01);
+  EXPECT_NEAR(predicted_step(recorded, cut, schedule) / recorded.step_ns, 1.0, 0.02);
 }
 
 TEST_P(Recorded, IsPredictedFromSparseDist) {
@@ -69,7 +69,7 @@ TEST_P(Recorded, IsPredictedFromSparseDist) {
   Diagnostics diagnostics;
   const stages::Cut cut = stages::cut(recorded.trace, stages::interlace_profile(), diagnostics);
   const Timeline ran = timeline_of(schedule, workload_of("tiny"));
-  EXPECT_NEAR(predicted_step(recorded, cut, schedule) / ran.step_ns, 1.0, 0.02);
+  EXPECT_NEAR(predicted_step(recorded, cut, schedule) / ran.step_ns, 1.0, 0.03);
 }
 
 // The two queue the same in the same order; only a wait is at another place.
@@ -85,7 +85,7 @@ TEST(NamedRecording, IsKnownByNameWhereNothingElseTells) {
     const schedule::Schedule* known = replay::recognise(library, recorded.trace, cut, sites);
     ASSERT_NE(known, nullptr);
     EXPECT_EQ(known->name, name);
-    EXPECT_NEAR(predicted_step(recorded, cut, schedule) / recorded.step_ns, 1.0, 0.01) << name;
+    EXPECT_NEAR(predicted_step(recorded, cut, schedule) / recorded.step_ns, 1.0, 0.02) << name;
   }
 }
 

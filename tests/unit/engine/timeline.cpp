@@ -247,9 +247,10 @@ class RankLayout {
     launch.correlation = correlation;
     builder_->add_host_call(launch);
     const bool collective = call.kind == Call::Kind::kCollective;
+    // By their names kernels are bound by compute, which slow no collective.
     const trace::TraceBuilder::Common common{
-        lane(call.stream), builder_->intern(collective ? "ncclDevKernel_SendRecv" : "kernel of" + place()), start,
-        takes, correlation};
+        lane(call.stream), builder_->intern(collective ? "ncclDevKernel_SendRecv" : "gemm of" + place()), start, takes,
+        correlation};
     if (collective) {
       builder_->add_collective(common, {.grid = {2, 1, 1}}, std::nullopt);
     } else if (call.kind == Call::Kind::kCopy) {
