@@ -76,6 +76,8 @@ std::optional<CuptiLibrary> load_cupti(const std::string& asked, std::vector<std
       find(handle, "cuptiGetResultString", cupti.get_result_string);
   // Newer than the oldest version that is understood.
   find(handle, "cuptiSubscribe_v2", cupti.subscribe_v2);
+  find(handle, "cuptiGetContextId", cupti.get_context_id);
+  find(handle, "cuptiGetStreamIdEx", cupti.get_stream_id);
   find(handle, "cuptiActivityEnableRuntimeApi", cupti.enable_runtime_api);
   find(handle, "cuptiActivityEnableDriverApi", cupti.enable_driver_api);
   find(handle, "cuptiActivityEnableAllSyncRecords", cupti.enable_all_sync_records);

@@ -32,6 +32,8 @@ struct CuptiLibrary {
   decltype(&::cuptiActivityGetNextRecord) get_next_record = nullptr;
   decltype(&::cuptiActivityGetNumDroppedRecords) get_dropped_records = nullptr;
   decltype(&::cuptiActivityFlushAll) flush_all = nullptr;
+  decltype(&::cuptiGetContextId) get_context_id = nullptr;
+  decltype(&::cuptiGetStreamIdEx) get_stream_id = nullptr;
   decltype(&::cuptiGetTimestamp) get_timestamp = nullptr;
   decltype(&::cuptiGetResultString) get_result_string = nullptr;
 

@@ -21,6 +21,8 @@ class HostEvents {
     kStart,  ///< begins a range that an end with its number ends, in any thread
     kEnd,
     kNameThread,  ///< number: the thread's id
+    kAllocator,   ///< name: the bytes of a hook::Event
+    kStreamMade,  ///< name: the bytes of a StreamMade
   };
   struct Event {
     Kind kind = Kind::kMark;

@@ -50,7 +50,9 @@ void HostRanges::add(const HostEvents::Event& event) {
         ended_.insert_or_assign(event.number, event.time);
       }
       break;
-    case Kind::kNameThread: break;
+    case Kind::kNameThread:
+    case Kind::kAllocator:
+    case Kind::kStreamMade: break;
   }
 }
 

@@ -39,8 +39,12 @@ void CUPTIAPI complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, st
   session_of_process()->pool().give_back(buffer, valid_bytes);
 }
 
-void CUPTIAPI on_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void*) {
-  if (Session* session = session_of_process()) session->on_event(domain, id);
+void CUPTIAPI on_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (Session* session = session_of_process()) session->on_event(domain, id, data);
+}
+
+void take_allocator_event(const hook::Event& event) noexcept {
+  if (Session* session = session_of_process()) session->on_allocator(event);
 }
 
 /// Where CUPTI hangs, CUDA may do so too as the program leaves it: a recorded program ends all the same, with its
@@ -95,7 +99,7 @@ Session* session_for_events() noexcept {
 
 bool start_session(const Options& options) {
   Session* session = make_session(options);
-  if (!session->start({request_buffer, complete_buffer, on_event})) return false;
+  if (!session->start({request_buffer, complete_buffer, on_event, take_allocator_event})) return false;
   on_exit(finish_at_exit, nullptr);  // as atexit, and tells the status
   return true;
 }

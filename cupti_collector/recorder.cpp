@@ -1,5 +1,8 @@
 #include "cupti_collector/recorder.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <limits>
 #include <utility>
 
 #include "cupti_collector/decode.hpp"
@@ -11,6 +14,17 @@ namespace {
 constexpr Nanoseconds kClockPeriod = kSecond;
 /// The rank stands first in a file and names its devices, so the first records wait so many rounds for them.
 constexpr std::int64_t kMostWaits = 10;
+/// How long an event may be on its way from a thread, with its time, to its ring.
+constexpr Nanoseconds kLatestEvent = 2 * kMillisecond;
+constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+
+template <class Value>
+std::optional<Value> from_bytes(std::string_view bytes) {
+  Value value;
+  if (bytes.size() != sizeof(value)) return std::nullopt;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
 
 /// Picks the devices out of the first buffers.
 class DeviceFacts : public RecordSink {
@@ -60,6 +74,7 @@ bool Recorder::open_file() {
   std::vector<trace::Device> devices;
   for (auto& [ordinal, device] : facts.devices) devices.push_back(std::move(device));
   file_.open(std::move(devices));
+  if (read_states_) file_.rows().leave_out_driver_memory();
   // A recording that began in the midst of the program has such a beginning as one that went on.
   if (stopped_at_) file_.rows().stopped(*stopped_at_);
   if (stopped_at_ && !is_stopped_) file_.rows().resumed();
@@ -91,10 +106,13 @@ void Recorder::stopped(Nanoseconds time) {
   stopped_at_ = time;
   flaws_.count(kStopped);
   if (file_.is_open()) file_.rows().stopped(time);
+  read_allocator_states();
+  allocator_gaps_.push_back({recording_time(), kNever});
 }
 
 void Recorder::resumed(Nanoseconds time) {
   ranges_.resumed(time);
+  if (!allocator_gaps_.empty() && allocator_gaps_.back().end == kNever) allocator_gaps_.back().end = time;
   if (std::exchange(is_stopped_, false) && file_.is_open()) file_.rows().resumed();
 }
 
@@ -114,14 +132,53 @@ void Recorder::write_early() {
     write_range(early.range);
   }
   for (const auto& [thread, name] : std::exchange(thread_names_, {})) file_.rows().name_thread(thread, name);
+  for (const StreamMade& stream : std::exchange(streams_made_, {})) file_.rows().stream_made(stream);
 }
 
 void Recorder::take_event(const HostEvents::Event& event) {
   if (event.kind == HostEvents::Kind::kNameThread) {
     thread_names_.insert_or_assign(event.number, std::string(event.name));
+  } else if (event.kind == HostEvents::Kind::kAllocator) {
+    if (const auto told = from_bytes<hook::Event>(event.name)) allocator_.add(event.thread, event.time, *told);
+  } else if (event.kind == HostEvents::Kind::kStreamMade) {
+    if (const auto made = from_bytes<StreamMade>(event.name)) streams_made_.push_back(*made);
   } else {
     ranges_.add(event);
   }
+}
+
+void Recorder::follow_allocator(std::string_view settings, bool is_whole, ReadStates read_states) {
+  allocator_.begin(settings, is_whole);
+  read_states_ = std::move(read_states);
+  if (file_.is_open()) file_.rows().leave_out_driver_memory();
+}
+
+void Recorder::write_allocator(Nanoseconds until) {
+  if (!file_.is_open()) return;
+  for (const AllocatorRow& row : allocator_.take(until)) {
+    const auto is_around = [&](const Interval& gap) { return gap.begin < row.time && row.time < gap.end; };
+    if (row.event.action == hook::Action::kSnapshot || std::ranges::any_of(allocator_gaps_, is_around)) continue;
+    file_.rows().allocator_event(row);
+    has_allocator_rows_ = true;
+    has_news_ = true;
+  }
+  for (trace::AllocatorState& state : std::exchange(states_, {})) file_.add_allocator_state(std::move(state));
+  if (const std::int64_t count = file_.rows().left_out_memory(); count > 0) flaws_.count(kDriverMemory, {}, count);
+}
+
+void Recorder::read_allocator_states() {
+  if (!read_states_) return;
+  write_events();
+  if (!has_allocator_rows_ && !allocator_.has_events()) return;
+  std::vector<trace::AllocatorState> states = read_states_();
+  write_events();
+  for (trace::AllocatorState& state : states) {
+    state.time = allocator_.snapshot_time(static_cast<std::int32_t>(state.device));
+    if (state.time) states_.push_back(std::move(state));
+  }
+  write_allocator(kNever);
+  has_allocator_rows_ = false;
+  has_news_ = true;
 }
 
 void Recorder::count_unmatched() {
@@ -158,6 +215,7 @@ void Recorder::collect(Nanoseconds now) {
   const bool has_file = held_.empty() ? file_.is_open() : open_file();
   if (has_file) write_buffers();
   write_events();
+  write_allocator(now - kLatestEvent);
   if (!has_news_) return;
   has_news_ = false;
   add_clocks(now);
@@ -180,6 +238,8 @@ void Recorder::close(Nanoseconds now) {
   collect(now);
   if (!file_.is_open() && early_.empty()) return;
   if (!file_.is_open()) file_.open({});
+  if (!is_stopped_) read_allocator_states();
+  write_allocator(kNever);
   const std::int64_t open = ranges_.end_all(now);
   if (open > 0) flaws_.count(kOpenRange, {}, open);
   write_early();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cupti_collector/allocator_log.hpp"
 #include "cupti_collector/buffer_pool.hpp"
 #include "cupti_collector/clock.hpp"
 #include "cupti_collector/cupti_library.hpp"
@@ -19,6 +20,10 @@ namespace interlace::collector {
 inline constexpr DiagnosticKind kBrokenBuffer{"record.broken_buffer", Severity::kDataLoss,
                                               "buffers of records that could not be read to their end",
                                               "the driver's profiler is at fault; report it with its version"};
+inline constexpr DiagnosticKind kDriverMemory{
+    "record.driver_memory", Severity::kInfo,
+    "device allocations of the driver that were left out, since PyTorch's allocator is recorded",
+    "none needed: its segments are there; memory of NCCL, cuBLAS and others is not"};
 inline constexpr DiagnosticKind kOldRecord{"record.old_record", Severity::kDataLoss,
                                            "records of a layout older than CUDA 12.0's",
                                            "record with the libcupti of CUDA 12.0 or newer (--cupti)"};
@@ -54,6 +59,11 @@ class Recorder {
   /// Ends the file, where there is one.
   void close(Nanoseconds now);
 
+  using ReadStates = std::function<std::vector<trace::AllocatorState>()>;
+  /// PyTorch's allocator is recorded from now on. settings: as of PYTORCH_CUDA_ALLOC_CONF; is_whole: no block was
+  /// handed out before; read_states: what it holds when asked, telling of that moment by an event.
+  void follow_allocator(std::string_view settings, bool is_whole, ReadStates read_states);
+
   /// To be told of each buffer that was written.
   void on_progress(std::function<void()> told) { progress_ = std::move(told); }
   [[nodiscard]] std::int64_t discarded_buffers() const { return discarded_; }
@@ -71,6 +81,8 @@ class Recorder {
   void take_event(const HostEvents::Event& event);
   void write_range(const NamedRange& range);
   void write_early();
+  void write_allocator(Nanoseconds until);
+  void read_allocator_states();
   void count_unmatched();
   void add_clocks(Nanoseconds now);
 
@@ -83,7 +95,13 @@ class Recorder {
   HostRanges ranges_;
   std::vector<EarlyRange> early_;
   std::map<std::int64_t, std::string> thread_names_;  ///< not written yet
-  std::int64_t unmatched_ = 0;                        ///< of the ranges' ends, counted already
+  std::vector<StreamMade> streams_made_;              ///< not written yet
+  AllocatorLog allocator_;
+  ReadStates read_states_;
+  std::vector<trace::AllocatorState> states_;  ///< not written yet
+  std::vector<Interval> allocator_gaps_;       ///< when it was not recorded
+  bool has_allocator_rows_ = false;            ///< since the last state
+  std::int64_t unmatched_ = 0;                 ///< of the ranges' ends, counted already
   ClockWatch clock_watch_;
   std::optional<Nanoseconds> last_clocks_;
   Diagnostics flaws_;

@@ -52,6 +52,11 @@ void RecordingFile::add_clock(trace::ClockSnapshot clocks) {
   writer_->add_clock(clocks);
 }
 
+void RecordingFile::add_allocator_state(trace::AllocatorState state) {
+  state.rank = rank_;
+  writer_->add_allocator_state(state);
+}
+
 void RecordingFile::add_diagnostics(const Diagnostics& diagnostics) { writer_->add_diagnostics(diagnostics); }
 
 void RecordingFile::add_ledger(Nanoseconds now, bool is_final) {

@@ -46,6 +46,7 @@ class RecordingFile {
   [[nodiscard]] TraceRows& rows() { return *rows_; }
   [[nodiscard]] LaunchLedger& ledger() { return ledger_; }
   void add_clock(trace::ClockSnapshot clocks);
+  void add_allocator_state(trace::AllocatorState state);
   void add_diagnostics(const Diagnostics& diagnostics);
   /// Writes all so far, and the account of it.
   void flush(Nanoseconds now);

@@ -95,6 +95,13 @@ struct StreamRecord {
   StreamFlag flag = StreamFlag::kUnknown;
 };
 
+/// A stream that the program made. No record says its handle: it comes from a callback.
+struct StreamMade {
+  std::uint32_t context = 0;
+  std::uint32_t stream = 0;
+  std::uint64_t handle = 0;  ///< cudaStream_t as a number
+};
+
 struct ContextRecord {
   std::uint32_t context = 0;
   std::uint32_t device = 0;

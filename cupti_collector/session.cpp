@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <utility>
 
@@ -65,6 +66,8 @@ bool Session::start(const CuptiCallbacks& callbacks) {
   file_.set_producer(producer_of(cupti_));
   recorder_.emplace(cupti_ ? &*cupti_ : nullptr, pool_, events_, file_);
   started_ = recording_time();
+  take_ = callbacks.allocator;
+  look_for_torch();
   // By steps, or by word, recording begins elsewhere.
   has_begun_ = !options_.plan.begins_off() || options_.plan.starts_off || !options_.plan.step_name.empty();
   if (options_.plan.begins_off()) {
@@ -104,7 +107,7 @@ bool Session::start_cupti(const CuptiCallbacks& callbacks) {
   activities_.emplace(*cupti_, options_.light, options_.whole_graphs);
   for (const std::string& refused : activities_->enable_places(options_.plan.begins_off()))
     note("not recorded: " + refused);
-  for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+  for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_STREAM_CREATED}) {
     cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id);
   }
   cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
@@ -265,8 +268,45 @@ void Session::abandon() noexcept {
   if (descriptor >= 0) close(descriptor);
 }
 
-void Session::on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  if (is_abandoned_ || !is_recording_) return;
+void Session::look_for_torch() {
+  // Its history fills most of a light recording, which is to cost as little as possible.
+  if (is_torch_settled_ || options_.light || take_ == nullptr) return;
+  looked_for_torch_ = recording_time();
+  const TorchAllocator::Presence presence = torch_.look(take_);
+  is_torch_settled_ = presence != TorchAllocator::Presence::kNone;
+  if (presence == TorchAllocator::Presence::kRefused) note("PyTorch's allocator is not recorded: " + torch_.why());
+  if (!torch_.is_recorded()) return;
+  std::string settings;
+  for (const char* variable : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): read as PyTorch does
+    if (const char* text = std::getenv(variable)) settings += text;
+  }
+  recorder_->follow_allocator(settings, presence == TorchAllocator::Presence::kWhole,
+                              [this] { return torch_.states(); });
+}
+
+void Session::on_allocator(const hook::Event& event) noexcept {
+  if (is_abandoned_.load(std::memory_order_relaxed)) return;
+  events_.add(HostEvents::Kind::kAllocator, {reinterpret_cast<const char*>(&event), sizeof(event)});
+}
+
+void Session::on_stream(const CUpti_ResourceData& made) noexcept {
+  if (cupti_->get_context_id == nullptr || cupti_->get_stream_id == nullptr) return;
+  StreamMade stream;
+  stream.handle = reinterpret_cast<std::uintptr_t>(made.resourceHandle.stream);
+  if (cupti_->get_context_id(made.context, &stream.context) != CUPTI_SUCCESS ||
+      cupti_->get_stream_id(made.context, made.resourceHandle.stream, 0, &stream.stream) != CUPTI_SUCCESS) {
+    return;
+  }
+  events_.add(HostEvents::Kind::kStreamMade, {reinterpret_cast<const char*>(&stream), sizeof(stream)});
+}
+
+void Session::on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (is_abandoned_) return;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_STREAM_CREATED && data != nullptr) {
+    on_stream(*static_cast<const CUpti_ResourceData*>(data));
+  }
+  if (!is_recording_) return;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
     // The records of a context go with it. The writer must not be waited for here: it may wait for this thread.
     fetch(0);
@@ -288,8 +328,8 @@ void Session::collect(bool is_last) {
     recorder_->discard();
     return;
   }
-  tell_switches();
   try {
+    tell_switches();
     if (is_last) {
       recorder_->close(recording_time());
     } else {
@@ -348,6 +388,8 @@ void Session::step(std::unique_lock<std::mutex>& lock) {
     fetch(0);
     last_fetch_ = now;
   }
+  constexpr Nanoseconds kLookPeriod = 250 * kMillisecond;
+  if (now - looked_for_torch_ >= kLookPeriod) look_for_torch();
   collect(false);
   end_draining(now);
   follow_plan(now);

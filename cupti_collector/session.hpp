@@ -20,15 +20,17 @@
 #include "cupti_collector/recorder.hpp"
 #include "cupti_collector/recording_file.hpp"
 #include "cupti_collector/step_counter.hpp"
+#include "cupti_collector/torch_allocator.hpp"
 
 namespace interlace::collector {
 
-/// Functions that CUPTI calls in threads of the program. They carry no pointer of ours, so whoever owns the process's
-/// session makes them and leads them to it.
+/// Functions that CUPTI and PyTorch call in threads of the program. They carry no pointer of ours, so whoever owns the
+/// process's session makes them and leads them to it.
 struct CuptiCallbacks {
   CUpti_BuffersCallbackRequestFunc request = nullptr;    ///< calls Session::pool().take
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;  ///< calls Session::pool().give_back
   CUpti_CallbackFunc event = nullptr;                    ///< calls Session::on_event
+  hook::Take allocator = nullptr;                        ///< calls Session::on_allocator
 };
 
 /// The recording of one process, from its first CUDA call to its end: subscribes to CUPTI, fetches records from a
@@ -59,10 +61,13 @@ class Session {
   void abandon() noexcept;
 
   [[nodiscard]] BufferPool& pool() { return pool_; }
-  void on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+  void on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
+  void on_allocator(const hook::Event& event) noexcept;
 
  private:
   bool start_cupti(const CuptiCallbacks& callbacks);
+  void look_for_torch();
+  void on_stream(const CUpti_ResourceData& made) noexcept;
   [[nodiscard]] bool subscribe(CUpti_CallbackFunc callback);
   void set_attributes();
   void set_on(bool is_on);
@@ -111,6 +116,10 @@ class Session {
   bool has_failed_ = false;
   std::thread thread_;
   // Of the writer alone.
+  TorchAllocator torch_;
+  hook::Take take_ = nullptr;
+  Nanoseconds looked_for_torch_ = 0;
+  bool is_torch_settled_ = false;
   Nanoseconds last_fetch_ = 0;
   Nanoseconds started_ = 0;
   std::optional<Nanoseconds> draining_since_;

@@ -14,6 +14,12 @@ using trace::SyncKind;
 
 constexpr unsigned kContextShift = 32;
 
+/// The least that PyTorch's allocator takes for a request.
+Bytes least_block(Bytes requested) {
+  constexpr Bytes kStep = 512;
+  return std::max(kStep, (requested + kStep - 1) / kStep * kStep);
+}
+
 MemorySpace space_of(MemoryClass memory) {
   switch (memory) {
     case MemoryClass::kPageable: return MemorySpace::kPageable;
@@ -66,7 +72,11 @@ std::optional<std::int64_t> to_signed(std::optional<std::uint64_t> value) {
 }  // namespace
 
 TraceRows::TraceRows(trace::IltWriter& writer, trace::RankId rank, Source source, LaunchLedger& ledger)
-    : writer_(writer), rank_(rank), source_(std::move(source)), ledger_(ledger) {}
+    : writer_(writer),
+      rank_(rank),
+      source_(std::move(source)),
+      ledger_(ledger),
+      memory_name_(writer.intern("[memory]")) {}
 
 const TraceRows::CachedCall& TraceRows::cached(ApiDomain domain, std::uint32_t function) {
   auto& calls = calls_[static_cast<std::size_t>(domain)];
@@ -101,6 +111,7 @@ trace::LaneId TraceRows::stream_lane(std::uint32_t device, StreamKey key) {
   const trace::LaneId lane = writer_.lane(trace::LaneKind::kStream, rank_, device, number);
   stream_lanes_.emplace(key, lane);
   if (const auto facts = streams_.find(key); facts != streams_.end()) describe_stream(lane, facts->second);
+  if (const auto handle = handles_.find(key); handle != handles_.end()) writer_.set_handle(lane, handle->second);
   learn_device(key.context, device);
   return lane;
 }
@@ -301,7 +312,73 @@ void TraceRows::on(const StreamRecord& stream) {
   if (const auto lane = stream_lanes_.find(key); lane != stream_lanes_.end()) describe_stream(lane->second, stream);
 }
 
-void TraceRows::on(const ContextRecord& context) { learn_device(context.context, context.device); }
+void TraceRows::on(const ContextRecord& context) {
+  first_context_.try_emplace(context.device, context);
+  stream_made({context.context, context.null_stream, 0});
+  learn_device(context.context, context.device);
+}
+
+void TraceRows::stream_made(const StreamMade& stream) {
+  const StreamKey key{stream.context, stream.stream};
+  handles_.insert_or_assign(key, stream.handle);
+  stream_of_handle_.insert_or_assign({stream.context, stream.handle}, key);
+  if (const auto lane = stream_lanes_.find(key); lane != stream_lanes_.end()) {
+    writer_.set_handle(lane->second, stream.handle);
+  }
+}
+
+std::optional<trace::LaneId> TraceRows::lane_of_handle(std::uint32_t device, std::uint64_t handle) {
+  const auto context = first_context_.find(device);
+  if (context == first_context_.end()) return std::nullopt;
+  constexpr std::uint64_t kLegacyStream = 1;  // cudaStreamLegacy is the default stream by another name
+  const auto stream =
+      stream_of_handle_.find({context->second.context, handle == kLegacyStream ? std::uint64_t{0} : handle});
+  if (stream == stream_of_handle_.end()) return std::nullopt;
+  return stream_lane(device, stream->second);
+}
+
+void TraceRows::allocator_event(const AllocatorRow& row) {
+  using enum trace::AllocationAction;
+  const hook::Event& event = row.event;
+  trace::AllocationDetail detail;
+  detail.address = event.address;
+  detail.bytes = static_cast<Bytes>(event.bytes);
+  bool is_of_block = false;
+  switch (event.action) {
+    case hook::Action::kAlloc:
+      detail.action = kAlloc;
+      is_of_block = true;
+      break;
+    case hook::Action::kFreeRequested:
+      detail.action = kFreeRequested;
+      is_of_block = true;
+      break;
+    case hook::Action::kFreeCompleted:
+      detail.action = kFreeCompleted;
+      is_of_block = true;
+      break;
+    case hook::Action::kSegmentAlloc: detail.action = kSegmentAlloc; break;
+    case hook::Action::kSegmentFree: detail.action = kSegmentFree; break;
+    case hook::Action::kSegmentMap: detail.action = kSegmentMap; break;
+    case hook::Action::kSegmentUnmap: detail.action = kSegmentUnmap; break;
+    case hook::Action::kOutOfMemory: detail.action = kOutOfMemory; break;
+    case hook::Action::kRecordStream: detail.action = kRecordStream; break;
+    case hook::Action::kSnapshot: return;
+  }
+  if (is_of_block) {
+    detail.requested = detail.bytes;
+    detail.bytes = row.block.value_or(least_block(detail.bytes));
+    detail.knows_block = row.block.has_value();
+  } else if (detail.action == kRecordStream) {
+    detail.bytes = row.block.value_or(0);
+    detail.knows_block = row.block.has_value();
+  }
+  detail.total_allocated = row.allocated;
+  detail.total_reserved = row.reserved;
+  detail.stream_handle = event.stream;
+  if (event.device >= 0) detail.stream = lane_of_handle(static_cast<std::uint32_t>(event.device), event.stream);
+  writer_.add_allocation({.lane = thread_lane(row.thread), .name = memory_name_, .start = row.time}, detail);
+}
 
 void TraceRows::on(const DeviceRecord&) {}  // stands in the rank, which is written first
 
@@ -318,6 +395,11 @@ void TraceRows::on(const AllocationRecord& allocation) {
 void TraceRows::write_memory(bool all) {
   for (const DriverMemory::Event& event : memory_.take(all)) {
     const AllocationRecord& record = event.record;
+    const bool is_on_host = record.memory == MemoryClass::kPageable || record.memory == MemoryClass::kPinned;
+    if (has_allocator_ && !is_on_host) {
+      ++left_out_memory_;
+      continue;
+    }
     using enum trace::AllocationAction;
     trace::AllocationDetail detail;
     // Memory of the driver itself is to the program's allocator a segment; that of the driver's pools, a block.
@@ -330,10 +412,10 @@ void TraceRows::write_memory(bool all) {
     detail.address = record.address;
     detail.bytes = std::max<Bytes>(0, record.bytes);
     detail.total_reserved = event.total;
-    detail.on_device = record.memory != MemoryClass::kPageable && record.memory != MemoryClass::kPinned;
+    detail.on_device = !is_on_host;
     const trace::LaneId lane = thread_lane(event.thread.value_or(source_.process));
-    writer_.add_allocation(
-        {.lane = lane, .name = writer_.intern("[memory]"), .start = static_cast<Nanoseconds>(record.time)}, detail);
+    writer_.add_allocation({.lane = lane, .name = memory_name_, .start = static_cast<Nanoseconds>(record.time)},
+                           detail);
   }
 }
 

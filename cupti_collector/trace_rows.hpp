@@ -6,9 +6,11 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "cupti_collector/allocator_log.hpp"
 #include "cupti_collector/calls.hpp"
 #include "cupti_collector/capture_watch.hpp"
 #include "cupti_collector/correlation.hpp"
@@ -53,6 +55,15 @@ class TraceRows : public RecordSink {
 
   void name_thread(std::int64_t thread, std::string_view name);
 
+  void stream_made(const StreamMade& stream);
+  /// One event of PyTorch's allocator.
+  void allocator_event(const AllocatorRow& row);
+  /// From here on what the driver hands out on devices is no row: PyTorch's allocator has it for its segments, and
+  /// other memory is not its.
+  void leave_out_driver_memory() { has_allocator_ = true; }
+  /// So many events of the driver were left out since the last call.
+  [[nodiscard]] std::int64_t left_out_memory() { return std::exchange(left_out_memory_, 0); }
+
   /// Recording stopped or went on at this time. Work around such times may be of launches that are left out.
   void stopped(Nanoseconds time);
   void resumed();
@@ -87,6 +98,8 @@ class TraceRows : public RecordSink {
   /// Tells the ledger of launches and captures.
   void account(const CallRecord& call, CallRole role, std::int64_t correlation);
   void write_memory(bool all);
+  /// The lane of the stream that has this handle on the device; none where it is not known.
+  [[nodiscard]] std::optional<trace::LaneId> lane_of_handle(std::uint32_t device, std::uint64_t handle);
   /// Whether the work waits for its call: then it is kept until `settle`.
   template <class Record>
   [[nodiscard]] bool has_to_wait(const Record& record);
@@ -115,6 +128,9 @@ class TraceRows : public RecordSink {
   std::int64_t rounds_ = 0;
   std::int64_t edge_ends_ = 0;  ///< in which round
   DriverMemory memory_;
+  bool has_allocator_ = false;
+  std::int64_t left_out_memory_ = 0;
+  trace::StringId memory_name_;
   KernelNames kernel_names_;
   std::map<std::uint32_t, trace::StringId> copy_names_;
   std::array<std::vector<std::optional<CachedCall>>, 2> calls_;  ///< by domain and function
@@ -124,6 +140,9 @@ class TraceRows : public RecordSink {
   std::map<std::uint32_t, std::uint32_t> device_of_context_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> context_of_number_;  ///< (device, stream) taken by
   std::vector<WaitingFact> waiting_;
+  std::map<StreamKey, std::uint64_t> handles_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, StreamKey> stream_of_handle_;  ///< by context and handle
+  std::map<std::uint32_t, ContextRecord> first_context_;                           ///< by device
 };
 
 }  // namespace interlace::collector

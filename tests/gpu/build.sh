@@ -21,7 +21,9 @@ g++ -x c++ -O2 -std=c++17 -shared -fPIC -I"$cuda/include" -I"$cuda/extras/CUPTI/
 for program in interlace interlace-record; do
   strip -o "$out/bin/$program" "$built/bin/$program"
 done
-strip -o "$out/lib/libinterlace_collector.so" "$built/lib/libinterlace_collector.so"
+for library in libinterlace_collector.so libinterlace_torch_allocator.so; do
+  [ ! -e "$built/lib/$library" ] || strip -o "$out/lib/$library" "$built/lib/$library"
+done
 # Libraries of this system that another may lack.
 for library in $(ldd "$built/bin/interlace" "$built/lib/libinterlace_collector.so" | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p' |
   sort -u | grep -E 'libzstd|libdeflate|libfmt|libsimdjson|libtbb'); do

@@ -208,7 +208,17 @@ std::uint32_t fake_cuda_get_device() {
   return correlation;
 }
 
+std::uint64_t fake_cuda_stream_handle(std::uint32_t stream) {
+  return stream == kNullStream ? 0 : kFirstHandle + stream;
+}
+
 void fake_cuda_create_stream(std::uint32_t stream, std::int32_t priority) {
+  const bool is_wanted = fake().callbacks.count({CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED}) > 0;
+  if (is_wanted) {
+    CUpti_ResourceData made{};
+    made.resourceHandle.stream = reinterpret_cast<CUstream>(fake_cuda_stream_handle(stream));
+    fake().callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, &made);
+  }
   const Lock lock;
   if (!is_on(CUPTI_ACTIVITY_KIND_STREAM)) return;
   CUpti_ActivityStream record{};

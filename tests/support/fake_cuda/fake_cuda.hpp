@@ -39,6 +39,8 @@ std::uint32_t fake_cuda_synchronize();
 /// A call that the collector mutes where it can.
 std::uint32_t fake_cuda_get_device();
 void fake_cuda_create_stream(std::uint32_t stream, std::int32_t priority);
+/// cudaStream_t of a stream as a number; 0 of the default stream, 7.
+std::uint64_t fake_cuda_stream_handle(std::uint32_t stream);
 void fake_cuda_destroy_context();
 
 /// The correlation that the next call gets.

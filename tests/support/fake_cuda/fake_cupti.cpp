@@ -87,6 +87,17 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, 
   return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiGetContextId(CUcontext, std::uint32_t* id) {
+  *id = kContext;
+  return unless_no_driver();
+}
+
+CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, std::uint8_t, std::uint32_t* id) {
+  const auto handle = reinterpret_cast<std::uintptr_t>(stream);
+  *id = handle == 0 ? kNullStream : static_cast<std::uint32_t>(handle - kFirstHandle);
+  return unless_no_driver();
+}
+
 CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute, std::size_t*, void*) { return unless_no_driver(); }
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType) { return unless_no_driver(); }
 CUptiResult cuptiActivityEnableAllSyncRecords(std::uint8_t) { return unless_no_driver(); }

@@ -22,6 +22,7 @@ namespace interlace::testing::fake_cuda {
 
 inline constexpr std::uint32_t kContext = 1;
 inline constexpr std::uint32_t kNullStream = 7;
+inline constexpr std::uint64_t kFirstHandle = 0x5500'0000;
 inline constexpr CUpti_CallbackId kLaunchCall = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
 inline constexpr CUpti_CallbackId kGraphCall = CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000;
 inline constexpr CUpti_CallbackId kBeginCaptureCall = CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginCapture_v10000;

@@ -57,19 +57,25 @@ struct ReadBack {
   }
 };
 
-/// Runs `[environment] interlace-record [options] -- fake_program [scenario]` as a shell does. `exec` replaces the
-/// shell, so that the status is the program's own.
-inline Recorded record(const std::string& scenario, const std::string& options = {},
-                       const std::string& environment = {}) {
+/// Runs `[environment] interlace-record [options] -- program` as a shell does. `exec` replaces the shell, so that the
+/// status is the program's own.
+inline Recorded record_program(const std::string& program, const std::string& options = {},
+                               const std::string& environment = {}) {
   Recorded run{std::make_unique<testing::TemporaryFolder>(), 0, {}, {}};
   const std::string base = run.folder->path().string();
   const std::string command = "exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " + environment +
-                              " " INTERLACE_RECORD_BINARY " --out " + base + "/trace " + options +
-                              " -- " FAKE_PROGRAM " " + scenario + " >" + base + "/out 2>" + base + "/err";
+                              " " INTERLACE_RECORD_BINARY " --out " + base + "/trace " + options + " -- " + program +
+                              " >" + base + "/out 2>" + base + "/err";
   run.status = std::system(command.c_str());
   run.out = text_of(base + "/out");
   run.err = text_of(base + "/err");
   return run;
+}
+
+/// The same of a scenario of fake_program.
+inline Recorded record(const std::string& scenario, const std::string& options = {},
+                       const std::string& environment = {}) {
+  return record_program(FAKE_PROGRAM " " + scenario, options, environment);
 }
 
 }  // namespace interlace::collector

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cupti_collector/allocator_hook/interface.hpp"
+#include "cupti_collector/block_book.hpp"
+#include "simulator/base/units.hpp"
+
+namespace interlace::collector {
+
+/// One event of PyTorch's allocator with what follows from all before it.
+struct AllocatorRow {
+  std::int64_t thread = 0;
+  Nanoseconds time = 0;
+  hook::Event event;
+  std::optional<Bytes> block;      ///< size of the block
+  std::optional<Bytes> allocated;  ///< by the device's allocator, after the event
+  std::optional<Bytes> reserved;
+};
+
+/// Puts the events of all threads in the order of the allocator's lock, which is that of their times, and follows its
+/// blocks.
+class AllocatorLog {
+ public:
+  /// settings: as of PYTORCH_CUDA_ALLOC_CONF. is_whole: no block was handed out before the first event.
+  void begin(std::string_view settings, bool is_whole);
+  void add(std::int64_t thread, Nanoseconds time, const hook::Event& event);
+  /// Whether events wait that are not just the reading of a state.
+  [[nodiscard]] bool has_events() const;
+  /// The events before `until`. Later ones wait: threads are read one after another, so that an earlier event of
+  /// another thread may still come.
+  [[nodiscard]] std::vector<AllocatorRow> take(Nanoseconds until);
+  /// When the state of the device was read last.
+  [[nodiscard]] std::optional<Nanoseconds> snapshot_time(std::int32_t device) const;
+
+ private:
+  void follow(AllocatorRow& row);
+
+  BlockBook::Settings settings_;
+  bool is_whole_ = false;
+  std::map<std::int32_t, BlockBook> books_;
+  std::map<std::int32_t, Nanoseconds> snapshots_;
+  std::vector<AllocatorRow> waiting_;
+};
+
+}  // namespace interlace::collector
