@@ -55,14 +55,26 @@ std::optional<allocator::Action> as_model(AllocationAction action) {
   return std::nullopt;
 }
 
-/// The entries of the allocator's history that lie in the recording, in order.
-std::vector<allocator::TraceEntry> history_of(const trace::Trace& trace, trace::RankId rank,
+/// The state that the steps led to.
+const trace::AllocatorState* state_behind(const trace::Trace& trace, trace::RankId rank, Nanoseconds end) {
+  const trace::AllocatorState* last = nullptr;
+  for (const trace::AllocatorState& state : trace.allocator_states()) {
+    if (state.rank != rank) continue;
+    last = &state;
+    if (!state.time || *state.time >= end) break;
+  }
+  return last;
+}
+
+/// The entries of the allocator's history between these times, in order.
+std::vector<allocator::TraceEntry> history_of(const trace::Trace& trace, trace::RankId rank, Nanoseconds from,
                                               std::optional<Nanoseconds> until) {
   std::vector<allocator::TraceEntry> history;
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const trace::OperationId op{i};
     const trace::AllocationDetail* detail = trace.allocation(op);
     if (detail == nullptr || !detail->on_device || trace.rank_of(op) != rank) continue;
+    if (trace.start(op) < from) continue;
     if (until && trace.start(op) > *until) break;
     const auto action = as_model(detail->action);
     if (!action) continue;
@@ -92,12 +104,11 @@ std::unordered_set<allocator::Address> given_back(const std::vector<allocator::T
 }  // namespace
 
 std::optional<std::vector<Bytes>> persistent_blocks(const trace::Trace& trace, trace::RankId rank,
-                                                    Diagnostics& diagnostics) {
-  const auto states = trace.allocator_states();
-  const auto recorded = std::ranges::find(states, rank, &trace::AllocatorState::rank);
-  if (recorded == states.end()) return std::nullopt;
+                                                    Interval steps, Diagnostics& diagnostics) {
+  const trace::AllocatorState* recorded = state_behind(trace, rank, steps.end);
+  if (recorded == nullptr) return std::nullopt;
   const std::string& source = trace.ranks()[rank.index()].source;
-  const std::vector<allocator::TraceEntry> history = history_of(trace, rank, recorded->time);
+  const std::vector<allocator::TraceEntry> history = history_of(trace, rank, steps.begin, recorded->time);
   const allocator::Configuration configuration =
       allocator::parse_configuration(recorded->settings, source, diagnostics);
   const allocator::AllocatorState before =

@@ -4,15 +4,17 @@
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
+#include "simulator/base/interval.hpp"
 #include "simulator/base/units.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::memory {
 
-/// The blocks of a rank that are there before the first recorded event and never given back: parameters, optimizer
-/// state, workspaces. By address, as asked for. From a recorded state of the allocator, played back to the start; none
+/// The blocks of a rank that are there when these steps begin and not given back while they are recorded: parameters,
+/// optimizer state, workspaces. By address, as asked for. From the first recorded state of the allocator behind the
+/// steps (else the last there is), played back to where they begin, since a recording may hold all of a program; none
 /// where the recording has no state. Counts as allocator::rewind does.
 [[nodiscard]] std::optional<std::vector<Bytes>> persistent_blocks(const trace::Trace& trace, trace::RankId rank,
-                                                                  Diagnostics& diagnostics);
+                                                                  Interval steps, Diagnostics& diagnostics);
 
 }  // namespace interlace::memory

@@ -187,7 +187,9 @@ RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut&
   for (const stages::Iteration& iteration : cut.iterations) pairing.iteration(iteration);
   if (cut.closing) pairing.closing(*cut.closing);
   RecordedMemory memory = pairing.finish(diagnostics);
-  if (auto persistent = persistent_blocks(trace, cut.rank, diagnostics)) memory.persistent = std::move(*persistent);
+  if (cut.iterations.empty()) return memory;
+  const Interval steps{cut.iterations.front().host.begin, cut.iterations.back().host.end};
+  if (auto persistent = persistent_blocks(trace, cut.rank, steps, diagnostics)) memory.persistent = std::move(*persistent);
   return memory;
 }
 
