@@ -20,9 +20,11 @@ class HostEvents {
     kPop,
     kStart,  ///< begins a range that an end with its number ends, in any thread
     kEnd,
-    kNameThread,  ///< number: the thread's id
-    kAllocator,   ///< name: the bytes of a hook::Event
-    kStreamMade,  ///< name: the bytes of a StreamMade
+    kNameThread,    ///< number: the thread's id
+    kAllocator,     ///< name: the bytes of a hook::Event
+    kStreamMade,    ///< name: the bytes of a StreamMade
+    kCommunicator,  ///< name: the bytes of a NcclCommunicator
+    kNcclTask,      ///< name: the bytes of a NcclTask
   };
   struct Event {
     Kind kind = Kind::kMark;

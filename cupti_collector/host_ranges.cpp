@@ -52,7 +52,9 @@ void HostRanges::add(const HostEvents::Event& event) {
       break;
     case Kind::kNameThread:
     case Kind::kAllocator:
-    case Kind::kStreamMade: break;
+    case Kind::kStreamMade:
+    case Kind::kCommunicator:
+    case Kind::kNcclTask: break;
   }
 }
 

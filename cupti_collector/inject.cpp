@@ -1,4 +1,6 @@
 // What the CUDA driver and the programs that mark their work call: C functions of libinterlace_collector.so.
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <exception>
 
@@ -13,6 +15,16 @@ using interlace::collector::Options;
 using interlace::collector::Session;
 
 constexpr std::chrono::milliseconds kLongestFlush{500};
+
+/// Where the program has no other plugin, this library is NCCL's profiler plugin: it has to be named before the first
+/// communicator is made.
+void become_nccl_plugin() {
+  Dl_info where{};
+  if (dladdr(reinterpret_cast<const void*>(&InitializeInjection), &where) == 0 || where.dli_fname == nullptr) return;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that starts recording does so before its threads use the
+  // environment
+  setenv("NCCL_PROFILER_PLUGIN", where.dli_fname, 0);
+}
 
 }  // namespace
 
@@ -42,6 +54,7 @@ int interlace_collector_start(const char* folder) {
     }
     Options options = interlace::collector::options_of_environment().value_or(Options{});
     if (folder != nullptr && *folder != '\0') options.folder = folder;
+    become_nccl_plugin();
     return !options.folder.empty() && interlace::collector::start_session(options) ? 1 : 0;
   } catch (const std::exception&) {
     return 0;

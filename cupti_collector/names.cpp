@@ -72,9 +72,26 @@ std::string overhead_name(std::uint32_t kind) {
   return kind == 1 ? "Driver compiler" : "Profiler overhead " + std::to_string(kind);
 }
 
-bool is_collective_kernel(std::string_view name) {
+std::optional<trace::CollectiveFunction> collective_of_kernel(std::string_view name) {
+  using enum trace::CollectiveFunction;
   if (name.starts_with("void ")) name.remove_prefix(5);
-  return name.starts_with("nccl");
+  if (!name.starts_with("nccl")) return std::nullopt;
+  name = name.substr(0, name.find('('));
+  // In this order: "ReduceScatter" holds "Reduce" and "Scatter", "AllGather" holds "Gather".
+  static constexpr std::array<std::pair<std::string_view, trace::CollectiveFunction>, 9> kFunctions{
+      {{"AlltoAll", kAllToAll},
+       {"ReduceScatter", kReduceScatter},
+       {"AllReduce", kAllReduce},
+       {"AllGather", kAllGather},
+       {"Broadcast", kBroadcast},
+       {"SendRecv", kSendRecv},
+       {"Reduce", kReduce},
+       {"Gather", kGather},
+       {"Scatter", kScatter}}};
+  for (const auto& [part, function] : kFunctions) {
+    if (name.find(part) != std::string_view::npos) return function;
+  }
+  return kUnknown;
 }
 
 const KernelNames::Known& KernelNames::find(const char* name, trace::IltWriter& writer) {
@@ -83,7 +100,7 @@ const KernelNames::Known& KernelNames::find(const char* name, trace::IltWriter& 
   if (known != known_.end() && known->second.mangled == text) return known->second;
   if (known_.size() >= kMostAddresses) known_.clear();
   const std::string plain = demangled(name);
-  Known entry{std::string(text), writer.intern(plain), is_collective_kernel(plain)};
+  Known entry{std::string(text), writer.intern(plain), collective_of_kernel(plain)};
   return known_.insert_or_assign(name, std::move(entry)).first->second;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,8 +16,9 @@ namespace interlace::collector {
 [[nodiscard]] std::string copy_name(const CopyRecord& copy);
 /// Of CUPTI_ACTIVITY_KIND_OVERHEAD.
 [[nodiscard]] std::string overhead_name(std::uint32_t kind);
-/// Whether the kernel, by its plain name, is one of a collective library.
-[[nodiscard]] bool is_collective_kernel(std::string_view name);
+/// What a kernel of NCCL does, by its plain name ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)"); none where it is no
+/// kernel of NCCL.
+[[nodiscard]] std::optional<trace::CollectiveFunction> collective_of_kernel(std::string_view name);
 
 /// Kernel names by CUPTI's pointer to them. A module that is unloaded may leave its memory to another name, so the text
 /// is compared as well.
@@ -25,7 +27,7 @@ class KernelNames {
   struct Known {
     std::string mangled;
     trace::StringId id;
-    bool is_collective = false;
+    std::optional<trace::CollectiveFunction> function;  ///< of a collective; none: it is another kernel
   };
   /// The name, put into the file where it is new. name may be null.
   [[nodiscard]] const Known& find(const char* name, trace::IltWriter& writer);

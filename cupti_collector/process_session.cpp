@@ -44,7 +44,9 @@ void CUPTIAPI on_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, 
 }
 
 void take_allocator_event(const hook::Event& event) noexcept {
-  if (Session* session = session_of_process()) session->on_allocator(event);
+  if (Session* session = session_of_process()) {
+    session->add_payload(HostEvents::Kind::kAllocator, &event, sizeof(event));
+  }
 }
 
 /// Where CUPTI hangs, CUDA may do so too as the program leaves it: a recorded program ends all the same, with its

@@ -92,12 +92,18 @@ void Recorder::write_buffers() {
   }
   held_.clear();
   file_.rows().settle();
+  count_undescribed();
   if (cupti_ == nullptr) return;
   std::size_t dropped = 0;
   if (cupti_->get_dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {
     file_.ledger().dropped(static_cast<std::int64_t>(dropped));
     has_news_ = true;
   }
+}
+
+void Recorder::count_undescribed() {
+  const std::int64_t count = file_.rows().undescribed_collectives();
+  if (count > 0) flaws_.count(kUndescribedCollective, {}, count);
 }
 
 void Recorder::stopped(Nanoseconds time) {
@@ -133,6 +139,9 @@ void Recorder::write_early() {
   }
   for (const auto& [thread, name] : std::exchange(thread_names_, {})) file_.rows().name_thread(thread, name);
   for (const StreamMade& stream : std::exchange(streams_made_, {})) file_.rows().stream_made(stream);
+  for (const NcclCommunicator& communicator : std::exchange(communicators_, {}))
+    file_.rows().communicator(communicator);
+  for (const TaskOfThread& one : std::exchange(nccl_tasks_, {})) file_.rows().nccl_task(one.thread, one.time, one.task);
 }
 
 void Recorder::take_event(const HostEvents::Event& event) {
@@ -142,6 +151,10 @@ void Recorder::take_event(const HostEvents::Event& event) {
     if (const auto told = from_bytes<hook::Event>(event.name)) allocator_.add(event.thread, event.time, *told);
   } else if (event.kind == HostEvents::Kind::kStreamMade) {
     if (const auto made = from_bytes<StreamMade>(event.name)) streams_made_.push_back(*made);
+  } else if (event.kind == HostEvents::Kind::kCommunicator) {
+    if (const auto made = from_bytes<NcclCommunicator>(event.name)) communicators_.push_back(*made);
+  } else if (event.kind == HostEvents::Kind::kNcclTask) {
+    if (const auto task = from_bytes<NcclTask>(event.name)) nccl_tasks_.push_back({event.thread, event.time, *task});
   } else {
     ranges_.add(event);
   }
@@ -212,9 +225,13 @@ void Recorder::add_clocks(Nanoseconds now) {
 void Recorder::collect(Nanoseconds now) {
   std::vector<BufferPool::Full> drained = pool_.drain();
   held_.insert(held_.end(), drained.begin(), drained.end());
-  const bool has_file = held_.empty() ? file_.is_open() : open_file();
-  if (has_file) write_buffers();
+  // What NCCL says of kernels is to be known when they come.
   write_events();
+  const bool has_file = held_.empty() ? file_.is_open() : open_file();
+  if (has_file) {
+    write_early();
+    write_buffers();
+  }
   write_allocator(now - kLatestEvent);
   if (!has_news_) return;
   has_news_ = false;

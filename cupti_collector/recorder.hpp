@@ -38,6 +38,10 @@ inline constexpr DiagnosticKind kOpenRange{"record.open_range", Severity::kInfo,
                                            "none needed"};
 inline constexpr DiagnosticKind kStopped{"record.stopped", Severity::kInfo, "times that recording was stopped",
                                          "what the program did meanwhile is not in the recording"};
+inline constexpr DiagnosticKind kUndescribedCollective{
+    "record.undescribed_collective", Severity::kWarning,
+    "kernels of NCCL of which its profiler interface told nothing: their bytes and ranks are not known",
+    "leave NCCL_PROFILER_PLUGIN to interlace record; NCCL 2.23 or newer tells, but not of what CUDA graphs launch"};
 inline constexpr DiagnosticKind kUnmatchedPop{"record.unmatched_pop", Severity::kInfo,
                                               "ends of ranges that began before the recording, or never",
                                               "none needed where recording began later"};
@@ -84,6 +88,7 @@ class Recorder {
   void write_allocator(Nanoseconds until);
   void read_allocator_states();
   void count_unmatched();
+  void count_undescribed();
   void add_clocks(Nanoseconds now);
 
   const CuptiLibrary* cupti_;
@@ -95,7 +100,14 @@ class Recorder {
   HostRanges ranges_;
   std::vector<EarlyRange> early_;
   std::map<std::int64_t, std::string> thread_names_;  ///< not written yet
-  std::vector<StreamMade> streams_made_;              ///< not written yet
+  std::vector<NcclCommunicator> communicators_;       ///< not written yet
+  struct TaskOfThread {
+    std::int64_t thread = 0;
+    Nanoseconds time = 0;
+    NcclTask task;
+  };
+  std::vector<TaskOfThread> nccl_tasks_;  ///< not written yet
+  std::vector<StreamMade> streams_made_;  ///< not written yet
   AllocatorLog allocator_;
   ReadStates read_states_;
   std::vector<trace::AllocatorState> states_;  ///< not written yet

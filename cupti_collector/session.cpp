@@ -285,9 +285,9 @@ void Session::look_for_torch() {
                               [this] { return torch_.states(); });
 }
 
-void Session::on_allocator(const hook::Event& event) noexcept {
+void Session::add_payload(HostEvents::Kind kind, const void* payload, std::size_t bytes) noexcept {
   if (is_abandoned_.load(std::memory_order_relaxed)) return;
-  events_.add(HostEvents::Kind::kAllocator, {reinterpret_cast<const char*>(&event), sizeof(event)});
+  events_.add(kind, {static_cast<const char*>(payload), bytes});
 }
 
 void Session::on_stream(const CUpti_ResourceData& made) noexcept {
@@ -298,7 +298,7 @@ void Session::on_stream(const CUpti_ResourceData& made) noexcept {
       cupti_->get_stream_id(made.context, made.resourceHandle.stream, 0, &stream.stream) != CUPTI_SUCCESS) {
     return;
   }
-  events_.add(HostEvents::Kind::kStreamMade, {reinterpret_cast<const char*>(&stream), sizeof(stream)});
+  add_payload(HostEvents::Kind::kStreamMade, &stream, sizeof(stream));
 }
 
 void Session::on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {

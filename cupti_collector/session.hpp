@@ -30,7 +30,7 @@ struct CuptiCallbacks {
   CUpti_BuffersCallbackRequestFunc request = nullptr;    ///< calls Session::pool().take
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;  ///< calls Session::pool().give_back
   CUpti_CallbackFunc event = nullptr;                    ///< calls Session::on_event
-  hook::Take allocator = nullptr;                        ///< calls Session::on_allocator
+  hook::Take allocator = nullptr;                        ///< calls Session::add_payload
 };
 
 /// The recording of one process, from its first CUDA call to its end: subscribes to CUPTI, fetches records from a
@@ -62,7 +62,8 @@ class Session {
 
   [[nodiscard]] BufferPool& pool() { return pool_; }
   void on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
-  void on_allocator(const hook::Event& event) noexcept;
+  /// Hands data to the writer: the bytes that the kind is said to have. Any thread.
+  void add_payload(HostEvents::Kind kind, const void* payload, std::size_t bytes) noexcept;
 
  private:
   bool start_cupti(const CuptiCallbacks& callbacks);

@@ -202,23 +202,72 @@ std::optional<trace::IltWriter::Common> TraceRows::device_work(const Record& rec
   return common;
 }
 
-void TraceRows::on(const KernelRecord& kernel) {
-  if (has_to_wait(kernel)) return;
-  auto common = device_work(kernel);
-  if (!common) return;
-  const KernelNames::Known& name = kernel_names_.find(kernel.name, writer_);
-  common->name = name.id;
+namespace {
+
+trace::KernelDetail detail_of(const KernelRecord& kernel) {
   trace::KernelDetail detail;
   detail.grid = kernel.grid;
   detail.block = kernel.block;
   detail.registers_per_thread = kernel.registers;
   detail.shared_memory = kernel.shared_bytes;
   detail.graph_node = to_signed(kernel.graph_node);
-  if (name.is_collective) {
-    writer_.add_collective(*common, detail, std::nullopt);
-  } else {
-    writer_.add_kernel(*common, detail);
+  return detail;
+}
+
+}  // namespace
+
+void TraceRows::on(const KernelRecord& kernel) {
+  if (has_to_wait(kernel)) return;
+  const KernelNames::Known& name = kernel_names_.find(kernel.name, writer_);
+  if (name.function) {
+    WaitingCollective collective{kernel, name.id, *name.function, rounds_};
+    // NCCL says nothing of what a graph launches.
+    if (collectives_.is_used() && !kernel.graph_node) {
+      waiting_collectives_.push_back(collective);
+    } else {
+      write_collective(collective, std::nullopt);
+    }
+    return;
   }
+  auto common = device_work(kernel);
+  if (!common) return;
+  common->name = name.id;
+  writer_.add_kernel(*common, detail_of(kernel));
+}
+
+void TraceRows::write_collective(const WaitingCollective& waiting, const std::optional<CollectiveFacts>& facts) {
+  auto common = device_work(waiting.kernel);
+  if (!common) return;
+  common->name = waiting.name;
+  trace::CollectiveDetail detail;
+  if (facts) {
+    detail.function = facts->function;
+    detail.name = writer_.intern(facts->name);
+    detail.dtype = writer_.intern(facts->dtype);
+    detail.group = writer_.intern(facts->group);
+    detail.in_elements = facts->in_elements;
+    detail.out_elements = facts->out_elements;
+    detail.group_size = facts->group_size;
+    detail.sequence = facts->sequence;
+    detail.element_bytes = facts->element_bytes;
+  } else {
+    detail.function = waiting.function;
+    detail.name = detail.dtype = detail.group = writer_.intern("");
+    ++undescribed_;
+  }
+  writer_.add_collective(*common, detail_of(waiting.kernel), detail);
+}
+
+void TraceRows::settle_collectives(bool all) {
+  constexpr std::int64_t kMostRounds = 50;
+  constexpr int kLastRounds = 8;
+  for (int i = 0; i < (all ? kLastRounds : 1); ++i) collectives_.settle();
+  std::erase_if(waiting_collectives_, [&](const WaitingCollective& waiting) {
+    const auto facts = collectives_.take(correlations_.widen(waiting.kernel.correlation));
+    if (!facts && !all && rounds_ - waiting.round < kMostRounds) return false;
+    write_collective(waiting, facts);
+    return true;
+  });
 }
 
 void TraceRows::on(const CopyRecord& copy) {
@@ -271,6 +320,11 @@ void TraceRows::on(const CallRecord& call) {
   account(call, known.role, correlation);
   if (!first_call_ || correlation < *first_call_) first_call_ = correlation;
   if (known.role == CallRole::kMemory) memory_.call(correlation, call.thread);
+  if (collectives_.is_used()) {
+    const auto end = static_cast<Nanoseconds>(call.end);
+    if (succeeded && known.role == CallRole::kLaunch) collectives_.launch(call.thread, end, correlation);
+    collectives_.called(call.thread, end);
+  }
   const trace::IltWriter::Common common{.lane = thread_lane(call.thread),
                                         .name = known.name,
                                         .start = static_cast<Nanoseconds>(call.start),
@@ -421,6 +475,7 @@ void TraceRows::write_memory(bool all) {
 
 void TraceRows::settle() {
   settle_edge();
+  settle_collectives(false);
   write_memory(false);
 }
 
@@ -437,6 +492,7 @@ void TraceRows::name_thread(std::int64_t thread, std::string_view name) {
 void TraceRows::finish() {
   settle_edge();
   settle_edge();
+  settle_collectives(true);
   write_memory(true);
   if (const auto begin = captures_.first_open()) ledger_.capture(*begin, std::numeric_limits<std::int64_t>::max());
   for (const WaitingFact& waiting : std::exchange(waiting_, {})) writer_.add_sync_fact(waiting.fact);

@@ -13,6 +13,7 @@
 #include "cupti_collector/allocator_log.hpp"
 #include "cupti_collector/calls.hpp"
 #include "cupti_collector/capture_watch.hpp"
+#include "cupti_collector/collective_join.hpp"
 #include "cupti_collector/correlation.hpp"
 #include "cupti_collector/driver_memory.hpp"
 #include "cupti_collector/launch_ledger.hpp"
@@ -56,12 +57,16 @@ class TraceRows : public RecordSink {
   void name_thread(std::int64_t thread, std::string_view name);
 
   void stream_made(const StreamMade& stream);
+  void communicator(const NcclCommunicator& communicator) { collectives_.communicator(communicator); }
+  void nccl_task(std::int64_t thread, Nanoseconds time, const NcclTask& task) { collectives_.task(thread, time, task); }
   /// One event of PyTorch's allocator.
   void allocator_event(const AllocatorRow& row);
   /// From here on what the driver hands out on devices is no row: PyTorch's allocator has it for its segments, and
   /// other memory is not its.
   void leave_out_driver_memory() { has_allocator_ = true; }
   /// So many events of the driver were left out since the last call.
+  /// So many kernels of collectives were written without a word of NCCL since the last call, where it says some.
+  [[nodiscard]] std::int64_t undescribed_collectives() { return std::exchange(undescribed_, 0); }
   [[nodiscard]] std::int64_t left_out_memory() { return std::exchange(left_out_memory_, 0); }
 
   /// Recording stopped or went on at this time. Work around such times may be of launches that are left out.
@@ -105,6 +110,7 @@ class TraceRows : public RecordSink {
   [[nodiscard]] bool has_to_wait(const Record& record);
   [[nodiscard]] bool is_left_out(std::int64_t correlation, std::uint64_t start) const;
   void settle_edge();
+  void settle_collectives(bool all);
   /// None where the work has no times; the ledger has it then.
   template <class Record>
   [[nodiscard]] std::optional<trace::IltWriter::Common> device_work(const Record& record);
@@ -127,9 +133,20 @@ class TraceRows : public RecordSink {
   bool is_settling_ = false;
   std::int64_t rounds_ = 0;
   std::int64_t edge_ends_ = 0;  ///< in which round
+  CollectiveJoin collectives_;
+  /// The kernel of a collective, until it is known what NCCL said of it.
+  struct WaitingCollective {
+    KernelRecord kernel;
+    trace::StringId name;
+    trace::CollectiveFunction function = trace::CollectiveFunction::kUnknown;
+    std::int64_t round = 0;
+  };
+  void write_collective(const WaitingCollective& waiting, const std::optional<CollectiveFacts>& facts);
+  std::vector<WaitingCollective> waiting_collectives_;
   DriverMemory memory_;
   bool has_allocator_ = false;
   std::int64_t left_out_memory_ = 0;
+  std::int64_t undescribed_ = 0;
   trace::StringId memory_name_;
   KernelNames kernel_names_;
   std::map<std::uint32_t, trace::StringId> copy_names_;

@@ -30,6 +30,8 @@ constexpr int kUsage = 2;
 /// Where CUDA and NVTX look for a library of a tool.
 constexpr std::array kInjections{"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
 
+constexpr const char* kNcclPlugin = "NCCL_PROFILER_PLUGIN";
+
 struct Request {
   std::string out = "interlace_recording";
   bool overwrite = false;
@@ -124,6 +126,13 @@ int record(const Request& request) {
     if (const char* other = std::getenv(injection)) {
       write_log(options.folder, "note", std::string(other) + " is not injected: only one library can be");
     }
+  }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): this process has one thread
+  if (std::getenv(kNcclPlugin) == nullptr) {
+    environment.emplace_back(kNcclPlugin, library);
+  } else {
+    write_log(options.folder, "note",
+              std::string(kNcclPlugin) + " is set already: the bytes and ranks of NCCL's collectives are not recorded");
   }
   std::function<void()> on_toggle;
   if (request.control) {

@@ -103,8 +103,8 @@ std::unordered_set<allocator::Address> given_back(const std::vector<allocator::T
 
 }  // namespace
 
-std::optional<std::vector<Bytes>> persistent_blocks(const trace::Trace& trace, trace::RankId rank,
-                                                    Interval steps, Diagnostics& diagnostics) {
+std::optional<std::vector<Bytes>> persistent_blocks(const trace::Trace& trace, trace::RankId rank, Interval steps,
+                                                    Diagnostics& diagnostics) {
   const trace::AllocatorState* recorded = state_behind(trace, rank, steps.end);
   if (recorded == nullptr) return std::nullopt;
   const std::string& source = trace.ranks()[rank.index()].source;

@@ -189,7 +189,8 @@ RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut&
   RecordedMemory memory = pairing.finish(diagnostics);
   if (cut.iterations.empty()) return memory;
   const Interval steps{cut.iterations.front().host.begin, cut.iterations.back().host.end};
-  if (auto persistent = persistent_blocks(trace, cut.rank, steps, diagnostics)) memory.persistent = std::move(*persistent);
+  if (auto persistent = persistent_blocks(trace, cut.rank, steps, diagnostics))
+    memory.persistent = std::move(*persistent);
   return memory;
 }
 

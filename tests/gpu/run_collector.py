@@ -3,8 +3,8 @@
     python3 run_collector.py --tests FOLDER --out FOLDER [--part NAME ...] [--budget SECONDS]
 
 FOLDER of the tests: what build.sh made. Parts: environment, launches, mixed, ends, kill, torch, benchmark_launches,
-benchmark_threads, benchmark_graph, benchmark_busy, benchmark_torch, torchrun (needs 2 GPUs), soak (not run unless
-named). Each part runs on its own, prints PASS or FAIL for each thing it checks, and has a time limit; what is left of
+benchmark_threads, benchmark_graph, benchmark_busy, benchmark_torch, memory, torchrun and collectives (need 2 GPUs;
+not run unless named, as is soak). Each part runs on its own, prints PASS or FAIL for each thing it checks, and has a time limit; what is left of
 the budget bounds the repetitions. Results: results.json, report.txt, samples.tar.gz in the output folder.
 """
 import argparse
@@ -17,15 +17,19 @@ import traceback
 
 import benchmarks
 import recordings
+import torch_parts
 from harness import Run
 
-DEFAULT_PARTS = ["environment", "launches", "mixed", "ends", "kill", "torch", "switching",
+DEFAULT_PARTS = ["environment", "launches", "mixed", "ends", "kill", "torch", "memory", "switching",
                  "benchmark_kinds", "benchmark_launches",
                  "benchmark_threads", "benchmark_graph", "benchmark_busy", "benchmark_torch"]
 
 
 def find_part(name):
-    return getattr(recordings, "part_" + name, None) or getattr(benchmarks, "part_" + name)
+    for module in (recordings, torch_parts, benchmarks):
+        if hasattr(module, "part_" + name):
+            return getattr(module, "part_" + name)
+    raise SystemExit("no part is called " + name)
 
 
 def main():

@@ -14,6 +14,7 @@
 
 #include "cupti_collector/collector.hpp"
 #include "tests/support/fake_cuda/fake_cuda.hpp"
+#include "tests/support/fake_cuda/fake_nccl.hpp"
 #include "tests/support/fake_cuda/fake_nvtx.hpp"
 
 namespace {
@@ -127,6 +128,24 @@ void nvtx_steps(int count) {
   nvtx.mark_wide(L"gr\u00f6\u00dfe \U0001F680");
 }
 
+/// Collectives beside other work, told by NCCL in the words of a version of its profiler interface.
+void collectives(int version) {
+  interlace::testing::FakeNccl nccl(version);
+  std::cout << "plugin " << nccl.has_plugin() << std::endl;
+  void* world = nccl.communicator(0xabc, "world", 4);
+  void* pair = nccl.communicator(0xdef, "", 2);
+  for (int i = 0; i < 3; ++i) {
+    launches(2);
+    nccl.all_reduce(world, 1000);
+    nccl.all_gather(world, 500);
+    fake_cuda_event_record(kCompute, 1);
+    nccl.exchange(world, 4, 30);
+    launches(1);
+    std::thread([&] { nccl.all_reduce(pair, 7); }).join();
+  }
+  fake_cuda_synchronize();
+}
+
 /// What is said before the first CUDA call, by NVTX and by the collector's own functions.
 void early(int) {
   const interlace::testing::FakeNvtx nvtx;
@@ -217,6 +236,7 @@ int main(int argc, char** argv) {
          fake_cuda_launch_graph(kCompute, static_cast<std::uint32_t>(n), 100);
          fake_cuda_synchronize();
        }},
+      {"collectives", collectives},
       {"nvtx", nvtx_steps},
       {"early", early},
       {"early_without_cuda", [](int) { interlace::testing::FakeNvtx().mark("no CUDA"); }},

@@ -91,8 +91,12 @@ TEST(Names, ReadAsProfilersWriteThem) {
   EXPECT_EQ(copy_name({.direction = 2, .source = MemoryClass::kDevice, .destination = MemoryClass::kPageable}),
             "Memcpy DtoH (Device -> Pageable)");
   EXPECT_EQ(copy_name({.is_memset = true, .destination = MemoryClass::kDevice}), "Memset (Device)");
-  EXPECT_TRUE(is_collective_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"));
-  EXPECT_FALSE(is_collective_kernel("void at::native::nccl_like<float>()"));
+  EXPECT_EQ(collective_of_kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+            trace::CollectiveFunction::kAllReduce);
+  EXPECT_EQ(collective_of_kernel("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(AllGather)"),
+            trace::CollectiveFunction::kReduceScatter);
+  EXPECT_EQ(collective_of_kernel("ncclDevKernel_Generic(int)"), trace::CollectiveFunction::kUnknown);
+  EXPECT_EQ(collective_of_kernel("void at::native::nccl_like<float>()"), std::nullopt);
 }
 
 }  // namespace

@@ -1,0 +1,110 @@
+"""Parts that look at what PyTorch's allocator and NCCL say of themselves."""
+import json
+import os
+import statistics
+import sys
+
+from harness import check_info, check_whole, convert, execute, json_line, keep_sample, ledgers, record
+
+
+def chrome_events(run, folder):
+    with open(convert(run, folder), encoding="utf-8") as text:
+        return json.load(text)["traceEvents"]
+
+
+def allocations(events):
+    return [one["args"] | {"pid": one["pid"], "tid": one["tid"]} for one in events
+            if one.get("cat") == "cpu_instant_event" and "action" in one.get("args", {})]
+
+
+def part_memory(run):
+    """PyTorch's allocator: the recording against what the allocator itself recorded."""
+    script = os.path.join(run.tests, "torch_memory.py")
+    file = os.path.join(run.work, "history.json")
+    recording = record(run, "memory", [sys.executable, script, "--history", file], limit=120)
+    check_whole(run, recording, "PyTorch's memory")
+    run.check("the allocator is recorded", "is not recorded" not in recording["err"], recording["err"][-800:])
+    keep_sample(run, recording, "torch_memory")
+    answer = check_info(run, recording, "PyTorch's memory")
+    if answer:
+        run.keep(operations=answer["operations"], memory=answer.get("memory"), diagnostics=answer["diagnostics"])
+    with open(file, encoding="utf-8") as text:
+        told = json.load(text)
+    rows = allocations(chrome_events(run, recording["folder"]))
+    ours = [one for one in rows if one["action"] != "record_stream"]
+    wanted = [(action, address, size) for action, address, size, _ in told["events"]]
+    found = [(one["action"], one["address"], one.get("requested bytes", one["bytes"])) for one in ours]
+    same = found[:len(wanted)] == wanted
+    detail = f"{len(wanted)} events of the allocator, {len(found)} recorded"
+    if not same:
+        first = next((i for i, pair in enumerate(zip(found, wanted)) if pair[0] != pair[1]), None)
+        detail += f", first difference at {first}: {found[first:first + 3] if first is not None else ''} for " \
+                  f"{wanted[first:first + 3] if first is not None else ''}; ours begin {found[:3]}, theirs {wanted[:3]}"
+    run.check("every event of the allocator, in its order", same, detail)
+    streams = [one for one in rows if one["action"] == "record_stream"]
+    run.check("record_stream calls", len(streams) == told["record_streams"],
+              f"{len(streams)} of {told['record_streams']}")
+    on_stream = sum("stream" in one for one in rows)
+    run.check("events whose stream is known", on_stream >= 0.99 * len(rows), f"{on_stream} of {len(rows)}")
+    live = {}
+    for one in ours[:len(wanted)]:
+        if one["action"] == "alloc":
+            live[one["address"]] = one["bytes"]
+        elif one["action"] == "free_completed":
+            live.pop(one["address"], None)
+    blocks = {address: size for address, size, state in told["blocks"] if state != "inactive"}
+    run.check("block sizes as in the allocator's state", live == blocks,
+              f"{len(live)} blocks of {sum(live.values())} bytes, the allocator's {len(blocks)} of "
+              f"{sum(blocks.values())}, allocated {told['allocated']}")
+    loop = [sys.executable, script, "--loop", "200000"]
+    times = {"plain": [], "recorded": [], "light": []}
+    for _ in range(3):
+        if run.left() < 60:
+            break
+        times["plain"].append(json_line(execute(run, loop, 60)[1])["ns_alloc_and_free"])
+        times["recorded"].append(json_line(record(run, "loop", loop, limit=90)["out"])["ns_alloc_and_free"])
+        times["light"].append(json_line(record(run, "loop_light", loop, ["--light"], limit=90)["out"])
+                              ["ns_alloc_and_free"])
+    medians = {name: statistics.median(values) for name, values in times.items() if values}
+    run.keep(ns_alloc_and_free=times, medians=medians)
+    run.check("ns of an allocation and its free (a figure)", bool(medians), medians)
+
+
+def collectives(events):
+    """By rank's process: the collectives in their order."""
+    by_rank = {}
+    for one in sorted((one for one in events if "Collective name" in one.get("args", {})), key=lambda one: one["ts"]):
+        args = one["args"]
+        by_rank.setdefault(one["pid"], []).append(
+            [args["Collective name"], args["dtype"], args["In msg nelems"], args["Out msg nelems"], args["Group size"]])
+    return by_rank
+
+
+def part_collectives(run):
+    """NCCL's collectives on 2 GPUs: names, types, sizes and groups as the program has them."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2",
+               os.path.join(run.tests, "torch_collectives.py")]
+    recording = record(run, "collectives", command, limit=150, environment={"NCCL_DEBUG": "INFO"})
+    run.check("torchrun on 2 GPUs", recording["status"] == 0, (recording["out"] + recording["err"])[-2500:])
+    with open(os.path.join(run.out, "nccl_debug.txt"), "w", encoding="utf-8") as out:
+        out.write(recording["out"] + recording["err"])
+    check_whole(run, recording, "collectives")
+    keep_sample(run, recording, "collectives")
+    answer = check_info(run, recording, "collectives")
+    if answer:
+        run.keep(operations=answer["operations"], diagnostics=answer["diagnostics"])
+        bare = [one["count"] for one in answer["diagnostics"] if one["code"] == "record.undescribed_collective"]
+        run.check("every collective is described", not bare, bare)
+    told = json_line(recording["out"])
+    ranks = collectives(chrome_events(run, recording["folder"]))
+    run.keep(rounds=told, first={str(pid): found[:12] for pid, found in ranks.items()})
+    run.check("two ranks have collectives", len(ranks) == 2, {pid: len(found) for pid, found in ranks.items()})
+    for place, (pid, found) in enumerate(sorted(ranks.items())):
+        last = found[-6 * told["rounds"]:]
+        wanted = [row + [2] for row in told["round"]] * told["rounds"]
+        if place == 1:
+            wanted = [row[:3] + [2000 if row[:2] == ["AlltoAll", "Float"] else row[3], 2] for row in wanted]
+        run.check(f"rank {place}: names, types, elements, group", last == wanted,
+                  "" if last == wanted else [pair for pair in zip(last, wanted) if pair[0] != pair[1]][:6])
+    plain = execute(run, command, 120)
+    run.check("the same without recording", plain[0] == 0, ledgers(recording))

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace interlace::testing {
+
+/// NCCL's side of its profiler plugin interface: loads the plugin that NCCL_PROFILER_PLUGIN names and tells it of
+/// communicators and tasks as NCCL 2.28 does, each version in its own words. A kernel is launched by the fake CUDA, and
+/// its tasks are told right after, in the same thread.
+class FakeNccl {
+ public:
+  /// version: 1 to 6, of the interface. Without a plugin all that follows just launches.
+  explicit FakeNccl(int version);
+
+  [[nodiscard]] bool has_plugin() const { return plugin_ != nullptr; }
+  /// A communicator of so many ranks, this process's being the first; its id is equal on all.
+  void* communicator(std::uint64_t id, const char* name, int ranks);
+  void all_reduce(void* communicator, std::uint64_t count);
+  /// As NCCL has it, the task counts bytes.
+  void all_gather(void* communicator, std::uint64_t count);
+  /// Sends and receives with all ranks, itself included, in one kernel.
+  void exchange(void* communicator, int ranks, std::uint64_t count);
+
+ private:
+  struct Task;
+  void run(void* communicator, const char* kernel, const std::function<void()>& tell);
+  void tell(void* communicator, const Task& task);
+  void* call(void* communicator, const Task& task);
+
+  int version_;
+  void* plugin_ = nullptr;
+};
+
+}  // namespace interlace::testing
