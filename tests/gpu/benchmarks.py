@@ -116,6 +116,29 @@ def part_benchmark_launches(run):
     run.check("launch-bound: light adds at most 700 ns", light <= 700, f"{light:.0f} ns")
 
 
+def part_benchmark_cheaper(run):
+    """Whether any setting of CUPTI makes the record of a kernel cheaper, and what the light mode could cost then."""
+    command = [run.bin("launch_loop"), "empty", "200000"]
+    settings = {"as it is": {}, "cleared": {"zeroed": 1}, "one buffer for all threads": {"per_thread": 0},
+                "buffers of 64 KiB": {"buffer_kib": 64}, "buffers of 256 KiB": {"buffer_kib": 256},
+                "buffers of 1 MiB": {"buffer_kib": 1024}, "device buffers in pinned memory": {"pinned": 1},
+                "device buffers of 32 MiB": {"device_buffer_mib": 32}, "64 device buffers made ahead": {"device_buffers": 64},
+                "8 device buffers made ahead": {"device_buffers": 8}, "one kernel at a time": {"serial": 1},
+                "times by hardware events": {"hardware": 1}, "without a subscriber": {"subscribe": 0}}
+    configurations = {"bare": lambda: timed(execute(run, command)),
+                      "attached, no kinds": lambda: timed(raw(run, "places", command)),
+                      "kernels, flush 20 ms": lambda: timed(raw(run, "kernels", command, flush_ms=20)),
+                      "kernels + ordering calls": lambda: timed(raw(run, "kernels,runtime_ordering", command))}
+    for name, values in settings.items():
+        configurations["kernels, " + name] = lambda values=values: timed(raw(run, "kernels", command, **values))
+    results = measure(run, configurations, "ns_each", most_rounds=7, seconds=80)
+    run.keep(ns_a_launch=results)
+    run.say("  empty kernels, ns a launch")
+    show(run, results)
+    best = min((one["median"], name) for name, one in results.items() if name.startswith("kernels, ") and one["median"])
+    run.check("cheapest record of a kernel (a figure)", True, f"{best[1]}: {best[0] - results['bare']['median']:+.0f} ns")
+
+
 def part_benchmark_threads(run):
     results = measure(run, launch_configurations(run, "threads", 200_000, ["raw all", "interlace full"]), "ns_each",
                       most_rounds=5, seconds=20)

@@ -6,10 +6,15 @@
 // driver (all calls), runtime_quiet (all but the chattiest), runtime_ordering and driver_ordering (each call that
 // launches, copies, records, waits or synchronises). RAW_CUPTI_FLUSH_MS: flush so often from a thread; 0: never.
 // RAW_CUPTI_ZEROED=1: hand out buffers that are cleared already. RAW_CUPTI_PER_THREAD=0: one buffer for all threads.
+// To look for what makes a kernel's record cheaper: RAW_CUPTI_BUFFER_KIB: size of the buffers. RAW_CUPTI_PINNED=1: the
+// device's buffers in pinned host memory. RAW_CUPTI_DEVICE_BUFFER_MIB: their size. RAW_CUPTI_DEVICE_BUFFERS: made ahead.
+// RAW_CUPTI_SERIAL=1: kernels one at a time (CUPTI_ACTIVITY_KIND_KERNEL). RAW_CUPTI_HARDWARE=1: times by the hardware's
+// events (Blackwell). RAW_CUPTI_SUBSCRIBE=0: without a subscriber.
 #include <cupti.h>
 
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -20,7 +25,13 @@
 
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{8} << 20U;
+std::size_t buffer_bytes() {
+  static const std::size_t bytes = [] {
+    const char* text = std::getenv("RAW_CUPTI_BUFFER_KIB");
+    return (text == nullptr ? std::size_t{8192} : std::strtoul(text, nullptr, 10)) << 10U;
+  }();
+  return bytes;
+}
 
 constexpr int kClearedBuffers = 32;
 
@@ -36,14 +47,14 @@ Pool& pool() {
 }
 
 std::uint8_t* new_buffer() {
-  auto* buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, kBufferBytes));
-  if (buffer != nullptr) std::memset(buffer, 0, kBufferBytes);
+  auto* buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, buffer_bytes()));
+  if (buffer != nullptr) std::memset(buffer, 0, buffer_bytes());
   return buffer;
 }
 
 void CUPTIAPI request(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   *most_records = 0;
-  *size = kBufferBytes;
+  *size = buffer_bytes();
   const std::lock_guard lock(pool().mutex);
   if (pool().free.empty()) {
     *buffer = new_buffer();
@@ -90,16 +101,29 @@ std::string setting(const char* name) {
 }
 
 void set_attributes() {
-  const auto set = [](CUpti_ActivityAttribute attribute, std::uint8_t value) {
+  const auto set = [](CUpti_ActivityAttribute attribute, auto value) {
     std::size_t size = sizeof(value);
     cuptiActivitySetAttribute(attribute, &size, &value);
   };
   if (setting("RAW_CUPTI_ZEROED") == "1") {
     pool().is_cleared = true;
     for (int i = 0; i < kClearedBuffers; ++i) pool().free.push_back(new_buffer());
-    set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
+    set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, std::uint8_t{1});
   }
-  if (setting("RAW_CUPTI_PER_THREAD") == "0") set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0);
+  if (setting("RAW_CUPTI_PER_THREAD") == "0") set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, std::uint8_t{0});
+  if (setting("RAW_CUPTI_PINNED") == "1") {
+    set(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, std::uint8_t{1});
+  }
+  const auto number = [](const char* name) { return std::strtoul(setting(name).c_str(), nullptr, 10); };
+  if (const std::size_t mib = number("RAW_CUPTI_DEVICE_BUFFER_MIB")) {
+    set(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, std::size_t{mib << 20U});
+  }
+  if (const std::size_t count = number("RAW_CUPTI_DEVICE_BUFFERS")) {
+    set(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE, count);
+  }
+  if (setting("RAW_CUPTI_HARDWARE") == "1") {
+    std::fprintf(stderr, "hardware events: %d\n", static_cast<int>(cuptiActivityEnableHWTrace(1)));
+  }
 }
 
 struct Kind {
@@ -133,7 +157,9 @@ void set_ordering(std::uint8_t on, bool of_runtime) {
 void enable(std::string_view name) {
   for (const Kind& known : known_kinds()) {
     for (const CUpti_ActivityKind kind : known.kinds) {
-      if (known.name == name) cuptiActivityEnable(kind);
+      if (known.name != name) continue;
+      const bool is_serial = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && setting("RAW_CUPTI_SERIAL") == "1";
+      cuptiActivityEnable(is_serial ? CUPTI_ACTIVITY_KIND_KERNEL : kind);
     }
   }
   if (name == "runtime_quiet") set_calls(CUPTI_CB_DOMAIN_RUNTIME_API, cuptiActivityEnableRuntimeApi, kChatty, 0);
@@ -162,7 +188,8 @@ void configure(std::string_view names) {
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   CUpti_SubscriberHandle subscriber = nullptr;
-  if (cuptiSubscribe(&subscriber, on_event, nullptr) != CUPTI_SUCCESS) return 1;
+  const bool is_subscribed = setting("RAW_CUPTI_SUBSCRIBE") != "0";
+  if (is_subscribed && cuptiSubscribe(&subscriber, on_event, nullptr) != CUPTI_SUCCESS) return 1;
   set_attributes();
   cuptiActivityRegisterCallbacks(request, complete);
   configure(setting("RAW_CUPTI_KINDS"));

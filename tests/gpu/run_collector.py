@@ -3,7 +3,7 @@
     python3 run_collector.py --tests FOLDER --out FOLDER [--part NAME ...] [--budget SECONDS]
 
 FOLDER of the tests: what build.sh made. Parts: environment, launches, mixed, ends, kill, torch, benchmark_launches,
-benchmark_threads, benchmark_graph, benchmark_busy, benchmark_torch, memory, torchrun and collectives (need 2 GPUs;
+benchmark_threads, benchmark_graph, benchmark_busy, benchmark_torch, benchmark_cheaper, memory, torchrun and collectives (need 2 GPUs;
 not run unless named, as is soak). Each part runs on its own, prints PASS or FAIL for each thing it checks, and has a time limit; what is left of
 the budget bounds the repetitions. Results: results.json, report.txt, samples.tar.gz in the output folder.
 """
