@@ -12,7 +12,7 @@ nvcc="$cuda/bin/nvcc"
 [ -x "$nvcc" ] || nvcc=$(command -v nvcc)
 
 mkdir -p "$out/bin" "$out/lib"
-for program in launch_loop mixed_work ways_to_end; do
+for program in launch_loop missing_wait mixed_work ways_to_end; do
   "$nvcc" -O2 -std=c++17 -arch=sm_90 -cudart static -o "$out/bin/$program" "$here/$program.cu" -lpthread -ldl
 done
 # As C++: nvcc would put a CUDA runtime into it, which is not to be loaded before the program's.

@@ -7,9 +7,9 @@
 // launches, copies, records, waits or synchronises). RAW_CUPTI_FLUSH_MS: flush so often from a thread; 0: never.
 // RAW_CUPTI_ZEROED=1: hand out buffers that are cleared already. RAW_CUPTI_PER_THREAD=0: one buffer for all threads.
 // To look for what makes a kernel's record cheaper: RAW_CUPTI_BUFFER_KIB: size of the buffers. RAW_CUPTI_PINNED=1: the
-// device's buffers in pinned host memory. RAW_CUPTI_DEVICE_BUFFER_MIB: their size. RAW_CUPTI_DEVICE_BUFFERS: made ahead.
-// RAW_CUPTI_SERIAL=1: kernels one at a time (CUPTI_ACTIVITY_KIND_KERNEL). RAW_CUPTI_HARDWARE=1: times by the hardware's
-// events (Blackwell). RAW_CUPTI_SUBSCRIBE=0: without a subscriber.
+// device's buffers in pinned host memory. RAW_CUPTI_DEVICE_BUFFER_MIB: their size. RAW_CUPTI_DEVICE_BUFFERS: made
+// ahead. RAW_CUPTI_SERIAL=1: kernels one at a time (CUPTI_ACTIVITY_KIND_KERNEL). RAW_CUPTI_HARDWARE=1: times by the
+// hardware's events (Blackwell). RAW_CUPTI_SUBSCRIBE=0: without a subscriber.
 #include <cupti.h>
 
 #include <array>

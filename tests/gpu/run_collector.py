@@ -20,7 +20,7 @@ import recordings
 import torch_parts
 from harness import Run
 
-DEFAULT_PARTS = ["environment", "launches", "mixed", "ends", "kill", "torch", "memory", "switching",
+DEFAULT_PARTS = ["environment", "launches", "mixed", "ends", "kill", "torch", "memory", "check", "switching",
                  "benchmark_kinds", "benchmark_launches",
                  "benchmark_threads", "benchmark_graph", "benchmark_busy", "benchmark_torch"]
 

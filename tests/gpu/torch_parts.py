@@ -70,6 +70,38 @@ def part_memory(run):
     run.check("ns of an allocation and its free (a figure)", bool(medians), medians)
 
 
+def check_program(run, name, command, wanted):
+    """Records a program and lets `interlace check` judge it; wanted: the kinds of hazards, none for a sound one."""
+    recording = record(run, name, command, limit=90)
+    check_whole(run, recording, name)
+    keep_sample(run, recording, name)
+    status, out, err = execute(run, [run.bin("interlace"), "check", "--format", "json", recording["folder"]], 60,
+                               {"LD_LIBRARY_PATH": os.path.join(run.tests, "lib")})
+    with open(os.path.join(run.out, "check_" + name + ".json"), "w", encoding="utf-8") as file:
+        file.write(out + err)
+    if not run.check(f"{name}: interlace check runs", status in (0, 1), (out + err)[-600:] if status > 1 else ""):
+        return
+    text = execute(run, [run.bin("interlace"), "check", recording["folder"]], 60,
+                   {"LD_LIBRARY_PATH": os.path.join(run.tests, "lib")})[1]
+    with open(os.path.join(run.out, "check_" + name + ".txt"), "w", encoding="utf-8") as file:
+        file.write(text)
+    found = [kind for kind in ("read_before_write", "write_while_read", "free_before_last_use", "unordered_writes",
+                               "memory_still_in_use") if f'"{kind}"' in out]
+    run.check(f"{name}: {', '.join(wanted) or 'no hazard'}", status == bool(wanted) and set(wanted) <= set(found),
+              f"status {status}, {found}")
+
+
+def part_check(run):
+    """Programs with a planted missing wait, and their repaired twins."""
+    program = run.bin("missing_wait")
+    check_program(run, "missing_wait", [program], ["read_before_write"])
+    check_program(run, "repaired_wait", [program, "repaired"], [])
+    script = [sys.executable, os.path.join(run.tests, "torch_pipeline.py")]
+    check_program(run, "torch_missing_wait", script + ["--without", "wait"], ["read_before_write"])
+    check_program(run, "torch_missing_record_stream", script + ["--without", "record_stream"], ["free_before_last_use"])
+    check_program(run, "torch_repaired", script, [])
+
+
 def collectives(events):
     """By rank's process: the collectives in their order."""
     by_rank = {}

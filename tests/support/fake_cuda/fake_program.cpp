@@ -146,6 +146,27 @@ void collectives(int version) {
   fake_cuda_synchronize();
 }
 
+/// Copies the next batch while it computes on the present one, in stages that NVTX names; without a wait for the copy,
+/// unless `with_wait`.
+void pipeline(bool with_wait) {
+  const interlace::testing::FakeNvtx nvtx;
+  const auto copy = [&](int batch) {
+    nvtx.push(("copy_batch_to_gpu " + std::to_string(batch)).c_str());
+    fake_cuda_copy(kCopies, 4096, 50'000);
+    fake_cuda_event_record(kCopies, 1);
+    nvtx.pop();
+  };
+  copy(0);
+  for (int batch = 0; batch < 6; ++batch) {
+    nvtx.push(("dense_forward " + std::to_string(batch)).c_str());
+    if (with_wait) fake_cuda_stream_wait(kCompute, 1);
+    launches(2);
+    nvtx.pop();
+    copy(batch + 1);
+  }
+  fake_cuda_synchronize();
+}
+
 /// What is said before the first CUDA call, by NVTX and by the collector's own functions.
 void early(int) {
   const interlace::testing::FakeNvtx nvtx;
@@ -237,6 +258,8 @@ int main(int argc, char** argv) {
          fake_cuda_synchronize();
        }},
       {"collectives", collectives},
+      {"missing_wait", [](int) { pipeline(false); }},
+      {"repaired_wait", [](int) { pipeline(true); }},
       {"nvtx", nvtx_steps},
       {"early", early},
       {"early_without_cuda", [](int) { interlace::testing::FakeNvtx().mark("no CUDA"); }},
