@@ -49,6 +49,7 @@ std::vector<RankFacts> facts_of_file(const kineto::RankFile& rank_file) {
            .group_of_all = header.group_of_all,
            .producer = header.producer,
            .host_name = header.host_name,
+           .run_id = {},
            .window = rank_file.window,
            .parts = rank_file.slices.size()}};
 }
@@ -62,6 +63,7 @@ std::vector<RankFacts> facts_of_file(const IltFile& ilt) {
                      .group_of_all = {},
                      .producer = rank.producer,
                      .host_name = rank.host_name,
+                     .run_id = rank.run_id,
                      .window = Interval{ilt.trace.origin(), ilt.trace.origin() + ilt.trace.length()},
                      .parts = {}});
   }
@@ -81,6 +83,7 @@ std::vector<RankFacts> facts_of_file(const memory_snapshot::Snapshot& snapshot) 
            .group_of_all = {},
            .producer = memory_snapshot::kProducer,
            .host_name = {},
+           .run_id = {},
            .window = memory_snapshot::window_of(snapshot),
            .parts = {}}};
 }

@@ -34,11 +34,16 @@ void check_facts(const RankFacts& a, const RankFacts& b) {
   }
 }
 
+/// Files of one host, or of unknown ones, that do not say that they are of one recording.
 void check_windows(std::span<const RankFacts> files) {
+  const RankFacts& any = files.front();
+  const auto is_of_same = [&](const RankFacts& file) { return file.run_id == any.run_id; };
+  if (!any.run_id.empty() && std::ranges::all_of(files, is_of_same)) return;
   const RankFacts* last_to_begin = nullptr;
   const RankFacts* first_to_end = nullptr;
   for (const RankFacts& file : files) {
     if (!file.window) continue;
+    if (file.host_name != any.host_name) return;
     if (last_to_begin == nullptr || file.window->begin > last_to_begin->window->begin) last_to_begin = &file;
     if (first_to_end == nullptr || file.window->end < first_to_end->window->end) first_to_end = &file;
   }

@@ -30,6 +30,7 @@ struct RankFacts {
   std::vector<std::int32_t> group_of_all;  ///< ranks of the default process group
   std::string producer;
   std::string host_name;
+  std::string run_id;  ///< equal for files of one recording
   /// From the first start to the last end in the file, on the recording's clock; none where nothing was recorded.
   std::optional<Interval> window;
   std::optional<std::size_t> parts;  ///< that the file was read in; files of different numbers are different
@@ -37,8 +38,9 @@ struct RankFacts {
 
 /// The rank number of each recorded rank: the one it tells, else its position in `ranks`, moved to the next that is
 /// free. Checks that they are ranks of one run: world sizes and process groups agree, no rank comes twice, and there is
-/// a moment that all of them recorded. Counts missing ranks, hosts beyond the first and ranks outside the world.
-/// Throws ingest.duplicate_rank, ingest.ranks_of_different_runs.
+/// a moment that all of them recorded, as far as that can be told: clocks of two hosts may be
+/// seconds apart, and of one recording the programs may have run one after another. Counts missing ranks, hosts beyond
+/// the first and ranks outside the world. Throws ingest.duplicate_rank, ingest.ranks_of_different_runs.
 [[nodiscard]] std::vector<std::int32_t> number_ranks(std::span<const RankFacts> ranks, Diagnostics& diagnostics);
 
 /// Whether number_ranks counts this: then what an earlier reading stored of it holds no longer.

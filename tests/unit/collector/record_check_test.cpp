@@ -11,10 +11,12 @@ struct Judgement {
   std::string text;
 };
 
-Judgement judge(const Recorded& run) {
+/// What a command of `interlace` says of a recording.
+Judgement judge(const Recorded& run, const std::string& command = "check") {
   const std::string out = (run.folder->path() / "judgement").string();
   const int status = std::system(
-      ("exec " INTERLACE_BINARY " check " + (run.folder->path() / "trace").string() + " >" + out + " 2>&1").c_str());
+      ("exec " INTERLACE_BINARY " " + command + " " + (run.folder->path() / "trace").string() + " >" + out + " 2>&1")
+          .c_str());
   return {WEXITSTATUS(status), text_of(out)};
 }
 
@@ -29,6 +31,13 @@ TEST(RecordCheck, FindsNothingInTheRepairedTwin) {
   const Judgement judgement = judge(record("repaired_wait"));
   EXPECT_EQ(judgement.status, 0) << judgement.text;
   EXPECT_NE(judgement.text.find("sound"), std::string::npos) << judgement.text;
+}
+
+TEST(RecordInfo, TakesTheProgramsBeforeAndAfterAnExec) {
+  const Recorded run = record("exec");
+  EXPECT_EQ(run.files().size(), 2U);
+  const Judgement judgement = judge(run, "info");
+  EXPECT_EQ(judgement.status, 0) << judgement.text;
 }
 
 }  // namespace

@@ -86,5 +86,22 @@ TEST(NumberRanks, RefusesRanksOfDifferentRuns) {
   EXPECT_EQ(code_of(files), kRefused);
 }
 
+TEST(NumberRanks, TakesProgramsOfOneRecordingThatRanOneAfterAnother) {
+  auto files = pair_of(file("a", 0, {}), file("b", 1, {}, {900, 950}));
+  files[0].run_id = files[1].run_id = "4711";
+  EXPECT_EQ(code_of(files), "none");
+  files[1].run_id = "4712";
+  EXPECT_EQ(code_of(files), "ingest.ranks_of_different_runs");
+}
+
+TEST(NumberRanks, DoesNotCompareTheClocksOfHosts) {
+  auto files = pair_of(file("a", 0, 2), file("b", 1, 2, {900, 950}));
+  files[0].host_name = "one";
+  files[1].host_name = "two";
+  EXPECT_EQ(code_of(files), "none");
+  files[1].host_name = "one";
+  EXPECT_EQ(code_of(files), "ingest.ranks_of_different_runs");
+}
+
 }  // namespace
 }  // namespace interlace::ingest
