@@ -1,7 +1,6 @@
 #include "cupti_collector/allocator_log.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace interlace::collector {
 
@@ -11,7 +10,7 @@ void AllocatorLog::begin(std::string_view settings, bool is_whole) {
 }
 
 void AllocatorLog::add(std::int64_t thread, Nanoseconds time, const hook::Event& event) {
-  if (event.action == hook::Action::kSnapshot) snapshots_[event.device] = time;
+  if (event.action == hook::Action::kSnapshot) snapshots_.push_back(time);
   waiting_.push_back({thread, time, event, {}, {}, {}});
 }
 
@@ -48,11 +47,6 @@ void AllocatorLog::follow(AllocatorRow& row) {
   if (!is_whole_ || !book.is_consistent()) return;
   row.allocated = book.allocated();
   row.reserved = book.reserved();
-}
-
-std::optional<Nanoseconds> AllocatorLog::snapshot_time(std::int32_t device) const {
-  const auto known = snapshots_.find(device);
-  return known == snapshots_.end() ? std::nullopt : std::optional(known->second);
 }
 
 }  // namespace interlace::collector

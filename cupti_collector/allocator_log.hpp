@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cupti_collector/allocator_hook/interface.hpp"
@@ -34,8 +35,8 @@ class AllocatorLog {
   /// The events before `until`. Later ones wait: threads are read one after another, so that an earlier event of
   /// another thread may still come.
   [[nodiscard]] std::vector<AllocatorRow> take(Nanoseconds until);
-  /// When the state of the device was read last.
-  [[nodiscard]] std::optional<Nanoseconds> snapshot_time(std::int32_t device) const;
+  /// When the states of devices 0, 1, ... were read, of the last reading: its events name no device.
+  [[nodiscard]] std::vector<Nanoseconds> take_snapshot_times() { return std::exchange(snapshots_, {}); }
 
  private:
   void follow(AllocatorRow& row);
@@ -43,7 +44,7 @@ class AllocatorLog {
   BlockBook::Settings settings_;
   bool is_whole_ = false;
   std::map<std::int32_t, BlockBook> books_;
-  std::map<std::int32_t, Nanoseconds> snapshots_;
+  std::vector<Nanoseconds> snapshots_;
   std::vector<AllocatorRow> waiting_;
 };
 

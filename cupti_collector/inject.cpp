@@ -20,7 +20,8 @@ constexpr std::chrono::milliseconds kLongestFlush{500};
 /// communicator is made.
 void become_nccl_plugin() {
   Dl_info where{};
-  if (dladdr(reinterpret_cast<const void*>(&InitializeInjection), &where) == 0 || where.dli_fname == nullptr) return;
+  // A function that no other library can have too: PyTorch's exports an InitializeInjection of its own.
+  if (dladdr(reinterpret_cast<const void*>(&become_nccl_plugin), &where) == 0 || where.dli_fname == nullptr) return;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that starts recording does so before its threads use the
   // environment
   setenv("NCCL_PROFILER_PLUGIN", where.dli_fname, 0);

@@ -31,6 +31,19 @@ std::string_view direction_name(std::uint8_t direction) {
   return direction < kNames.size() ? kNames[direction] : kNames[0];
 }
 
+using enum trace::CollectiveFunction;
+/// In this order: "ReduceScatter" holds "Reduce" and "Scatter", "AllGather" holds "Gather".
+constexpr std::array<std::pair<std::string_view, trace::CollectiveFunction>, 9> kFunctions{
+    {{"AlltoAll", kAllToAll},
+     {"ReduceScatter", kReduceScatter},
+     {"AllReduce", kAllReduce},
+     {"AllGather", kAllGather},
+     {"Broadcast", kBroadcast},
+     {"SendRecv", kSendRecv},
+     {"Reduce", kReduce},
+     {"Gather", kGather},
+     {"Scatter", kScatter}}};
+
 }  // namespace
 
 std::string demangled(const char* name) {
@@ -73,25 +86,20 @@ std::string overhead_name(std::uint32_t kind) {
 }
 
 std::optional<trace::CollectiveFunction> collective_of_kernel(std::string_view name) {
-  using enum trace::CollectiveFunction;
   if (name.starts_with("void ")) name.remove_prefix(5);
   if (!name.starts_with("nccl")) return std::nullopt;
   name = name.substr(0, name.find('('));
-  // In this order: "ReduceScatter" holds "Reduce" and "Scatter", "AllGather" holds "Gather".
-  static constexpr std::array<std::pair<std::string_view, trace::CollectiveFunction>, 9> kFunctions{
-      {{"AlltoAll", kAllToAll},
-       {"ReduceScatter", kReduceScatter},
-       {"AllReduce", kAllReduce},
-       {"AllGather", kAllGather},
-       {"Broadcast", kBroadcast},
-       {"SendRecv", kSendRecv},
-       {"Reduce", kReduce},
-       {"Gather", kGather},
-       {"Scatter", kScatter}}};
   for (const auto& [part, function] : kFunctions) {
     if (name.find(part) != std::string_view::npos) return function;
   }
   return kUnknown;
+}
+
+std::string_view collective_name(trace::CollectiveFunction function) {
+  for (const auto& [name, known] : kFunctions) {
+    if (known == function) return name;
+  }
+  return "unknown";
 }
 
 const KernelNames::Known& KernelNames::find(const char* name, trace::IltWriter& writer) {

@@ -19,6 +19,8 @@ namespace interlace::collector {
 /// What a kernel of NCCL does, by its plain name ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)"); none where it is no
 /// kernel of NCCL.
 [[nodiscard]] std::optional<trace::CollectiveFunction> collective_of_kernel(std::string_view name);
+/// NCCL's word for it, "AllReduce"; "unknown" where the function is.
+[[nodiscard]] std::string_view collective_name(trace::CollectiveFunction function);
 
 /// Kernel names by CUPTI's pointer to them. A module that is unloaded may leave its memory to another name, so the text
 /// is compared as well.

@@ -183,11 +183,15 @@ void Recorder::read_allocator_states() {
   if (!read_states_) return;
   write_events();
   if (!has_allocator_rows_ && !allocator_.has_events()) return;
+  static_cast<void>(allocator_.take_snapshot_times());  // of others, who asked PyTorch for a snapshot
   std::vector<trace::AllocatorState> states = read_states_();
   write_events();
+  const std::vector<Nanoseconds> times = allocator_.take_snapshot_times();
   for (trace::AllocatorState& state : states) {
-    state.time = allocator_.snapshot_time(static_cast<std::int32_t>(state.device));
-    if (state.time) states_.push_back(std::move(state));
+    if (times.empty()) continue;
+    const auto device = static_cast<std::size_t>(std::max<std::int64_t>(state.device, 0));
+    state.time = times[std::min(device, times.size() - 1)];
+    states_.push_back(std::move(state));
   }
   write_allocator(kNever);
   has_allocator_rows_ = false;

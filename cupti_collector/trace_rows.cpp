@@ -252,7 +252,8 @@ void TraceRows::write_collective(const WaitingCollective& waiting, const std::op
     detail.element_bytes = facts->element_bytes;
   } else {
     detail.function = waiting.function;
-    detail.name = detail.dtype = detail.group = writer_.intern("");
+    detail.name = writer_.intern(collective_name(waiting.function));
+    detail.dtype = detail.group = writer_.intern("");
     ++undescribed_;
   }
   writer_.add_collective(*common, detail_of(waiting.kernel), detail);

@@ -17,6 +17,9 @@
 #include "tests/support/fake_cuda/fake_nccl.hpp"
 #include "tests/support/fake_cuda/fake_nvtx.hpp"
 
+/// PyTorch's libraries export one too: it is not the collector's.
+extern "C" int InitializeInjection() { std::abort(); }
+
 namespace {
 
 constexpr std::uint32_t kCompute = 7;
@@ -146,6 +149,27 @@ void collectives(int version) {
   fake_cuda_synchronize();
 }
 
+/// As a program that records itself does: begins before its communicators are made, stops, and goes on later.
+void record_itself(int) {
+  interlace::collector::start(std::getenv("RECORD_ITSELF_DIR"), std::getenv("RECORD_ITSELF_LIBRARY"));
+  interlace::collector::stop();
+  interlace::testing::FakeNccl nccl(5);
+  std::cout << "plugin " << nccl.has_plugin() << std::endl;
+  void* world = nccl.communicator(0xabc, "", 2);
+  for (int i = 0; i < 20; ++i) nccl.all_reduce(world, 1);
+  fake_cuda_synchronize();
+  interlace::collector::start();
+  for (int i = 0; i < 5; ++i) {
+    const interlace::collector::Range range("step");
+    launches(1);
+    nccl.all_reduce(world, 1000);
+    nccl.exchange(world, 2, 5);
+    fake_cuda_event_record(kCompute, 1);
+  }
+  fake_cuda_synchronize();
+  interlace::collector::stop();
+}
+
 /// Copies the next batch while it computes on the present one, in stages that NVTX names; without a wait for the copy,
 /// unless `with_wait`.
 void pipeline(bool with_wait) {
@@ -260,6 +284,7 @@ int main(int argc, char** argv) {
       {"collectives", collectives},
       {"missing_wait", [](int) { pipeline(false); }},
       {"repaired_wait", [](int) { pipeline(true); }},
+      {"record_itself", record_itself},
       {"nvtx", nvtx_steps},
       {"early", early},
       {"early_without_cuda", [](int) { interlace::testing::FakeNvtx().mark("no CUDA"); }},

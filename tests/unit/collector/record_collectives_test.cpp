@@ -81,6 +81,26 @@ TEST(RecordCollectivesWithoutNccl, SaysSoAndGoesByTheKernelsName) {
   EXPECT_EQ(read.diagnostics.count_of("record.undescribed_collective"), 12);
   EXPECT_EQ(of_function(read.trace, CollectiveFunction::kAllReduce).size(), 6U);
   EXPECT_EQ(of_function(read.trace, CollectiveFunction::kSendRecv).size(), 3U);
+  for (const trace::CollectiveDetail& detail : of_function(read.trace, CollectiveFunction::kAllReduce)) {
+    EXPECT_EQ(read.trace.text(detail.name), "AllReduce");
+  }
+}
+
+TEST(RecordItself, BecomesNcclsPluginByItself) {
+  const testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const std::string command = "exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " RECORD_ITSELF_DIR=" + base +
+                              " RECORD_ITSELF_LIBRARY=" COLLECTOR_LIBRARY " " FAKE_PROGRAM " record_itself >" + base +
+                              "/out";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_NE(text_of(base + "/out").find("plugin 1"), std::string::npos);
+  const ReadBack read(folder.path() / "rank0.ilt");
+  const auto all_reduces = of_function(read.trace, CollectiveFunction::kAllReduce);
+  ASSERT_EQ(all_reduces.size(), 5U) << "those before it went on are left out";
+  for (const trace::CollectiveDetail& detail : all_reduces) EXPECT_EQ(detail.in_elements, 1000);
+  EXPECT_EQ(all_reduces.front().sequence, 20);
+  EXPECT_EQ(of_function(read.trace, CollectiveFunction::kAllToAll).size(), 5U);
+  EXPECT_EQ(read.diagnostics.count_of("record.undescribed_collective"), 0);
 }
 
 }  // namespace
