@@ -131,7 +131,7 @@ def part_benchmark_cheaper(run):
                       "kernels + ordering calls": lambda: timed(raw(run, "kernels,runtime_ordering", command))}
     for name, values in settings.items():
         configurations["kernels, " + name] = lambda values=values: timed(raw(run, "kernels", command, **values))
-    results = measure(run, configurations, "ns_each", most_rounds=7, seconds=80)
+    results = measure(run, configurations, "ns_each", least_rounds=3, most_rounds=5, seconds=20)
     run.keep(ns_a_launch=results)
     run.say("  empty kernels, ns a launch")
     show(run, results)

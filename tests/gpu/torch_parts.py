@@ -61,7 +61,7 @@ def part_memory(run):
     loop = [sys.executable, script, "--loop", "200000"]
     times = {"plain": [], "recorded": [], "light": []}
     for _ in range(3):
-        if run.left() < 60:
+        if run.left() < 120:
             break
         times["plain"].append(json_line(execute(run, loop, 60)[1])["ns_alloc_and_free"])
         times["recorded"].append(json_line(record(run, "loop", loop, limit=90)["out"])["ns_alloc_and_free"])
