@@ -25,6 +25,12 @@ void FileOutput::close() {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
+bool FileOutput::clear() {
+  if (descriptor_ < 0 || ftruncate(descriptor_, 0) != 0) return false;
+  size_ = 0;
+  return true;
+}
+
 std::streamsize FileOutput::xsputn(const char* bytes, std::streamsize count) {
   std::streamsize written = 0;
   while (written < count) {

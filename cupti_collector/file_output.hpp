@@ -21,6 +21,8 @@ class FileOutput : public std::streambuf {
   /// Bytes written.
   [[nodiscard]] std::int64_t size() const { return size_; }
   void close();
+  /// Makes it empty again.
+  [[nodiscard]] bool clear();
 
  protected:
   std::streamsize xsputn(const char* bytes, std::streamsize count) override;

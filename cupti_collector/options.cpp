@@ -21,6 +21,8 @@ constexpr const char* kSkip = "INTERLACE_RECORD_SKIP";
 constexpr const char* kSteps = "INTERLACE_RECORD_STEPS";
 constexpr const char* kStartsOff = "INTERLACE_RECORD_STARTS_OFF";
 constexpr const char* kMostBytes = "INTERLACE_RECORD_MOST_BYTES";
+constexpr const char* kMostBytesASecond = "INTERLACE_RECORD_MOST_BYTES_A_SECOND";
+constexpr const char* kLast = "INTERLACE_RECORD_LAST_NS";
 
 /// CUPTI wants room for some records of each kind in a buffer.
 constexpr std::int64_t kSmallestBuffer = 64 << 10;
@@ -61,7 +63,9 @@ std::vector<std::pair<std::string, std::string>> to_environment(const Options& o
           {kSkip, std::to_string(options.plan.skip)},
           {kSteps, std::to_string(options.plan.steps)},
           {kStartsOff, options.plan.starts_off ? "1" : "0"},
-          {kMostBytes, std::to_string(options.most_bytes)}};
+          {kMostBytes, std::to_string(options.most_bytes)},
+          {kMostBytesASecond, std::to_string(options.most_bytes_a_second)},
+          {kLast, std::to_string(options.last)}};
 }
 
 namespace {
@@ -95,6 +99,8 @@ std::optional<Options> options_from(const std::function<const char*(const char*)
   read_flag(variable, kWholeGraphs, options.whole_graphs);
   options.plan = plan_from(variable);
   read_number(variable, kMostBytes, 0, options.most_bytes);
+  read_number(variable, kMostBytesASecond, 0, options.most_bytes_a_second);
+  read_number(variable, kLast, 0, options.last);
   return options;
 }
 

@@ -47,7 +47,9 @@ struct Options {
   bool whole_graphs = false;
 
   Plan plan;
-  Bytes most_bytes = 0;  ///< of a process's file: recording stops there; 0: no limit
+  Bytes most_bytes = 0;           ///< of a process's file: recording stops there; 0: no limit
+  Bytes most_bytes_a_second = 0;  ///< beyond that, recording stops until the next second; 0: no limit
+  Nanoseconds last = 0;           ///< keep only so much, in memory, until the end or until told; 0: write all
 
   bool operator==(const Options&) const = default;
 };

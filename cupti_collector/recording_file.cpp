@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "simulator/trace/ilt/session_file.hpp"
+
 namespace interlace::collector {
 
 namespace {
@@ -40,11 +42,19 @@ void RecordingFile::open(std::vector<trace::Device> devices) {
   rank.producer = facts_.producer;
   rank.run_id = facts_.run_id;
   rank.devices = std::move(devices);
+  if (facts_.last > 0) {
+    ring_.emplace(facts_.last);
+    stream_.rdbuf(&*ring_);
+  }
   trace::IltWriter::Options options;
   options.compression_level = kCompressionLevel;
   writer_.emplace(stream_, path_.string(), options);
   rank_ = writer_->add_rank(rank);
   rows_ = std::make_unique<TraceRows>(*writer_, rank_, source_, ledger_);
+  if (!ring_) return;
+  // Whatever ends the process, its file is a recording, if an empty one.
+  writer_->flush();
+  dump();
 }
 
 void RecordingFile::add_clock(trace::ClockSnapshot clocks) {
@@ -67,15 +77,37 @@ void RecordingFile::add_ledger(Nanoseconds now, bool is_final) {
 }
 
 void RecordingFile::flush(Nanoseconds now) {
+  if (ring_) ring_->advance(now);
   add_ledger(now, false);
   writer_->flush();
+  recorded_ = ring_ ? static_cast<Bytes>(ring_->bytes()) : output_.size();
+}
+
+void RecordingFile::dump() {
+  if (!ring_) return;
+  const std::string kept = ring_->file();
+  const auto bytes = static_cast<std::streamsize>(kept.size());
+  if (!output_.clear() || output_.sputn(kept.data(), bytes) != bytes) {
+    throw Error(kCannotCreate, path_.string(), "it cannot be written: " + std::generic_category().message(errno),
+                "check the space on its disk");
+  }
 }
 
 void RecordingFile::close(Nanoseconds now) {
   rows_->finish();
   add_ledger(now, true);
-  writer_->close();
+  if (!ring_) {
+    writer_->close();
+    output_.close();
+    return;
+  }
+  ring_->advance(now);
+  writer_->flush();
+  dump();
   output_.close();
+  Diagnostics why;
+  why.count(kFlightRecorder, path_.filename().string());
+  static_cast<void>(trace::seal_ilt(path_, why));
 }
 
 }  // namespace interlace::collector

@@ -10,15 +10,20 @@
 
 #include "cupti_collector/clock.hpp"
 #include "cupti_collector/file_output.hpp"
+#include "cupti_collector/flight_ring.hpp"
 #include "cupti_collector/launch_ledger.hpp"
 #include "cupti_collector/rank_identity.hpp"
 #include "cupti_collector/trace_rows.hpp"
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/base/error.hpp"
 #include "simulator/trace/ilt/writer.hpp"
 
 namespace interlace::collector {
 
 inline constexpr ErrorCode kCannotCreate{"record.cannot_create"};
+inline constexpr DiagnosticKind kFlightRecorder{"record.last_part", Severity::kInfo,
+                                                "recordings that hold only the last part of their program (--last)",
+                                                "calls and waits at its beginning may lack what they refer to"};
 
 /// The .ilt file of one process. It is made when there is something to write, so that processes that only start others
 /// leave none. Each function throws Error `ilt.cannot_write` where writing fails.
@@ -29,6 +34,7 @@ class RecordingFile {
     RankIdentity identity;
     std::string run_id;
     std::string producer;
+    Nanoseconds last = 0;  ///< keep so much in memory and write it when asked and at the end; 0: write all at once
   };
   RecordingFile(Facts facts, TraceRows::Source source);
 
@@ -40,6 +46,8 @@ class RecordingFile {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Bytes written.
   [[nodiscard]] Bytes size() const { return output_.size(); }
+  /// Bytes of the recording so far, written or kept.
+  [[nodiscard]] Bytes recorded() const { return recorded_; }
   [[nodiscard]] int descriptor() const { return output_.descriptor(); }
 
   /// REQUIRES for all below: is_open().
@@ -48,6 +56,8 @@ class RecordingFile {
   void add_clock(trace::ClockSnapshot clocks);
   void add_allocator_state(trace::AllocatorState state);
   void add_diagnostics(const Diagnostics& diagnostics);
+  /// Writes what is kept in memory in place of what the file holds; nothing where none is.
+  void dump();
   /// Writes all so far, and the account of it.
   void flush(Nanoseconds now);
   /// Writes the final account and ends the file.
@@ -60,6 +70,8 @@ class RecordingFile {
   TraceRows::Source source_;
   std::filesystem::path path_;
   FileOutput output_;
+  std::optional<FlightRing> ring_;
+  Bytes recorded_ = 0;
   std::ostream stream_;
   trace::RankId rank_;
   LaunchLedger ledger_;

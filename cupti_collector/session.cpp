@@ -49,7 +49,7 @@ Session::Session(Options options, RankIdentity identity)
     : options_(std::move(options)),
       pool_(options_.buffer_bytes, options_.buffers_limit, 0),
       control_(options_.folder),
-      file_({options_.folder, identity, options_.run_id, {}},
+      file_({options_.folder, identity, options_.run_id, {}, options_.last},
             {getpid(),
              [this](ApiDomain domain, std::uint32_t function) {
                const CallTable& table = domain == ApiDomain::kRuntime ? activities_->runtime() : activities_->driver();
@@ -218,6 +218,28 @@ void Session::watch_size() {
   has_ended_ = true;
   set_on(false);
   note("the file has reached its largest size (--max-mb): nothing after that is recorded");
+}
+
+void Session::watch_rate(Nanoseconds now) {
+  if (has_ended_ || options_.most_bytes_a_second == 0) return;
+  if (now - second_began_ >= kSecond) {
+    second_began_ = now;
+    size_then_ = file_.size();
+    if (std::exchange(is_rate_limited_, false)) set_on(true);
+    return;
+  }
+  if (!is_recording_ || file_.size() - size_then_ < options_.most_bytes_a_second) return;
+  is_rate_limited_ = true;
+  set_on(false);
+  note("the file grows faster than it may (--max-mb-per-s): parts of seconds are not recorded");
+}
+
+void Session::dump() noexcept {
+  try {
+    if (file_.is_open()) file_.dump();
+  } catch (const std::exception& error) {
+    note("what is kept in memory could not be written: " + std::string(error.what()));
+  }
 }
 
 void Session::end_draining(Nanoseconds now) {
@@ -393,6 +415,8 @@ void Session::step(std::unique_lock<std::mutex>& lock) {
   collect(false);
   end_draining(now);
   follow_plan(now);
+  watch_rate(now);
+  if (options_.last > 0 && control_.wants_dump(now)) dump();
   if (cupti_) pool_.keep_free(kReserve);
   lock.lock();
   flushes_done_ = answered;

@@ -74,6 +74,8 @@ class Session {
   void set_on(bool is_on);
   void follow_plan(Nanoseconds now);
   void watch_size();
+  void watch_rate(Nanoseconds now);
+  void dump() noexcept;
   void end_draining(Nanoseconds now);
   void run();
   void step(std::unique_lock<std::mutex>& lock);
@@ -125,6 +127,9 @@ class Session {
   Nanoseconds started_ = 0;
   std::optional<Nanoseconds> draining_since_;
   bool has_begun_ = false;  ///< the plan's begin is behind us
+  Nanoseconds second_began_ = 0;
+  Bytes size_then_ = 0;
+  bool is_rate_limited_ = false;
   bool has_ended_ = false;  ///< its end, or the limit on the file's size
 };
 

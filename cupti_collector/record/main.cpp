@@ -47,6 +47,8 @@ struct Request {
   bool start_off = false;
   bool control = false;
   std::int64_t most_mb = 0;
+  std::int64_t most_mb_a_second = 0;
+  std::string last;
   std::string cupti;
   std::string library;
   std::vector<std::string> command;
@@ -63,7 +65,7 @@ fs::path find_library(const std::string& asked) {
                          "the collector library is not there", "build it, or name it with --library");
 }
 
-Nanoseconds to_nanoseconds(const std::string& seconds) {
+Nanoseconds to_nanoseconds(const std::string& seconds, const char* option, const char* example) {
   std::size_t end = 0;
   double value = -1;
   try {
@@ -73,9 +75,27 @@ Nanoseconds to_nanoseconds(const std::string& seconds) {
   }
   constexpr double kLongest = 1e9;
   if (end == 0 || end != seconds.size() || !(value >= 0 && value <= kLongest)) {
-    throw interlace::Error(kBadOption, "--window", "'" + seconds + "' is no time in seconds", "say --window 10:20");
+    throw interlace::Error(kBadOption, option, "'" + seconds + "' is no time in seconds",
+                           std::string("say ") + example);
   }
   return static_cast<Nanoseconds>(value * 1e9);
+}
+
+constexpr const char* kWindowExample = "--window 10:20";
+
+/// "30", "30s", "2m" -> nanoseconds.
+Nanoseconds last_part(std::string text) {
+  constexpr const char* kExample = "--last 30s";
+  constexpr std::int64_t kMinute = 60;
+  std::int64_t unit = 1;
+  if (text.ends_with('s') || text.ends_with('m')) {
+    unit = text.back() == 'm' ? kMinute : 1;
+    text.pop_back();
+  }
+  const Nanoseconds time = unit * to_nanoseconds(text, "--last", kExample);
+  if (time <= 0)
+    throw interlace::Error(kBadOption, "--last", "no time is nothing to keep", std::string("say ") + kExample);
+  return time;
 }
 
 /// What part of the program to record.
@@ -89,8 +109,9 @@ Plan plan_of(const Request& request) {
   }
   if (request.window.empty()) return plan;
   const std::size_t colon = request.window.find(':');
-  plan.begin = to_nanoseconds(request.window.substr(0, colon));
-  if (colon != std::string::npos) plan.end = to_nanoseconds(request.window.substr(colon + 1));
+  plan.begin = to_nanoseconds(request.window.substr(0, colon), "--window", kWindowExample);
+  if (colon != std::string::npos)
+    plan.end = to_nanoseconds(request.window.substr(colon + 1), "--window", kWindowExample);
   if (plan.end && *plan.end <= plan.begin) {
     throw interlace::Error(kBadOption, "--window", "'" + request.window + "' ends before it begins",
                            "say --window 10:20");
@@ -118,6 +139,8 @@ int record(const Request& request) {
   options.whole_graphs = request.graphs == "whole";
   options.plan = plan_of(request);
   options.most_bytes = request.most_mb * 1'000'000;
+  options.most_bytes_a_second = request.most_mb_a_second * 1'000'000;
+  if (!request.last.empty()) options.last = last_part(request.last);
   auto environment = to_environment(options);
   const std::string library = find_library(request.library).string();
   for (const char* injection : kInjections) {
@@ -137,6 +160,10 @@ int record(const Request& request) {
   std::function<void()> on_toggle;
   if (request.control) {
     on_toggle = [&options, is_on = !options.plan.begins_off()]() mutable {
+      if (options.last > 0) {
+        static_cast<void>(ControlFile::write_dump(options.folder));
+        return;
+      }
       is_on = !ControlFile::read(ControlFile::file(options.folder)).value_or(is_on);
       static_cast<void>(ControlFile::write(options.folder, is_on));
     };
@@ -184,6 +211,13 @@ int run(int argc, char** argv) {
       "`on` in the file `control` of the recording's folder, with or without this flag");
   app.add_option("--max-mb", request.most_mb, "Stop recording a process when its file is so large")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  app.add_option("--max-mb-per-s", request.most_mb_a_second,
+                 "Where a process's file grows faster, let recording rest until the next second")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+  app.add_option("--last", request.last,
+                 "Keep the last 30s, or 2m, in memory and write them at the end, and when the file `control` of the\n"
+                 "recording's folder says `dump` (with --control: at each SIGUSR2)")
+      ->type_name("TIME");
   app.add_option("--flush-ms", request.flush_ms, "Write this often; a killed program loses what is younger")
       ->capture_default_str()
       ->check(CLI::Range(1, 10'000));

@@ -149,6 +149,63 @@ TEST(RecordPart, StopsAtTheSizeThatIsAllowed) {
   EXPECT_TRUE(trace::read_session(run.file()).is_ended);
 }
 
+/// That nothing of the file is missing that it says it has.
+void expect_no_loss(const ReadBack& read) {
+  for (const char* code : {"ilt.truncated", "ilt.lost_operations", "ilt.lost_definitions", "ilt.lost_references",
+                           "ilt.damaged_chunk", "record.sync_without_call"}) {
+    EXPECT_EQ(read.diagnostics.count_of(code), 0) << code;
+  }
+}
+
+TEST(RecordPart, KeepsTheLastPartInMemory) {
+  const Recorded run = record("for_seconds 30", "--last 1s");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const ReadBack read(run.file());
+  expect_no_loss(read);
+  EXPECT_EQ(read.diagnostics.count_of("record.last_part"), 1);
+  EXPECT_GE(read.trace.length(), kSecond);
+  EXPECT_LE(read.trace.length(), 2 * kSecond) << "of three";
+  const trace::SessionFacts facts = trace::read_session(run.file());
+  EXPECT_TRUE(facts.is_ended);
+  ASSERT_EQ(facts.ledger.size(), 1U);
+  EXPECT_TRUE(facts.ledger.front().is_closed());
+  EXPECT_GT(facts.ledger.front().launched, kernels_of(read)) << "the account is of the whole program";
+  EXPECT_EQ(read.named("add(float*, float*, int)").size(), static_cast<std::size_t>(kernels_of(read)));
+}
+
+TEST(RecordPart, WritesTheLastPartWhenTold) {
+  const testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  // The program runs until it is killed, when it has written its last part for the first time.
+  const std::string command =
+      "env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY " --last 30s --out " + base +
+      "/trace -- sh -c 'echo $$ >" + base + "/pid; exec " FAKE_PROGRAM " run' >/dev/null 2>" + base +
+      "/err & sleep 1; wc -c <" + base + "/trace/rank0.ilt >" + base + "/before; echo dump >" + base +
+      "/trace/control; sleep 1; wc -c <" + base + "/trace/rank0.ilt >" + base + "/after; kill -9 $(cat " + base +
+      "/pid); wait";
+  static_cast<void>(std::system(command.c_str()));
+  EXPECT_GT(std::stoi(text_of(base + "/after")), 2 * std::stoi(text_of(base + "/before"))) << text_of(base + "/err");
+  const ReadBack read(folder.path() / "trace" / "rank0.ilt");
+  expect_no_loss(read);
+  EXPECT_GT(kernels_of(read), 100);
+  EXPECT_EQ(read.diagnostics.count_of("record.ended_abruptly"), 1);
+}
+
+TEST(RecordPart, HoldsItsRate) {
+  const Recorded run = record("flood 4", "--max-mb-per-s 1 --buffers 64");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.err.find("--max-mb-per-s"), std::string::npos) << run.err;
+  EXPECT_GE(ReadBack(run.file()).diagnostics.count_of("record.stopped"), 1);
+}
+
+TEST(RecordPart, RefusesNoTimeToKeep) {
+  for (const char* last : {"0", "soon", "-1s"}) {
+    const Recorded run = record("launches 1", std::string("--last=") + last);
+    EXPECT_EQ(WEXITSTATUS(run.status), 1) << last;
+    EXPECT_NE(run.err.find("record.bad_option"), std::string::npos) << run.err;
+  }
+}
+
 TEST(RecordPart, RefusesAWindowThatEndsBeforeItBegins) {
   for (const char* window : {"5:3", "soon", "1:later", "-1", "nan"}) {
     const Recorded run = record("launches 1", std::string("--window=") + window);
