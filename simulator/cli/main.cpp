@@ -24,6 +24,7 @@ int run(int argc, char** argv) {
 
   interlace::cli::Action chosen;
   interlace::cli::add_predict(app, chosen);
+  interlace::cli::add_explain(app, chosen);
   interlace::cli::add_info(app, chosen);
   interlace::cli::add_schedules(app, chosen);
   interlace::cli::add_convert(app, chosen);

@@ -13,6 +13,7 @@ using Action = std::function<void(Console&)>;
 /// Each adds one subcommand to `app`, whose parsing leaves the action to run in `chosen`. Both must outlive parsing.
 void add_info(CLI::App& app, Action& chosen);
 void add_predict(CLI::App& app, Action& chosen);
+void add_explain(CLI::App& app, Action& chosen);
 void add_schedules(CLI::App& app, Action& chosen);
 void add_convert(CLI::App& app, Action& chosen);
 void add_merge(CLI::App& app, Action& chosen);

@@ -43,7 +43,9 @@ class ByNames {
     }
     for (std::uint32_t i = 0; i < trace_->size(); ++i) {
       const OperationId op{i};
-      if (trace_->kind(op) == OperationKind::kAllocation) {
+      const OperationKind kind = trace_->kind(op);
+      const bool on_host = kind >= OperationKind::kHostCall && kind <= OperationKind::kHostSync;
+      if (on_host || kind == OperationKind::kAllocation) {
         work_.run_of[i] = run_around(op);
       } else if (const auto call = trace_->launch_of(op)) {
         work_.run_of[i] = run_around(*call);
@@ -86,7 +88,10 @@ class ByNames {
   }
 
   std::uint32_t module_number(std::string_view name) {
-    return modules_.try_emplace(std::string(name), static_cast<std::uint32_t>(modules_.size())).first->second;
+    const auto [known, is_new] =
+        modules_.try_emplace(std::string(name), static_cast<std::uint32_t>(work_.modules.size()));
+    if (is_new) work_.modules.emplace_back(name);
+    return known->second;
   }
 
   [[nodiscard]] std::optional<std::uint32_t> run_around(OperationId call) const {
@@ -129,6 +134,7 @@ class ByNames {
 StagedWork staged_by(const trace::Trace& trace, const stages::Cut& cut, const schedule::Schedule& recorded) {
   StagedWork work;
   work.run_of.resize(trace.size());
+  work.modules = cut.modules;
   for (const stages::RankCut& rank : cut.ranks) {
     for (std::size_t i = 0; i < rank.iterations.size(); ++i) {
       std::map<stages::SegmentKey, std::uint32_t> run_of;
@@ -143,6 +149,7 @@ StagedWork staged_by(const trace::Trace& trace, const stages::Cut& cut, const sc
       };
       for (const stages::Item& item : rank.iterations[i].items) {
         const std::uint32_t run = run_for(item.segment);
+        work.run_of[item.call.index()] = run;
         for (const OperationId op : trace.launched_by(item.call)) work.run_of[op.index()] = run;
       }
       for (const stages::MemoryItem& item : rank.iterations[i].memory) {

@@ -23,8 +23,10 @@ struct StageRun {
 /// What the device did for each stage of a recording.
 struct StagedWork {
   std::vector<StageRun> runs;
-  /// By operation: of device work the run that launched it, of an allocator's event the run that it happened in.
+  /// By operation: of device work the run that launched it; of an allocator's event, and of a host call as far as it is
+  /// known, the run that it happened in.
   std::vector<std::optional<std::uint32_t>> run_of;
+  std::vector<std::string> modules;  ///< what StageRun::module counts, by name
 
   [[nodiscard]] const StageRun* run(trace::OperationId op) const {
     const auto index = run_of[op.index()];

@@ -20,8 +20,9 @@ DIRECT = {
     "replay": ("memory", "check", "contention"),
     "what_if": ("replay",),
     "analysis": ("graph",),
+    "explain": ("analysis", "trace_check"),
     "report": ("analysis",),
-    "cli": ("ingest", "what_if", "report", "trace_check"),
+    "cli": ("ingest", "what_if", "report", "trace_check", "explain"),
 }
 
 # What the other top folders may include of ours beside themselves.

@@ -1,0 +1,89 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "simulator/cli/explain_output.hpp"
+#include "simulator/cli/recording.hpp"
+#include "simulator/cli/subcommands.hpp"
+#include "simulator/stages/cut.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+struct ExplainRequest {
+  std::vector<std::string> inputs;  ///< the measured trace's, then the predicted one
+  std::optional<std::string> profile;
+  std::string format = "table";
+  std::size_t at_most = 15;
+};
+
+/// Stages by the ranges that name them, as predicted traces have them; else by a profile. Which batch a stage works on
+/// does not matter, so the schedule need not be known.
+trace_check::StagedWork staged(const ExplainRequest& request, ingest::Recording& recording) {
+  if (!request.profile && trace_check::names_its_stages(recording.trace)) {
+    return trace_check::staged_by_names(recording.trace);
+  }
+  const stages::Profile profile = request.profile ? stages::read_profile(*request.profile) : stages::torchrec_profile();
+  const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
+  return trace_check::staged_by(recording.trace, cut, schedule::Schedule{});
+}
+
+void run_explain(const ExplainRequest& request, Console& console) {
+  const std::vector<std::string> measured_files(request.inputs.begin(), request.inputs.end() - 1);
+  const std::string& predicted_file = request.inputs.back();
+  ingest::Recording measured = read_recording(measured_files, {}, console);
+  ingest::Recording predicted = read_recording({predicted_file}, {}, console);
+  console.progress("comparing");
+  const trace_check::StagedWork measured_stages = staged(request, measured);
+  // A profile says how the recorded program names its stages; predicted traces name them themselves.
+  const bool named = trace_check::names_its_stages(predicted.trace);
+  const trace_check::StagedWork predicted_stages =
+      named ? trace_check::staged_by_names(predicted.trace) : staged(request, predicted);
+  ExplainAnswer answer{.measured = measured_files.front(), .predicted = predicted_file, .explanation = {}};
+  if (measured_files.size() > 1) answer.measured += " and " + std::to_string(measured_files.size() - 1) + " more";
+  Diagnostics of_graphs;
+  answer.explanation = explain::explain(explain::run_of(measured.trace, measured_stages),
+                                        explain::run_of(predicted.trace, predicted_stages), of_graphs);
+  console.done();
+  if (request.format == "json") {
+    write_explain_json(console.out(), answer);
+    return;
+  }
+  write_explain_table(console.out(), answer, request.at_most, console.style());
+  console.out().flush();
+  console.quality(measured.diagnostics.entries());
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Action& chosen) {
+  const auto request = std::make_shared<ExplainRequest>();
+  CLI::App* explain =
+      app.add_subcommand("explain", "Say where a predicted step differs from the measured one, and by how much");
+  explain
+      ->add_option("input", request->inputs,
+                   "MEASURED...: recordings of one run (files, or a folder of ranks); last PREDICTED: the trace that "
+                   "predict --out wrote for the same schedule")
+      ->required()
+      ->expected(2, 1'000'000)
+      ->type_name("FILE|DIR");
+  explain
+      ->add_option("--profile", request->profile,
+                   "How the recorded code annotates its stages (docs/annotation_profiles.md); TorchRec's where absent")
+      ->type_name("FILE");
+  explain->add_option("--format", request->format, "How to write the answer")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  explain->add_option("--top", request->at_most, "Parts to show in the table")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+  explain->callback([request, &chosen] { chosen = [request](Console& console) { run_explain(*request, console); }; });
+}
+
+}  // namespace interlace::cli

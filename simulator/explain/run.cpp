@@ -1,0 +1,49 @@
+#include "simulator/explain/run.hpp"
+
+#include <optional>
+#include <string>
+
+#include "simulator/analysis/steps.hpp"
+
+namespace interlace::explain {
+
+namespace {
+
+/// The label of the annotation that the optimizer runs in, as the recorded program calls it.
+std::optional<std::string> optimizer_label(const trace::Trace& trace, const trace_check::StagedWork& staged,
+                                           const analysis::Annotations& annotations) {
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const trace_check::StageRun* run = staged.run({i});
+    if (run == nullptr || run->stage != schedule::Stage::kOptimizerStep) continue;
+    if (const auto label = annotations.stage_of({i})) return std::string(label->stage);
+  }
+  return std::nullopt;
+}
+
+std::vector<Nanoseconds> step_ends(const std::optional<analysis::FoundSteps>& found) {
+  if (!found) return {};
+  return found->device_end.empty() ? found->host : found->device_end;
+}
+
+}  // namespace
+
+Run run_of(const trace::Trace& trace, const trace_check::StagedWork& staged) {
+  const analysis::Annotations annotations(trace);
+  const auto label = optimizer_label(trace, staged, annotations);
+  const auto found =
+      label ? analysis::steps_marked_by(trace, annotations, *label) : analysis::find_steps(trace, annotations);
+  Run run{&trace, &staged, {}};
+  for (std::size_t rank = 0; rank < trace.ranks().size(); ++rank) {
+    const std::vector<Nanoseconds> ends = step_ends(found[rank]);
+    if (ends.size() < 2) {
+      throw Error(kNoSteps, trace.ranks()[rank].source,
+                  "rank " + std::to_string(trace.ranks()[rank].number) + " has no two step ends to compare",
+                  "record at least three steps of an annotated training loop, or give --profile");
+    }
+    auto& steps = run.steps.emplace_back();
+    for (std::size_t i = 1; i < ends.size(); ++i) steps.push_back({ends[i - 1], ends[i]});
+  }
+  return run;
+}
+
+}  // namespace interlace::explain

@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "simulator/report/text.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/cli/run_interlace.hpp"
+
+namespace interlace::cli {
+namespace {
+
+class ExplainCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Finished predicted =
+        interlace("predict --from " + sample("sparse") + " --schedule torchrec/base --out " + folder_.path().string());
+    ASSERT_EQ(predicted.status, 0) << predicted.err;
+    predicted_ = (folder_.path() / "torchrec_base.ilt").string();
+  }
+
+  testing::TemporaryFolder folder_;
+  std::string predicted_;
+};
+
+TEST_F(ExplainCommand, AddsUpInJson) {
+  const Finished run = interlace("explain --format json " + sample("base") + " " + predicted_);
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  std::int64_t parts = 0;
+  for (const auto& part : json["parts"]) parts += part["effect_ns"].get<std::int64_t>();
+  std::int64_t causes = 0;
+  for (const auto& [cause, effect] : json["causes_ns"].items()) causes += effect.get<std::int64_t>();
+  const std::int64_t difference =
+      json["predicted_step_ns"].get<std::int64_t>() - json["measured_step_ns"].get<std::int64_t>();
+  EXPECT_EQ(parts, difference);
+  EXPECT_EQ(causes, difference);
+  EXPECT_EQ(json["difference_ns"], difference);
+  EXPECT_GT(json["matching"]["matched_works_a_step"], 250);
+}
+
+TEST_F(ExplainCommand, PrintsATableThatFitsATerminal) {
+  const Finished run = interlace("explain " + sample("base") + " " + predicted_);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("causes, along the critical path"), std::string::npos);
+  EXPECT_NE(run.out.find("device works a step correspond"), std::string::npos);
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(report::columns_of(line), 100U) << line;
+  const Finished two = interlace("explain --top 2 " + sample("base") + " " + predicted_);
+  EXPECT_LT(two.out.size(), run.out.size());
+}
+
+TEST_F(ExplainCommand, SaysWhatIsWrong) {
+  EXPECT_NE(interlace("explain " + predicted_).status, 0);
+  const Finished nothing = interlace("explain /no/such.json " + predicted_);
+  EXPECT_EQ(nothing.status, 1);
+  EXPECT_TRUE(nothing.err.starts_with("error[ingest.")) << nothing.err;
+}
+
+}  // namespace
+}  // namespace interlace::cli
