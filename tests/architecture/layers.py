@@ -22,7 +22,8 @@ DIRECT = {
     "analysis": ("graph",),
     "explain": ("analysis", "trace_check"),
     "report": ("analysis",),
-    "cli": ("ingest", "what_if", "report", "trace_check", "explain"),
+    "campaign": ("report",),
+    "cli": ("ingest", "what_if", "report", "trace_check", "explain", "campaign"),
 }
 
 # What the other top folders may include of ours beside themselves.

@@ -1,0 +1,122 @@
+#include "simulator/campaign/campaign_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "simulator/campaign/sha256.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace interlace::campaign {
+namespace {
+
+Plan plan() {
+  Plan made;
+  made.workload = "t6";
+  made.recorded = "torchrec/sparse_dist";
+  made.schedules = {"all"};
+  made.ranks = 2;
+  made.environment = {{"NCCL_P2P_DISABLE", "1"}};
+  made.settings = made.environment;
+  made.interlace = "1.0";
+  made.created = "2026-11-22T00:00:00Z";
+  return made;
+}
+
+PredictionFile prediction() {
+  PredictionFile made;
+  made.recorded = "torchrec/sparse_dist";
+  PredictedSchedule one;
+  one.schedule = "torchrec/base";
+  one.step_ms = 0.1 + 0.2;  // no short decimal fraction: comes back bit by bit
+  one.no_contention_ms = 1.0 / 3;
+  one.overlap = {std::nullopt, 0.7};
+  one.allocated_peak = {1, 2};
+  made.schedules = {one};
+  made.left_out = {{"torchrec/staged", "not recorded"}};
+  return made;
+}
+
+template <class Do>
+std::string code_of(Do what) {
+  try {
+    what();
+  } catch (const Error& error) {
+    return std::string(error.code());
+  }
+  return {};
+}
+
+TEST(CampaignFolder, GivesBackWhatWasWritten) {
+  const testing::TemporaryFolder place;
+  const Folder folder(place.path() / "campaign");
+  folder.create(plan());
+  EXPECT_EQ(folder.read_plan(), plan());
+  EXPECT_FALSE(folder.read_prediction());
+  folder.write_prediction(prediction());
+  EXPECT_EQ(folder.read_prediction(), prediction());
+
+  MeasuredRun run;
+  run.schedule = "torchrec/base";
+  run.repeat = 1;
+  run.position = 2;
+  run.step_ms = 1.0 / 7;
+  run.single_steps_ms = {0.1, 0.2};
+  run.allocated_peak = {5};
+  run.reserved_peak = {6};
+  MeasuredRun failed;
+  failed.schedule = "torchrec/semi_sync";
+  failed.failure = "engine.out_of_memory";
+  folder.write_run(run, 0);
+  folder.write_run(failed, 1);
+  EXPECT_EQ(folder.read_runs(), (std::vector<MeasuredRun>{run, failed}));
+
+  const MeasuredTrace trace{"torchrec/base", 3.5, {0.25, 1.5}, std::nullopt};
+  folder.write_trace(trace);
+  EXPECT_EQ(folder.read_traces(), std::vector<MeasuredTrace>{trace});
+}
+
+TEST(CampaignFolder, KeepsTheDigestOfThePrediction) {
+  const testing::TemporaryFolder place;
+  const Folder folder(place.path());
+  folder.create(plan());
+  folder.write_prediction(prediction());
+  std::ifstream in(place.path() / "prediction.json", std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_EQ(folder.prediction_digest(), sha256(text));
+  text.replace(text.find("0.7"), 3, "0.8");
+  place.write("prediction.json", text);
+  EXPECT_EQ(code_of([&] { static_cast<void>(folder.read_prediction()); }), kPredictionChanged.name);
+}
+
+TEST(CampaignFolder, RefusesWhatIsNoCampaignOrOneAlready) {
+  const testing::TemporaryFolder place;
+  const Folder folder(place.path());
+  EXPECT_EQ(code_of([&] { static_cast<void>(folder.read_plan()); }), kBadFolder.name);
+  folder.create(plan());
+  EXPECT_EQ(code_of([&] { folder.create(plan()); }), kBadFolder.name);
+  place.write("runs/000.json", "{\"schedule\": 3}");
+  EXPECT_EQ(code_of([&] { static_cast<void>(folder.read_runs()); }), kBadFile.name);
+  place.write("plan.json", "{");
+  EXPECT_EQ(code_of([&] { static_cast<void>(folder.read_plan()); }), kBadFile.name);
+}
+
+// As `interlace-engine run --format json` writes it.
+TEST(EngineRun, TakesTheTimedSteps) {
+  const MeasuredRun run = read_engine_run(R"({"schedule": "torchrec/base", "seconds": 0.5, "timed_steps": 4,
+    "warmup": 1, "ranks": [
+      {"peak_allocated_bytes": 10, "peak_reserved_bytes": 20, "step_ms": [900, 1, 2, 3, 4, 700]},
+      {"peak_allocated_bytes": 11, "peak_reserved_bytes": 21, "step_ms": [900, 5, 6, 7, 8, 700]}]})",
+                                          "run");
+  EXPECT_EQ(run.schedule, "torchrec/base");
+  EXPECT_DOUBLE_EQ(run.step_ms, 125);
+  EXPECT_EQ(run.allocated_peak, (std::vector<Bytes>{10, 11}));
+  EXPECT_EQ(run.reserved_peak, (std::vector<Bytes>{20, 21}));
+  EXPECT_EQ(run.single_steps_ms, (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(code_of([] { static_cast<void>(read_engine_run("{}", "run")); }), kBadFile.name);
+  EXPECT_EQ(code_of([] { static_cast<void>(read_engine_run("no JSON", "run")); }), kBadFile.name);
+}
+
+}  // namespace
+}  // namespace interlace::campaign
