@@ -16,20 +16,21 @@ struct Plan {
   std::string recorded;                ///< the schedule that is recorded
   std::vector<std::string> schedules;  ///< as asked for: names, files, or "all" that apply
   std::string device = "cuda";
-  std::optional<std::int32_t> ranks;   ///< none: the workload's
-  std::optional<std::int64_t> batch;   ///< none: the workload's
-  std::int64_t steps = 20;             ///< timed ones of a run
+  std::optional<std::int32_t> ranks;  ///< none: the workload's
+  std::optional<std::int64_t> batch;  ///< none: the workload's
+  std::int64_t steps = 20;            ///< timed ones of a run
   std::int64_t warmup = 5;
-  std::int64_t recorded_steps = 10;    ///< of a recorded run
+  std::int64_t recorded_steps = 10;  ///< of a recorded run
   std::int32_t repeats = 5;
-  bool record_all = true;              ///< a recorded run of each schedule, for its overlap, after all others
+  bool record_all = true;                ///< a recorded run of each schedule, for its overlap, after all others
   std::optional<std::string> recording;  ///< a recording made elsewhere, instead of making one
   std::optional<std::string> machine;    ///< machine profile for predictions
   std::map<std::string, std::string> environment;  ///< given to the engine beside this process's own
   /// What the environment of the campaign says to CUDA and NCCL, with what is given.
   std::map<std::string, std::string> settings;
-  std::string interlace;  ///< version that made the plan
-  std::string created;    ///< ISO 8601, UTC
+  std::vector<std::string> hardware;  ///< a line a GPU: name and driver; empty where that cannot be asked
+  std::string interlace;              ///< version that made the plan
+  std::string created;                ///< ISO 8601, UTC
 
   bool operator==(const Plan&) const = default;
 };
@@ -45,10 +46,10 @@ struct Overlap {
 struct PredictedSchedule {
   std::string schedule;
   double step_ms = 0;
-  double low_ms = 0;   ///< 10th percentile of single steps
-  double high_ms = 0;  ///< 90th
-  std::optional<double> no_contention_ms;   ///< baseline: works beside each other do not slow each other
-  std::optional<double> critical_path_ms;   ///< baseline: besides, the host and launches take no time
+  double low_ms = 0;                       ///< 10th percentile of single steps
+  double high_ms = 0;                      ///< 90th
+  std::optional<double> no_contention_ms;  ///< baseline: works beside each other do not slow each other
+  std::optional<double> critical_path_ms;  ///< baseline: besides, the host and launches take no time
   Overlap overlap;
   std::vector<Bytes> allocated_peak;  ///< by rank; empty where no memory was recorded
   std::vector<Bytes> reserved_peak;
@@ -82,7 +83,7 @@ struct MeasuredRun {
   std::vector<double> single_steps_ms;  ///< of all ranks, on the main stream; may be empty
   std::vector<Bytes> allocated_peak;    ///< by rank
   std::vector<Bytes> reserved_peak;
-  std::optional<std::string> failure;   ///< why there is no result; all else is then empty
+  std::optional<std::string> failure;  ///< why there is no result; all else is then empty
 
   bool operator==(const MeasuredRun&) const = default;
 };

@@ -34,20 +34,14 @@ void get(const Json& json, const char* key, std::optional<T>& value) {
 }
 
 Json json_of(const Plan& plan) {
-  Json json{{"interlace_campaign", 1},
-            {"interlace", plan.interlace},
-            {"created", plan.created},
-            {"workload", plan.workload},
-            {"recorded", plan.recorded},
-            {"schedules", plan.schedules},
-            {"device", plan.device},
-            {"steps", plan.steps},
-            {"warmup", plan.warmup},
-            {"recorded_steps", plan.recorded_steps},
-            {"repeats", plan.repeats},
-            {"record_all", plan.record_all},
-            {"environment", plan.environment},
-            {"settings", plan.settings}};
+  Json json{{"interlace_campaign", 1},         {"interlace", plan.interlace},
+            {"created", plan.created},         {"workload", plan.workload},
+            {"recorded", plan.recorded},       {"schedules", plan.schedules},
+            {"device", plan.device},           {"steps", plan.steps},
+            {"warmup", plan.warmup},           {"recorded_steps", plan.recorded_steps},
+            {"repeats", plan.repeats},         {"record_all", plan.record_all},
+            {"environment", plan.environment}, {"settings", plan.settings},
+            {"hardware", plan.hardware}};
   put(json, "ranks", plan.ranks);
   put(json, "batch", plan.batch);
   put(json, "recording", plan.recording);
@@ -70,6 +64,7 @@ Plan plan_of(const Json& json) {
   json.at("record_all").get_to(plan.record_all);
   json.at("environment").get_to(plan.environment);
   json.at("settings").get_to(plan.settings);
+  json.at("hardware").get_to(plan.hardware);
   get(json, "ranks", plan.ranks);
   get(json, "batch", plan.batch);
   get(json, "recording", plan.recording);

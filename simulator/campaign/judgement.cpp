@@ -141,7 +141,8 @@ class Judge {
     row.inside = predicted.low_ms <= row.measured_ms && row.measured_ms <= predicted.high_ms;
     add_speedups(predicted, row);
     add_overlap(row);
-    const PeakError allocated = compare_peaks(of_schedule.peaks(&MeasuredRun::allocated_peak), predicted.allocated_peak);
+    const PeakError allocated =
+        compare_peaks(of_schedule.peaks(&MeasuredRun::allocated_peak), predicted.allocated_peak);
     row.measured_allocated = allocated.measured;
     row.predicted_allocated = allocated.predicted;
     row.allocated_error = allocated.error;

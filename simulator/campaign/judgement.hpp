@@ -13,11 +13,11 @@ namespace interlace::campaign {
 /// Errors of one schedule, in percent; > 0: predicted too slow or too large.
 struct ScheduleJudgement {
   std::string schedule;
-  bool recorded = false;              ///< the one that was predicted from
-  std::size_t runs = 0;               ///< measured
+  bool recorded = false;  ///< the one that was predicted from
+  std::size_t runs = 0;   ///< measured
   std::optional<std::string> failure;
-  double measured_ms = 0;             ///< median of the runs
-  double spread_ms = 0;               ///< the most that a run is off the median
+  double measured_ms = 0;  ///< median of the runs
+  double spread_ms = 0;    ///< the most that a run is off the median
   double predicted_ms = 0;
   double step_error = 0;
   /// Of the ratio to the recorded schedule's step, predicted against measured; none of that schedule itself.
@@ -28,10 +28,10 @@ struct ScheduleJudgement {
   bool inside = false;                        ///< the median lies between the predicted 10th and 90th percentile
   std::optional<Overlap> measured_overlap;    ///< of the recorded run
   Overlap predicted_overlap;
-  std::optional<double> overlap_error;        ///< of the hidden part of communication, in percentage points
-  std::optional<Bytes> measured_allocated;    ///< of the rank that has most; median of the runs
+  std::optional<double> overlap_error;      ///< of the hidden part of communication, in percentage points
+  std::optional<Bytes> measured_allocated;  ///< of the rank that has most; median of the runs
   std::optional<Bytes> predicted_allocated;
-  std::optional<double> allocated_error;      ///< of the rank with the largest one
+  std::optional<double> allocated_error;  ///< of the rank with the largest one
   std::optional<Bytes> measured_reserved;
   std::optional<Bytes> predicted_reserved;
   std::optional<double> reserved_error;

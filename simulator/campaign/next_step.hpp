@@ -27,8 +27,8 @@ struct NextStep {
 };
 
 /// From what is there already. Measured runs come in rounds, each of which begins with another schedule, so that what
-/// drifts (clocks, temperatures) hits all alike; a run that failed is not tried again, and its schedule not run in later
-/// rounds. Recorded runs come last: recording takes time.
+/// drifts (clocks, temperatures) hits all alike; a run that failed is not tried again, and its schedule not run in
+/// later rounds. Recorded runs come last: recording takes time.
 [[nodiscard]] NextStep next_step(const Plan& plan, bool recorded, const PredictionFile* prediction,
                                  std::span<const MeasuredRun> runs, std::span<const MeasuredTrace> traces);
 

@@ -11,6 +11,10 @@ inline constexpr ErrorCode kCannotAnchor{"cli.cannot_anchor"};
 inline constexpr ErrorCode kUnclearRanks{"cli.unclear_ranks"};
 inline constexpr ErrorCode kNotRepaired{"cli.not_repaired"};
 inline constexpr ErrorCode kClocksUnknown{"cli.clocks_unknown"};
+inline constexpr ErrorCode kCannotStart{"cli.cannot_start"};
+inline constexpr ErrorCode kNotPlanned{"cli.not_planned"};
+inline constexpr ErrorCode kEngineFailed{"cli.engine_failed"};
+inline constexpr ErrorCode kOtherSettings{"cli.other_settings"};
 
 inline constexpr DiagnosticKind kClockMoved{"merge.clock_moved", Severity::kInfo,
                                             "hosts whose times were moved onto the clock of the first",

@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
   interlace::cli::add_record(app, chosen);
   int status = kSuccess;
   interlace::cli::add_check(app, chosen, status);
+  interlace::cli::add_validate(app, chosen, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

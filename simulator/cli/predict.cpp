@@ -156,12 +156,20 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const replay::SiteTable sites = replay::find_sites(recording.trace, cut, recording.diagnostics);
   const std::vector<schedule::Schedule> library = schedule::all_sound();
   const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, sites);
-  replay::Predictor predictor(recording.trace, cut, what_if::apply_edits(sites, edits));
+  replay::SiteTable edited = what_if::apply_edits(sites, edits);
+  if (request.device_only) edited.launch_latency_ns = 0;
+  replay::Predictor predictor(recording.trace, cut, std::move(edited));
   if (known != nullptr) predictor.learn_memory(*known, recording.diagnostics);
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
   options.simulation.machine.contention = request.contention;
+  if (request.device_only) {
+    options.runs = 1;
+    options.simulation.jitter = false;
+    options.simulation.host_scale = 0;
+    options.simulation.machine.wait_latency_ns = 0;
+  }
   if (request.gpu_memory_gib) options.memory.capacity = std::llround(*request.gpu_memory_gib * kGibibyte);
   Diagnostics assumptions;
   if (!request.contention) assumptions.count(replay::kContentionOff);

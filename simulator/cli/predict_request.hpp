@@ -27,6 +27,7 @@ struct PredictRequest {
   std::uint64_t seed = 1;
   std::optional<std::int32_t> steps;  ///< to simulate in a run; none: as many as replay finds good
   bool contention = true;             ///< false: works running side by side do not slow each other
+  bool device_only = false;           ///< the host and launches take no time: the path of device work alone
 };
 
 /// A trace and the steady steps in it, a window a rank.

@@ -20,5 +20,6 @@ void add_merge(CLI::App& app, Action& chosen);
 void add_record(CLI::App& app, Action& chosen);
 /// `status`: what the program ends with where the action returns.
 void add_check(CLI::App& app, Action& chosen, int& status);
+void add_validate(CLI::App& app, Action& chosen, int& status);
 
 }  // namespace interlace::cli

@@ -19,6 +19,7 @@ Plan plan() {
   made.ranks = 2;
   made.environment = {{"NCCL_P2P_DISABLE", "1"}};
   made.settings = made.environment;
+  made.hardware = {"NVIDIA H200, 580.159.04"};
   made.interlace = "1.0";
   made.created = "2026-11-22T00:00:00Z";
   return made;

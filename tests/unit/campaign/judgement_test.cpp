@@ -38,8 +38,8 @@ struct Case {
   Case() {
     prediction.recorded = "a";
     prediction.schedules = {predicted("a", 42), predicted("b", 33.6), predicted("c", 41)};
-    runs = {run("a", 0, 40), run("b", 0, 30), run("c", 0, 40.3), run("a", 1, 41),
-            run("b", 1, 30), run("c", 1, 40.2), run("a", 2, 40), run("b", 2, 29.5), run("c", 2, 40.3)};
+    runs = {run("a", 0, 40),   run("b", 0, 30), run("c", 0, 40.3), run("a", 1, 41),  run("b", 1, 30),
+            run("c", 1, 40.2), run("a", 2, 40), run("b", 2, 29.5), run("c", 2, 40.3)};
     traces = {{"b", 31, {0.53, 1.5}, std::nullopt}};
   }
   [[nodiscard]] Judgement judged() const { return judge(prediction, runs, traces); }

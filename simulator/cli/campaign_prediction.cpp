@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <utility>
+
+#include "simulator/analysis/overlap.hpp"
+#include "simulator/cli/predict_request.hpp"
+#include "simulator/cli/recording.hpp"
+#include "simulator/cli/validate_request.hpp"
+#include "simulator/explain/run.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/stages/cut.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+campaign::Overlap overlap_of(const analysis::OverlapSummary& summary) {
+  return {summary.communication_hidden_ratio(), static_cast<double>(summary.exposed_communication_ns) / kNsPerMs};
+}
+
+PredictRequest request_of(const campaign::Folder& folder, const campaign::Plan& plan) {
+  PredictRequest request;
+  request.recordings = {plan.recording.value_or(folder.recording().string())};
+  request.schedules = {plan.recorded};
+  for (const std::string& schedule : plan.schedules) request.schedules.push_back(schedule);
+  return request;
+}
+
+/// Step times in ms of the same schedules under other assumptions, by position.
+std::vector<double> baseline(PredictRequest request, bool device_only, Console& console) {
+  request.contention = false;
+  request.device_only = device_only;
+  std::vector<double> steps;
+  for (const report::Prediction& row : predict(request, console).report.predictions) {
+    steps.push_back(static_cast<double>(row.step_time_ns) / kNsPerMs);
+  }
+  return steps;
+}
+
+}  // namespace
+
+campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const campaign::Plan& plan,
+                                          Console& console) {
+  const PredictRequest request = request_of(folder, plan);
+  const PredictAnswer answer = predict(request, console);
+  write_answer(answer, folder.predicted(), console);
+  const std::vector<double> no_contention = baseline(request, false, console);
+  const std::vector<double> critical_path = baseline(request, true, console);
+  campaign::PredictionFile file;
+  file.recorded = schedule::load(plan.recorded).name;
+  for (std::size_t i = 0; i < answer.report.predictions.size(); ++i) {
+    const report::Prediction& row = answer.report.predictions[i];
+    campaign::PredictedSchedule predicted;
+    predicted.schedule = row.schedule;
+    predicted.step_ms = static_cast<double>(row.step_time_ns) / kNsPerMs;
+    predicted.low_ms = static_cast<double>(row.step_time_low_ns) / kNsPerMs;
+    predicted.high_ms = static_cast<double>(row.step_time_high_ns) / kNsPerMs;
+    predicted.no_contention_ms = no_contention.at(i);
+    predicted.critical_path_ms = critical_path.at(i);
+    predicted.overlap = overlap_of(row.overlap);
+    for (const report::RankMemory& rank : row.memory) {
+      predicted.allocated_peak.push_back(rank.allocated_peak);
+      predicted.reserved_peak.push_back(rank.reserved_peak);
+    }
+    file.schedules.push_back(std::move(predicted));
+  }
+  for (const report::SkippedSchedule& one : answer.report.skipped) file.left_out.push_back({one.schedule, one.why});
+  return file;
+}
+
+campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, const std::string& schedule,
+                                      Console& console) {
+  ingest::Recording read = read_recording({recording.string()}, {}, console);
+  const trace::Trace& trace = read.trace;
+  const trace_check::StagedWork staged =
+      trace_check::names_its_stages(trace)
+          ? trace_check::staged_by_names(trace)
+          : trace_check::staged_by(trace, stages::cut(trace, stages::torchrec_profile(), read.diagnostics), {});
+  std::vector<analysis::StepWindow> windows;
+  for (const auto& steps : explain::run_of(trace, staged).steps) windows.push_back(analysis::window_of(steps));
+  const analysis::OverlapSummary summary = analysis::overlap(trace, analysis::Annotations(trace), windows).mean;
+  return {schedule, static_cast<double>(summary.step_ns) / kNsPerMs, overlap_of(summary), std::nullopt};
+}
+
+}  // namespace interlace::cli

@@ -1,0 +1,234 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "simulator/campaign/next_step.hpp"
+#include "simulator/cli/child_process.hpp"
+#include "simulator/cli/errors.hpp"
+#include "simulator/cli/validate_request.hpp"
+#include "simulator/schedule/effects.hpp"
+#include "simulator/schedule/library.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+using campaign::NextStep;
+using Clock = std::chrono::steady_clock;
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The last line that says something.
+std::string last_line(const std::filesystem::path& log) {
+  std::string text = content_of(log);
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+class Campaign {
+ public:
+  Campaign(const campaign::Folder& folder, const CampaignRunner& runner, Console& console)
+      : folder_(&folder), runner_(&runner), console_(&console), plan_(folder.read_plan()), began_(Clock::now()) {}
+
+  bool run() {
+    check_settings();
+    while (true) {
+      const auto prediction = folder_->read_prediction();
+      const std::vector<campaign::MeasuredRun> runs = folder_->read_runs();
+      const NextStep step =
+          campaign::next_step(plan_, is_recorded(), prediction ? &*prediction : nullptr, runs, folder_->read_traces());
+      if (step.kind == NextStep::Kind::kDone) return true;
+      if (!has_time()) return false;
+      const auto from = Clock::now();
+      carry_out(step, runs.size(), prediction ? prediction->schedules.size() : 0);
+      longest_ = std::max(longest_, Clock::now() - from);
+    }
+  }
+
+ private:
+  /// Figures of one campaign are of one setting.
+  void check_settings() const {
+    if (settings_with(plan_.environment) == plan_.settings) return;
+    throw Error(kOtherSettings, folder_->path().string(),
+                "the variables of CUDA, NCCL or PyTorch are not those that the campaign was begun with",
+                "set them as in plan.json, or begin a new campaign");
+  }
+
+  [[nodiscard]] bool is_recorded() const {
+    return plan_.recording || std::filesystem::exists(folder_->path() / "recording.json");
+  }
+
+  /// Whether a step like the longest so far would end within the budget.
+  [[nodiscard]] bool has_time() const {
+    if (!runner_->budget) return true;
+    constexpr std::chrono::seconds kUsual{60};
+    const auto expected = std::max<Clock::duration>(longest_ + longest_ / 4, steps_ == 0 ? kUsual : kUsual / 4);
+    return Clock::now() - began_ + expected < *runner_->budget;
+  }
+
+  void carry_out(const NextStep& step, std::size_t runs, std::size_t schedules) {
+    ++steps_;
+    switch (step.kind) {
+      case NextStep::Kind::kRecord: record(); break;
+      case NextStep::Kind::kPredict:
+        console_->note("predicting");
+        folder_->write_prediction(predict_campaign(*folder_, plan_, *console_));
+        console_->note("prediction.json has SHA-256 " + folder_->prediction_digest());
+        break;
+      case NextStep::Kind::kRun:
+        console_->note(fmt::format("run {} of {}: {}", runs + 1, schedules * static_cast<std::size_t>(plan_.repeats),
+                                   step.schedule));
+        measure(step, runs);
+        break;
+      case NextStep::Kind::kRecordRun: record_run(step.schedule); break;
+      case NextStep::Kind::kDone: break;
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> arguments(const std::string& schedule, std::int64_t steps) {
+    std::vector<std::string> words{
+        "run",        "--workload", plan_.workload,        "--schedule", engine_name(schedule),        "--device",
+        plan_.device, "--steps",    std::to_string(steps), "--warmup",   std::to_string(plan_.warmup), "--format",
+        "json"};
+    const auto add = [&](const char* option, const auto& value) {
+      if (value) words.insert(words.end(), {option, std::to_string(*value)});
+    };
+    add("--ranks", plan_.ranks);
+    add("--batch", plan_.batch);
+    if (knows("--cooldown")) {
+      // So that the pipeline does not drain in the timed steps.
+      const std::int32_t ahead = schedule::depth(schedule::load(engine_name(schedule)));
+      words.insert(words.end(), {"--cooldown", std::to_string(ahead)});
+    }
+    return words;
+  }
+
+  /// A schedule from a file is known to the engine by that file.
+  [[nodiscard]] std::string engine_name(const std::string& schedule) const {
+    for (const schedule::LibraryEntry& entry : schedule::library()) {
+      if (entry.name == schedule) return schedule;
+    }
+    std::vector<std::string> asked = plan_.schedules;
+    asked.push_back(plan_.recorded);
+    const auto file = std::ranges::find_if(
+        asked, [&](const std::string& one) { return one != "all" && schedule::load(one).name == schedule; });
+    return file == asked.end() ? schedule : *file;
+  }
+
+  bool knows(std::string_view option) {
+    if (!help_) {
+      const auto out = folder_->logs() / "help.txt";
+      const auto log = folder_->logs() / "help.log";
+      static_cast<void>(run_child({runner_->engine, {"run", "--help"}, {}, out, log, std::chrono::seconds(60)}));
+      help_ = content_of(out);
+    }
+    return help_->find(option) != std::string::npos;
+  }
+
+  /// Why it ended badly; none where it did not.
+  std::optional<std::string> run_engine(ChildProcess child) {
+    child.environment = plan_.environment;
+    child.limit = runner_->run_limit;
+    const ChildEnd end = run_child(child);
+    if (end.timed_out) return fmt::format("not done after {} s", runner_->run_limit.count());
+    if (end.status != 0) return fmt::format("status {}: {}", end.status, last_line(child.log));
+    return std::nullopt;
+  }
+
+  ChildProcess recorded_child(const std::string& schedule, const std::filesystem::path& into,
+                              const std::filesystem::path& out, const std::filesystem::path& log) {
+    std::error_code none;
+    std::filesystem::remove_all(into, none);  // what an interrupted run left
+    std::vector<std::string> words = arguments(schedule, plan_.recorded_steps);
+    if (knows("--record")) {
+      words.insert(words.end(), {"--record", into.string()});
+      return {runner_->engine, std::move(words), {}, out, log, {}};
+    }
+    std::vector<std::string> all{"--out", into.string(), "--", runner_->engine.string()};
+    all.insert(all.end(), words.begin(), words.end());
+    return {runner_->recorder, std::move(all), {}, out, log, {}};
+  }
+
+  void record() {
+    console_->note("recording " + plan_.recorded);
+    const auto out = folder_->logs() / "recording.json";
+    const auto log = folder_->logs() / "recording.log";
+    if (const auto failure = run_engine(recorded_child(plan_.recorded, folder_->recording(), out, log))) {
+      throw Error(kEngineFailed, plan_.recorded, "cannot be recorded: " + *failure, "see " + log.string());
+    }
+    folder_->write("recording.json", content_of(out));
+  }
+
+  void measure(const NextStep& step, std::size_t number) {
+    const auto out = folder_->logs() / fmt::format("{:03}.json", number);
+    const auto log = folder_->logs() / fmt::format("{:03}.log", number);
+    campaign::MeasuredRun run;
+    if (const auto failure = run_engine({runner_->engine, arguments(step.schedule, plan_.steps), {}, out, log, {}})) {
+      run.failure = failure;
+      console_->note(step.schedule + " failed: " + *failure);
+    } else {
+      run = campaign::read_engine_run(content_of(out), out.string());
+    }
+    run.schedule = step.schedule;
+    run.repeat = step.repeat;
+    run.position = step.position;
+    folder_->write_run(run, number);
+  }
+
+  void record_run(const std::string& schedule) {
+    console_->note("recording " + schedule + " for its overlap");
+    const std::filesystem::path into = folder_->trace_of(schedule);
+    const std::string stem = "trace_" + campaign::file_stem(schedule);
+    campaign::MeasuredTrace trace{.schedule = schedule, .step_ms = 0, .overlap = {}, .failure = {}};
+    trace.failure = run_engine(
+        recorded_child(schedule, into, folder_->logs() / (stem + ".json"), folder_->logs() / (stem + ".log")));
+    if (!trace.failure) {
+      try {
+        trace = measure_trace(into, schedule, *console_);
+      } catch (const Error& error) {
+        trace.failure = error.what();
+      }
+    }
+    if (trace.failure) console_->note(schedule + " has no overlap: " + *trace.failure);
+    folder_->write_trace(trace);
+  }
+
+  const campaign::Folder* folder_;
+  const CampaignRunner* runner_;
+  Console* console_;
+  campaign::Plan plan_;
+  Clock::time_point began_;
+  Clock::duration longest_{0};
+  std::int32_t steps_ = 0;
+  std::optional<std::string> help_;
+};
+
+}  // namespace
+
+bool carry_out(const campaign::Folder& folder, const CampaignRunner& runner, Console& console) {
+  return Campaign(folder, runner, console).run();
+}
+
+std::map<std::string, std::string> settings_with(const std::map<std::string, std::string>& given) {
+  std::map<std::string, std::string> settings = given;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view line = *entry;
+    const std::size_t sign = line.find('=');
+    // Where things are installed is no setting.
+    if (sign == std::string_view::npos || line.substr(sign + 1).starts_with('/')) continue;
+    for (const std::string_view prefix : {"NCCL_", "CUDA_", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
+      if (line.starts_with(prefix)) settings.emplace(line.substr(0, sign), line.substr(sign + 1));
+    }
+  }
+  return settings;
+}
+
+}  // namespace interlace::cli

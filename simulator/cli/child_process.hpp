@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace interlace::cli {
+
+/// A program to run, and where its output goes.
+struct ChildProcess {
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> environment;  ///< beside this process's own
+  std::filesystem::path out;                       ///< file for its standard output
+  std::filesystem::path log;                       ///< file for its standard error
+  std::chrono::seconds limit{600};                 ///< after which it is told to end, and ten seconds later killed
+};
+
+struct ChildEnd {
+  int status = 0;  ///< of exit, or 128 + the signal that ended it
+  bool timed_out = false;
+};
+
+/// Runs it to its end. Throws Error(cli.cannot_start).
+[[nodiscard]] ChildEnd run_child(const ChildProcess& child);
+
+}  // namespace interlace::cli

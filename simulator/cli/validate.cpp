@@ -1,0 +1,214 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <ostream>
+#include <utility>
+
+#include "simulator/campaign/judgement_json.hpp"
+#include "simulator/cli/child_process.hpp"
+#include "simulator/cli/errors.hpp"
+#include "simulator/cli/subcommands.hpp"
+#include "simulator/cli/validate_request.hpp"
+#include "simulator/schedule/library.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+constexpr int kUnfinished = 3;
+
+struct ValidateRequest {
+  campaign::Plan plan;
+  std::vector<std::string> environment;  ///< NAME=VALUE
+  std::optional<std::string> out;        ///< a new campaign
+  std::optional<std::string> resume;
+  std::optional<std::string> report;
+  std::optional<std::string> engine;
+  std::optional<double> minutes;
+  int run_limit_s = 600;
+  std::string format = "table";
+};
+
+std::filesystem::path folder_of_this_program() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+
+/// "sparse_dist" stands for "torchrec/sparse_dist".
+std::string full_name(const std::string& name) {
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    if (entry.name == "torchrec/" + name) return std::string(entry.name);
+  }
+  return name;
+}
+
+/// A line a GPU; nothing where the driver's program is not there.
+std::vector<std::string> gpus(const std::filesystem::path& folder) {
+  const auto out = folder / "logs" / "gpus.txt";
+  try {
+    const ChildEnd end = run_child({"nvidia-smi",
+                                    {"--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"},
+                                    {},
+                                    out,
+                                    folder / "logs" / "gpus.log",
+                                    std::chrono::seconds(30)});
+    if (end.status != 0) return {};
+  } catch (const Error&) {
+    return {};
+  }
+  std::vector<std::string> lines;
+  std::ifstream in(out);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+campaign::Plan plan_of(const ValidateRequest& request) {
+  campaign::Plan plan = request.plan;
+  if (plan.workload.empty()) throw Error(kNotPlanned, "--workload", "is missing", "name what is to be trained");
+  if (plan.device == "cpu" && !plan.recording) {
+    throw Error(kNotPlanned, "--device cpu", "a run on a CPU cannot be recorded", "give a recording with --from");
+  }
+  plan.recorded = full_name(plan.recorded);
+  static_cast<void>(schedule::load(plan.recorded));
+  for (std::string& name : plan.schedules) {
+    name = full_name(name);
+    if (name != "all") static_cast<void>(schedule::load(name));
+  }
+  if (plan.device == "cpu") plan.record_all = false;
+  for (const std::string& variable : request.environment) {
+    const std::size_t sign = variable.find('=');
+    if (sign == 0 || sign == std::string::npos) {
+      throw Error(kNotPlanned, "--env " + variable, "is not NAME=VALUE", "for instance --env NCCL_P2P_DISABLE=1");
+    }
+    plan.environment[variable.substr(0, sign)] = variable.substr(sign + 1);
+  }
+  plan.settings = settings_with(plan.environment);
+  plan.interlace = INTERLACE_VERSION;
+  const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  plan.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
+  return plan;
+}
+
+/// report.json anew, and on standard output.
+void show(const campaign::Folder& folder, const std::string& format, Console& console) {
+  const campaign::Plan plan = folder.read_plan();
+  const auto prediction = folder.read_prediction();
+  if (!prediction) {
+    throw Error(kNotPlanned, folder.path().string(), "nothing has been predicted yet", "go on with --resume");
+  }
+  const campaign::Judgement judgement = campaign::judge(*prediction, folder.read_runs(), folder.read_traces());
+  const std::string digest = folder.prediction_digest();
+  const std::string json = campaign::judgement_json(plan, digest, *prediction, judgement);
+  folder.write("report.json", json);
+  console.done();
+  if (format == "json") {
+    console.out() << json;
+  } else {
+    write_campaign_table(console.out(), plan, digest, *prediction, judgement, console.style());
+  }
+}
+
+int run_validate(const ValidateRequest& request, Console& console) {
+  if (request.report) {
+    show(campaign::Folder(*request.report), request.format, console);
+    return 0;
+  }
+  if (request.out.has_value() == request.resume.has_value()) {
+    throw Error(kNotPlanned, "validate", "needs one of --out, --resume and --report",
+                "--out begins a campaign in a new folder");
+  }
+  const campaign::Folder folder(request.out ? *request.out : *request.resume);
+  if (request.out) {
+    campaign::Plan plan = plan_of(request);
+    std::filesystem::create_directories(folder.path() / "logs");
+    if (plan.device == "cuda") plan.hardware = gpus(folder.path());
+    folder.create(plan);
+  }
+  const std::filesystem::path here = folder_of_this_program();
+  CampaignRunner runner{.engine = request.engine ? std::filesystem::path(*request.engine) : here / "interlace-engine",
+                        .recorder = here / "interlace-record",
+                        .budget = std::nullopt,
+                        .run_limit = std::chrono::seconds(request.run_limit_s)};
+  if (request.minutes) runner.budget = std::chrono::seconds(static_cast<std::int64_t>(*request.minutes * 60));
+  if (!std::filesystem::exists(runner.engine)) {
+    throw Error(kPartNotBuilt, runner.engine.string(), "the engine is not part of this build",
+                "build the preset engine-cuda, or name one with --engine");
+  }
+  const bool finished = carry_out(folder, runner, console);
+  if (!finished) {
+    console.note("not finished: go on with: interlace validate --resume " + folder.path().string());
+    if (!folder.read_prediction()) return kUnfinished;
+  }
+  show(folder, request.format, console);
+  return finished ? 0 : kUnfinished;
+}
+
+void add_plan_options(CLI::App& validate, ValidateRequest& request) {
+  campaign::Plan& plan = request.plan;
+  plan.recorded = "torchrec/sparse_dist";
+  plan.schedules = {"all"};
+  validate.add_option("--workload", plan.workload, "What is trained (interlace-engine workloads), or a file")
+      ->type_name("NAME|FILE");
+  validate.add_option("--record", plan.recorded, "The schedule to record and to predict from")
+      ->capture_default_str()
+      ->type_name("NAME|FILE");
+  validate.add_option("--schedules", plan.schedules, "Schedules to predict and to run, or all that apply")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("all|NAME|FILE,...");
+  validate.add_option("--from", plan.recording, "A recording of that schedule, instead of making one")
+      ->type_name("FILE|DIR");
+  validate.add_option("--ranks", plan.ranks, "Ranks to start; the workload's number where absent")
+      ->check(CLI::Range(1, 4096));
+  validate.add_option("--batch", plan.batch, "Samples a batch and rank; the workload's where absent")
+      ->check(CLI::PositiveNumber);
+  validate.add_option("--device", plan.device, "Where to run")
+      ->check(CLI::IsMember({"cuda", "cpu"}))
+      ->capture_default_str();
+  validate.add_option("--repeats", plan.repeats, "Measured runs of each schedule")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  validate.add_option("--steps", plan.steps, "Timed steps of a run")->check(CLI::PositiveNumber)->capture_default_str();
+  validate.add_option("--warmup", plan.warmup, "Steps before them")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  validate.add_option("--record-steps", plan.recorded_steps, "Timed steps of a recorded run")
+      ->check(CLI::Range(3, 10'000))
+      ->capture_default_str();
+  validate.add_flag_callback(
+      "--no-traces", [&plan] { plan.record_all = false; }, "Record no further runs: no measured overlap");
+  validate.add_option("--env", request.environment, "A variable for the engine, also more than once")
+      ->type_name("NAME=VALUE");
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Action& chosen, int& status) {
+  const auto request = std::make_shared<ValidateRequest>();
+  CLI::App* validate = app.add_subcommand(
+      "validate", "Record one schedule on GPUs, predict all from it, run all, and hold the one against the other");
+  validate->footer("Exit status: 0 when all is done, 3 where --minutes ended it before, 1 where something is wrong.");
+  add_plan_options(*validate, *request);
+  validate->add_option("--out", request->out, "Folder of a new campaign")->type_name("DIR");
+  validate->add_option("--resume", request->resume, "Go on with a campaign")->type_name("DIR");
+  validate->add_option("--report", request->report, "Make the figures of a campaign anew, without a GPU")
+      ->type_name("DIR");
+  validate->add_option("--minutes", request->minutes, "Stop before so many have passed; --resume goes on")
+      ->check(CLI::PositiveNumber);
+  validate->add_option("--engine", request->engine, "interlace-engine, where it is not beside this program")
+      ->type_name("FILE");
+  validate->add_option("--run-limit", request->run_limit_s, "Seconds after which a run is ended")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
+  validate->add_option("--format", request->format, "How to write the answer")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  validate->callback([request, &chosen, &status] {
+    chosen = [request, &status](Console& console) { status = run_validate(*request, console); };
+  });
+}
+
+}  // namespace interlace::cli

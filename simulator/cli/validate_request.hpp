@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "simulator/campaign/campaign_files.hpp"
+#include "simulator/campaign/judgement.hpp"
+#include "simulator/cli/console.hpp"
+
+namespace interlace::cli {
+
+/// How a campaign is carried out; what it does is in its plan.
+struct CampaignRunner {
+  std::filesystem::path engine;                ///< interlace-engine
+  std::filesystem::path recorder;              ///< interlace-record, for an engine that cannot record itself
+  std::optional<std::chrono::seconds> budget;  ///< stop before it would be used up
+  std::chrono::seconds run_limit{600};         ///< of one run
+};
+
+/// Does what is left of a campaign. False where the budget ended it first.
+[[nodiscard]] bool carry_out(const campaign::Folder& folder, const CampaignRunner& runner, Console& console);
+
+/// Predicts from the recording what the plan asks for, with its baselines; the predicted traces go to the folder.
+[[nodiscard]] campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const campaign::Plan& plan,
+                                                        Console& console);
+/// What the recorded run of a schedule shows of overlap.
+[[nodiscard]] campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, const std::string& schedule,
+                                                    Console& console);
+
+/// Variables of the environment that say how CUDA, NCCL and PyTorch's allocator work, with those of the plan.
+[[nodiscard]] std::map<std::string, std::string> settings_with(const std::map<std::string, std::string>& given);
+
+void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& prediction_digest,
+                          const campaign::PredictionFile& prediction, const campaign::Judgement& judgement,
+                          const report::TextStyle& style);
+
+}  // namespace interlace::cli

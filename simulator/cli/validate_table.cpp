@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <ostream>
+#include <string_view>
+
+#include "simulator/cli/validate_request.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+using campaign::ErrorSizes;
+using campaign::Judgement;
+using campaign::ScheduleJudgement;
+using report::Align;
+using report::TextTable;
+
+std::string signed_percent(const std::optional<double>& error) { return error ? fmt::format("{:+.2f}", *error) : "-"; }
+std::string ratio_text(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.1f}", *ratio * 100) : "-"; }
+std::string gigabytes(const std::optional<Bytes>& bytes) {
+  return bytes ? fmt::format("{:.3f}", static_cast<double>(*bytes) / 1e9) : "-";
+}
+std::string sizes_text(const ErrorSizes& sizes) {
+  return sizes.count == 0 ? "not known" : fmt::format("{:.2f} / {:.2f}", sizes.mean, sizes.largest);
+}
+
+void write_times(std::ostream& out, const Judgement& judgement, const report::TextStyle& style) {
+  TextTable table({{"schedule"},
+                   {"runs", Align::kRight},
+                   {"measured ms", Align::kRight},
+                   {"+-", Align::kRight},
+                   {"predicted", Align::kRight},
+                   {"error %", Align::kRight},
+                   {"speed-up %", Align::kRight}});
+  for (const ScheduleJudgement& row : judgement.schedules) {
+    if (row.runs == 0) {
+      table.add({row.schedule, "0", "failed", "", fmt::format("{:.2f}", row.predicted_ms), "", ""});
+      continue;
+    }
+    table.add({row.schedule, std::to_string(row.runs), fmt::format("{:.2f}", row.measured_ms),
+               fmt::format("{:.2f}", row.spread_ms), fmt::format("{:.2f}", row.predicted_ms),
+               signed_percent(row.step_error), row.recorded ? "recorded" : signed_percent(row.speedup_error)});
+  }
+  out << table.text(style) << '\n';
+}
+
+void write_overlap_and_memory(std::ostream& out, const Judgement& judgement, const report::TextStyle& style) {
+  TextTable table({{"measured / predicted"},
+                   {"hidden %", Align::kRight},
+                   {"", Align::kRight},
+                   {"exposed ms", Align::kRight},
+                   {"", Align::kRight},
+                   {"allocated GB", Align::kRight},
+                   {"", Align::kRight},
+                   {"reserved", Align::kRight},
+                   {"", Align::kRight}});
+  for (const ScheduleJudgement& row : judgement.schedules) {
+    if (row.runs == 0) continue;
+    const auto& overlap = row.measured_overlap;
+    table.add(
+        {report::shortened_front(row.schedule, 32), overlap ? ratio_text(overlap->hidden_ratio) : "-",
+         ratio_text(row.predicted_overlap.hidden_ratio), overlap ? fmt::format("{:.2f}", overlap->exposed_ms) : "-",
+         fmt::format("{:.2f}", row.predicted_overlap.exposed_ms), gigabytes(row.measured_allocated),
+         gigabytes(row.predicted_allocated), gigabytes(row.measured_reserved), gigabytes(row.predicted_reserved)});
+  }
+  out << table.text(style) << '\n';
+}
+
+}  // namespace
+
+void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& prediction_digest,
+                          const campaign::PredictionFile& prediction, const Judgement& judgement,
+                          const report::TextStyle& style) {
+  out << fmt::format("{} on {}, predicted from {} alone\n", plan.workload,
+                     plan.ranks ? fmt::format("{} ranks", *plan.ranks) : plan.device, prediction.recorded);
+  for (const std::string& gpu : plan.hardware) out << gpu << '\n';
+  for (const auto& [name, value] : plan.settings) out << name << '=' << report::shortened(value, 60) << '\n';
+  out << "prediction.json, SHA-256 " << prediction_digest << "\n\n";
+  write_times(out, judgement, style);
+  write_overlap_and_memory(out, judgement, style);
+  TextTable table({{"errors, mean / largest"}, {"", Align::kRight}});
+  table.add({"speed-up, %", sizes_text(judgement.speedup)});
+  table.add({"  of single rounds (the floor)", sizes_text(judgement.repeat_floor)});
+  table.add({"  of saying that nothing changes", sizes_text(judgement.no_change)});
+  table.add({"  of a replay without contention", sizes_text(judgement.no_contention)});
+  table.add({"  of the critical path alone", sizes_text(judgement.critical_path)});
+  table.add({"step time, %", sizes_text(judgement.step)});
+  table.add({"hidden communication, points", sizes_text(judgement.overlap_points)});
+  table.add({"allocated, %", sizes_text(judgement.allocated)});
+  table.add({"reserved, %", sizes_text(judgement.reserved)});
+  out << table.text(style);
+  out << fmt::format("order right for {} of {} pairs that differ by more than twice their spread\n",
+                     judgement.pairs_right, judgement.pairs_counted);
+  for (const std::string& pair : judgement.pairs_wrong) out << "  not foretold: " << pair << '\n';
+  for (const ScheduleJudgement& row : judgement.schedules) {
+    if (row.failure) out << row.schedule << " failed: " << report::shortened(*row.failure, style.width - 20) << '\n';
+  }
+  for (const campaign::LeftOut& one : prediction.left_out) {
+    out << report::shortened("left out: " + one.schedule + ": " + one.why, style.width) << '\n';
+  }
+}
+
+}  // namespace interlace::cli

@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "simulator/report/text.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/cli/run_interlace.hpp"
+
+namespace interlace::cli {
+namespace {
+
+const std::filesystem::path kCampaign = INTERLACE_SOURCE_DIR "/tests/unit/cli/campaign";
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// A campaign of the engine on a CPU, without its recordings: the figures come out of the kept files alone.
+class ValidateReport : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::copy(kCampaign, at(), std::filesystem::copy_options::recursive); }
+  [[nodiscard]] std::filesystem::path at() const { return folder_.path() / "campaign"; }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(ValidateReport, IsMadeAnewFromFiles) {
+  const Finished run = interlace("validate --format json --report " + at().string());
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, content_of(at() / "report.json"));
+  const auto json = nlohmann::json::parse(run.out);
+  ASSERT_GE(json["schedules"].size(), 2U);
+  // By hand, from the files.
+  for (const auto& row : json["schedules"]) {
+    std::vector<double> steps;
+    for (const auto& file : std::filesystem::directory_iterator(at() / "runs")) {
+      const auto one = nlohmann::json::parse(content_of(file.path()));
+      if (one["schedule"] == row["schedule"]) steps.push_back(one["step_ms"].get<double>());
+    }
+    std::ranges::sort(steps);
+    ASSERT_EQ(steps.size(), row["runs"].get<std::size_t>());
+    const double median = (steps[(steps.size() - 1) / 2] + steps[steps.size() / 2]) / 2;
+    EXPECT_DOUBLE_EQ(row["measured_ms"].get<double>(), median);
+  }
+  EXPECT_EQ(json["prediction_sha256"].get<std::string>() + "  prediction.json\n",
+            content_of(at() / "prediction.sha256"));
+}
+
+TEST_F(ValidateReport, PrintsATableThatFitsATerminal) {
+  const Finished run = interlace("validate --report " + at().string());
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("order right for"), std::string::npos);
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(report::columns_of(line), 100U) << line;
+}
+
+TEST_F(ValidateReport, RefusesAChangedPrediction) {
+  std::string text = content_of(at() / "prediction.json");
+  text.replace(text.find("\"step_ms\": "), 12, "\"step_ms\": 1");
+  std::ofstream(at() / "prediction.json", std::ios::binary) << text;
+  const Finished run = interlace("validate --report " + at().string());
+  EXPECT_EQ(run.status, 1);
+  EXPECT_TRUE(run.err.starts_with("error[campaign.prediction_changed]")) << run.err;
+}
+
+TEST(Validate, SaysWhatIsMissing) {
+  const testing::TemporaryFolder folder;
+  const std::string out = " --out " + (folder.path() / "new").string();
+  EXPECT_TRUE(interlace("validate --workload tiny").err.starts_with("error[cli.not_planned]"));
+  EXPECT_TRUE(interlace("validate" + out).err.starts_with("error[cli.not_planned]: --workload"));
+  EXPECT_TRUE(
+      interlace("validate --workload tiny --device cpu" + out).err.starts_with("error[cli.not_planned]: --device"));
+  EXPECT_TRUE(interlace("validate --workload tiny --record nothing" + out).err.starts_with("error[schedule.no_such"));
+  EXPECT_TRUE(interlace("validate --workload tiny --env X" + out).err.starts_with("error[cli.not_planned]: --env"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "new"));
+  EXPECT_TRUE(interlace("validate --resume " + folder.path().string()).err.starts_with("error[c"));
+  EXPECT_TRUE(interlace("validate --report " + folder.path().string()).err.starts_with("error[campaign.bad_folder]"));
+}
+
+}  // namespace
+}  // namespace interlace::cli
