@@ -22,6 +22,7 @@ campaign::Overlap overlap_of(const analysis::OverlapSummary& summary) {
 PredictRequest request_of(const campaign::Folder& folder, const campaign::Plan& plan) {
   PredictRequest request;
   request.recordings = {plan.recording.value_or(folder.recording().string())};
+  request.machine = plan.machine;
   request.schedules = {plan.recorded};
   for (const std::string& schedule : plan.schedules) request.schedules.push_back(schedule);
   return request;

@@ -30,6 +30,7 @@ int run(int argc, char** argv) {
   interlace::cli::add_convert(app, chosen);
   interlace::cli::add_merge(app, chosen);
   interlace::cli::add_record(app, chosen);
+  interlace::cli::add_calibrate(app, chosen);
   int status = kSuccess;
   interlace::cli::add_check(app, chosen, status);
   interlace::cli::add_validate(app, chosen, status);

@@ -153,11 +153,17 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const stages::Profile profile =
       request.profile ? stages::read_profile(*request.profile) : stages::profile_of(recording.trace);
   const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
-  const replay::SiteTable sites = replay::find_sites(recording.trace, cut, recording.diagnostics);
+  std::optional<contention::MachineProfile> machine;
+  if (request.machine) machine = contention::read_machine_profile(*request.machine);
+  const replay::SiteTable sites =
+      replay::find_sites(recording.trace, cut, recording.diagnostics, machine ? &*machine : nullptr);
   const std::vector<schedule::Schedule> library = schedule::all_sound();
   const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, sites);
   replay::SiteTable edited = what_if::apply_edits(sites, edits);
-  if (request.device_only) edited.launch_latency_ns = 0;
+  if (request.device_only) {
+    edited.launch_latency_ns = 0;
+    edited.wait_latency_ns = 0;
+  }
   replay::Predictor predictor(recording.trace, cut, std::move(edited));
   if (known != nullptr) predictor.learn_memory(*known, recording.diagnostics);
   replay::PredictOptions options;
@@ -168,7 +174,6 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     options.runs = 1;
     options.simulation.jitter = false;
     options.simulation.host_scale = 0;
-    options.simulation.machine.wait_latency_ns = 0;
   }
   if (request.gpu_memory_gib) options.memory.capacity = std::llround(*request.gpu_memory_gib * kGibibyte);
   Diagnostics assumptions;
@@ -182,6 +187,11 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   };
 
   report::PredictReport report{.recorded = recorded_run(recording.trace, request), .predictions = {}, .skipped = {}};
+  report.recorded.machine_fitted = sites.fitted;
+  if (machine) {
+    report.recorded.machine_profile = machine->source;
+    report.recorded.machine_values = machine->values();
+  }
   report.recorded.capacity = options.memory.capacity;
   std::vector<SteadyTrace> traces;
   for (const what_if::Edit& edit : edits) report.recorded.edits.push_back(what_if::describe(edit));

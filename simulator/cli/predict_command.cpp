@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -15,6 +17,18 @@ namespace interlace::cli {
 
 namespace {
 
+/// Where what is assumed of the machine comes from.
+void tell_machine(const report::RecordedRun& recorded, Console& console) {
+  const auto joined = [](const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, ", ")); };
+  if (recorded.machine_profile) {
+    console.note("machine: from " + *recorded.machine_profile + ": " + joined(recorded.machine_values));
+  }
+  if (!recorded.machine_fitted.empty()) {
+    console.note("machine: from the recording: " + joined(recorded.machine_fitted) +
+                 (recorded.machine_profile ? "" : "; all else as usual (no --machine)"));
+  }
+}
+
 void run_predict(const PredictRequest& request, Console& console) {
   const PredictAnswer answer = predict(request, console);
   if (request.out) write_answer(answer, *request.out, console);
@@ -26,6 +40,7 @@ void run_predict(const PredictRequest& request, Console& console) {
   } else {
     report::write_predict_table(console.out(), answer.report, console.style());
     console.out().flush();
+    tell_machine(answer.report.recorded, console);
     console.quality(answer.report.recorded.diagnostics);
   }
 }
@@ -46,6 +61,10 @@ void add_predict(CLI::App& app, Action& chosen) {
   predict
       ->add_option("--profile", request->profile,
                    "How the recorded code annotates its stages (docs/annotation_profiles.md); TorchRec's where absent")
+      ->type_name("FILE");
+  predict
+      ->add_option("--machine", request->machine,
+                   "Profile of the machine (interlace calibrate), for what the recording does not tell")
       ->type_name("FILE");
   predict->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json", "csv"}))

@@ -19,6 +19,7 @@ struct PredictRequest {
   std::vector<std::string> schedules;  ///< names, files, or "all"
   std::vector<std::string> edits;      ///< files
   std::optional<std::string> profile;  ///< file of annotation names; none: TorchRec's
+  std::optional<std::string> machine;  ///< file of interlace calibrate
   std::string format = "table";
   std::optional<std::filesystem::path> out;  ///< folder for traces and reports
   std::optional<double> measured_step_ms;    ///< of the recorded schedule, without a profiler

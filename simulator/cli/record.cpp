@@ -15,11 +15,19 @@ namespace interlace::cli {
 
 namespace {
 
-/// The collector's program, which a build lays beside this one; the simulator knows nothing else of it.
-constexpr const char* kProgram = "interlace-record";
+/// A program of another part, which a build lays beside this one; the simulator knows nothing else of it.
+struct Part {
+  const char* program;
+  const char* missing;  ///< said where it is not there
+  const char* advice;
+};
+constexpr Part kRecorder{"interlace-record", "recording is not part of this build",
+                         "build the preset gpu-node, which needs the headers of CUDA 13"};
+constexpr Part kCalibrator{"interlace-calibrate", "calibrating is not part of this build",
+                           "build the preset engine-cuda, which needs CUDA 13 and NCCL"};
 
-[[noreturn]] void become_recorder(const std::vector<std::string>& arguments) {
-  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / kProgram;
+[[noreturn]] void become(const Part& part, const std::vector<std::string>& arguments) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / part.program;
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
@@ -28,22 +36,33 @@ constexpr const char* kProgram = "interlace-record";
   pointers.push_back(nullptr);
   execv(program.c_str(), pointers.data());
   if (errno == ENOENT) {
-    throw Error(kPartNotBuilt, program.string(), "recording is not part of this build",
-                "build the preset gpu-node, which needs the headers of CUDA 13");
+    throw Error(kPartNotBuilt, program.string(), part.missing, part.advice);
   }
   throw Error(kPartNotBuilt, program.string(), std::strerror(errno));
 }
 
 }  // namespace
 
+namespace {
+
+/// A subcommand whose words are all for that program, --help among them.
+void add_part(CLI::App& app, Action& chosen, const char* name, const char* description, const Part& part) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->prefix_command();
+  command->set_help_flag();
+  command->fallthrough(false);
+  command->callback(
+      [command, &part, &chosen] { chosen = [command, &part](Console&) { become(part, command->remaining()); }; });
+}
+
+}  // namespace
+
 void add_record(CLI::App& app, Action& chosen) {
-  CLI::App* record =
-      app.add_subcommand("record", "Record a CUDA program: interlace record [options] -- program args...");
-  // All words behind it are for the recorder, --help among them.
-  record->prefix_command();
-  record->set_help_flag();
-  record->fallthrough(false);
-  record->callback([record, &chosen] { chosen = [record](Console&) { become_recorder(record->remaining()); }; });
+  add_part(app, chosen, "record", "Record a CUDA program: interlace record [options] -- program args...", kRecorder);
+}
+
+void add_calibrate(CLI::App& app, Action& chosen) {
+  add_part(app, chosen, "calibrate", "Measure this machine's GPUs, links and collectives into a profile", kCalibrator);
 }
 
 }  // namespace interlace::cli

@@ -18,6 +18,7 @@ void add_schedules(CLI::App& app, Action& chosen);
 void add_convert(CLI::App& app, Action& chosen);
 void add_merge(CLI::App& app, Action& chosen);
 void add_record(CLI::App& app, Action& chosen);
+void add_calibrate(CLI::App& app, Action& chosen);
 /// `status`: what the program ends with where the action returns.
 void add_check(CLI::App& app, Action& chosen, int& status);
 void add_validate(CLI::App& app, Action& chosen, int& status);

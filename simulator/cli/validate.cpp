@@ -161,6 +161,8 @@ void add_plan_options(CLI::App& validate, ValidateRequest& request) {
       ->type_name("all|NAME|FILE,...");
   validate.add_option("--from", plan.recording, "A recording of that schedule, instead of making one")
       ->type_name("FILE|DIR");
+  validate.add_option("--machine", plan.machine, "Profile of the machine for the predictions (interlace calibrate)")
+      ->type_name("FILE");
   validate.add_option("--ranks", plan.ranks, "Ranks to start; the workload's number where absent")
       ->check(CLI::Range(1, 4096));
   validate.add_option("--batch", plan.batch, "Samples a batch and rank; the workload's where absent")

@@ -214,7 +214,7 @@ void Machine::share_host_path() {
     return std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].kind == kind; });
   };
   const auto copying = std::ranges::count_if(gpus_, [&](const Gpu& gpu) { return runs(gpu, WorkKind::kHostCopy); });
-  const double lost = contention::kLostToHostCopies * static_cast<double>(copying) / static_cast<double>(gpus_.size());
+  const double lost = options_.lost_to_host_copies * static_cast<double>(copying) / static_cast<double>(gpus_.size());
   for (Gpu& gpu : gpus_) {
     const bool exchanging = runs(gpu, WorkKind::kCollective);
     for (const WorkId id : gpu.running) {

@@ -43,7 +43,8 @@ struct MachineOptions {
   double wait_latency_ns = 1'500;       ///< from the end of what a stream waited for to its next work
   bool collectives_cross_host = false;  ///< collectives and host copies share PCIe and host memory
   double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
-  bool contention = true;               ///< false: everything takes its recorded-alone time
+  double lost_to_host_copies = contention::kLostToHostCopies;  ///< part of its pace that such a collective loses
+  bool contention = true;                                      ///< false: everything takes its recorded-alone time
 };
 
 /// The devices of all ranks: streams in first-in first-out order, events, collectives that meet, and the sharing of

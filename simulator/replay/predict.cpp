@@ -116,6 +116,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   usual.machine.wait_latency_ns = sites_.wait_latency_ns;
   usual.machine.collectives_cross_host = sites_.collectives_cross_host;
   usual.machine.host_copy_rate = sites_.host_copy_rate;
+  usual.machine.lost_to_host_copies = sites_.lost_to_host_copies;
   // Each run has a seed of its own and a place of its own: the result does not depend on how many threads there are.
   std::vector<SimulationResult> results(static_cast<std::size_t>(std::max(1, options.runs)));
   tbb::parallel_for(std::size_t{0}, results.size(),

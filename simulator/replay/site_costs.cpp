@@ -80,8 +80,8 @@ Observation observe(const Trace& trace, OperationId op, const CollectiveCompany&
 }
 
 /// How strongly collectives slow this kernel: what the recording itself shows where it has the kernel both alone and
-/// covered at least twice each, else what is usual for its kind.
-double sensitivity_of(const std::vector<Observation>& observations, contention::Bound bound) {
+/// covered at least twice each; none where it has not.
+std::optional<double> sensitivity_of(const std::vector<Observation>& observations) {
   std::vector<double> alone;
   for (const Observation& o : observations) {
     if (o.covered_ns <= 0.02 * o.measured_ns) alone.push_back(o.measured_ns);
@@ -95,7 +95,13 @@ double sensitivity_of(const std::vector<Observation>& observations, contention::
     }
   }
   constexpr double kStrongest = 1.0;
-  return seen.size() >= 2 ? std::min(kStrongest, statistics::median(seen)) : contention::usual_sensitivity(bound);
+  if (seen.size() < 2) return std::nullopt;
+  return std::min(kStrongest, statistics::median(seen));
+}
+
+double usual_sensitivity(contention::Bound bound, const contention::MachineProfile& machine) {
+  const auto& known = bound == contention::Bound::kGather ? machine.gather_sensitivity : machine.streaming_sensitivity;
+  return known.value_or(contention::usual_sensitivity(bound));
 }
 
 /// Relative standard deviation, from the middle half of the values (a normal distribution's lies within 0.674 of it),
@@ -107,13 +113,15 @@ double spread_of(const std::vector<double>& values, double most) {
   return middle <= 0 ? 0.0 : std::min(most, half / 0.674 / middle);
 }
 
-void estimate_kernels(const Trace& trace, SiteTable& table) {
+void estimate_kernels(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine) {
   std::vector<CollectiveCompany> company;
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r});
 
   // Kernels of one name and grid do the same work wherever they stand; on side streams, where company delays them most,
   // the luckiest of all of them tells what they cost.
   std::map<std::pair<std::string, std::int64_t>, double> least;
+  int sensitive = 0;
+  int seen_sensitive = 0;
   for (Site& site : table.sites) {
     if (site.kind == WorkKind::kCollective) continue;
     std::vector<Observation> observations;
@@ -121,7 +129,11 @@ void estimate_kernels(const Trace& trace, SiteTable& table) {
       observations.push_back(observe(trace, op, company[trace.rank_of(op).index()]));
     }
     const bool shares_sms = site.kind == WorkKind::kKernel || site.kind == WorkKind::kDeviceCopy;
-    site.sensitivity = sensitivity_of(observations, site.shape.bound);
+    const auto seen = sensitivity_of(observations);
+    site.sensitivity = seen.value_or(usual_sensitivity(site.shape.bound, machine));
+    const bool counts = site.kind == WorkKind::kKernel && site.shape.bound != contention::Bound::kCompute;
+    sensitive += counts ? 1 : 0;
+    seen_sensitive += counts && seen ? 1 : 0;
     std::vector<double> freed;
     for (const Observation& o : observations) {
       freed.push_back(shares_sms ? contention::freed_of_collectives(site.shape, site.sensitivity, o.measured_ns, o.held)
@@ -143,6 +155,10 @@ void estimate_kernels(const Trace& trace, SiteTable& table) {
   for (Site& site : table.sites) {
     if (site.kind != WorkKind::kKernel || !site.on_side_stream) continue;
     site.alone_ns = std::min(site.alone_ns, least.at({site.name, site.shape.blocks}));
+  }
+  if (seen_sensitive > 0) {
+    table.fitted.push_back("sensitivity of " + std::to_string(seen_sensitive) + " of " + std::to_string(sensitive) +
+                           " kernels to collectives");
   }
 }
 
@@ -208,12 +224,13 @@ struct CollectivesHeldUp {
   }
 
   /// Time that a collective lost in `span`.
-  [[nodiscard]] double lost(Interval span, const contention::LostToMemory& to_memory, bool through_host) const {
+  [[nodiscard]] double lost(Interval span, const contention::LostToMemory& to_memory, bool through_host,
+                            double to_host_copies) const {
     const auto covered = [&](const IntervalSet& set) { return static_cast<double>(set.covered(span)); };
     double sum = to_memory.streaming * covered(by_streaming) + to_memory.gather * covered(by_gather);
     if (!through_host) return sum;
     for (const IntervalSet& of_rank : by_copies) {
-      sum += contention::kLostToHostCopies * covered(of_rank) / static_cast<double>(by_copies.size());
+      sum += to_host_copies * covered(of_rank) / static_cast<double>(by_copies.size());
     }
     return sum;
   }
@@ -245,7 +262,8 @@ std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace,
     auto& of_site = values[key.first];
     of_site.resize(table.ranks.size());
     const Interval span{meeting.last_start, meeting.last_end};
-    const double lost = held_up.lost(span, table.sites[key.first.index()].lost, table.collectives_cross_host);
+    const double lost = held_up.lost(span, table.sites[key.first.index()].lost, table.collectives_cross_host,
+                                     table.lost_to_host_copies);
     for (const auto& [rank, end] : meeting.ends) {
       of_site[rank].push_back(std::max(1.0, static_cast<double>(end - meeting.last_start) - lost));
     }
@@ -316,7 +334,8 @@ void free_jagged_exchanges(const Trace& trace, SiteTable& table) {
 
 /// Direct links between GPUs carry some hundreds of gigabytes a second, PCIe and host memory at most 64: the fastest of
 /// the large collectives tells which way they go. There, host copies and collectives slow each other down.
-void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copies) {
+void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copies,
+                    const contention::MachineProfile& machine) {
   constexpr Bytes kLarge = 8'000'000;
   constexpr double kFastestPcie = 64.0;   // bytes a nanosecond: generation 5, 16 lanes
   constexpr double kUsualCopyRate = 0.6;  // beside a collective: 0.75 on two ranks (n5), 0.42 on four (t9)
@@ -333,7 +352,8 @@ void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copi
   const bool seen = copies.alone_rates.size() >= 2 && copies.crowded_rates.size() >= 2;
   table.host_copy_rate =
       seen ? std::min(1.0, statistics::median(copies.crowded_rates) / statistics::median(copies.alone_rates))
-           : kUsualCopyRate;
+           : machine.host_copy_rate.value_or(kUsualCopyRate);
+  if (seen) table.fitted.emplace_back("pace of host copies beside collectives");
   if (copies.alone_rates.empty() && copies.crowded_rates.empty()) return;
   const double alone = copies.alone_rates.empty() ? statistics::median(copies.crowded_rates) / table.host_copy_rate
                                                   : statistics::median(copies.alone_rates);
@@ -344,12 +364,14 @@ void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copi
   }
 }
 
-void estimate_collectives(const Trace& trace, SiteTable& table, Diagnostics& diagnostics) {
+void estimate_collectives(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine,
+                          Diagnostics& diagnostics) {
   std::int32_t world = 0;
   for (const trace::Rank& rank : trace.ranks()) world = std::max(world, rank.world_size.value_or(0));
   const bool all_ranks = world == 0 || static_cast<std::size_t>(world) <= trace.ranks().size();
   const HostCopies copies = host_copies(trace, table);
-  find_host_path(trace, table, copies);
+  table.lost_to_host_copies = machine.lost_to_host_copies.value_or(contention::kLostToHostCopies);
+  find_host_path(trace, table, copies, machine);
   for (Site& site : table.sites) {
     if (site.kind == WorkKind::kCollective) site.lost = lost_to_memory(site, table.collectives_cross_host);
   }
@@ -444,7 +466,7 @@ DispatchTimes dispatch_times(const Trace& trace, const SiteTable& table) {
 }
 
 /// Gaps between queued works, and the latencies of a launch on an idle stream and of a wait.
-void estimate_dispatch(const Trace& trace, SiteTable& table) {
+void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine) {
   constexpr std::size_t kEnough = 8;
   constexpr double kUsualGap = 1'500.0;
   constexpr double kUsualCollectiveGap = 1'800.0;
@@ -460,8 +482,8 @@ void estimate_dispatch(const Trace& trace, SiteTable& table) {
   const auto quick = [](const std::vector<double>& seen, double otherwise) {
     return seen.size() < kEnough ? otherwise : statistics::quantile(seen, 0.25);
   };
-  const double usual_gap = middle(times.all_gaps, kUsualGap);
-  table.wait_latency_ns = quick(times.waits, kUsualWait);
+  const double usual_gap = middle(times.all_gaps, machine.dispatch_gap_ns.value_or(kUsualGap));
+  table.wait_latency_ns = quick(times.waits, machine.wait_latency_ns.value_or(kUsualWait));
   const double collective_gap =
       std::max(middle(times.collective_gaps, kUsualCollectiveGap), table.wait_latency_ns + kBehindWaiting);
   for (std::size_t s = 0; s < table.sites.size(); ++s) {
@@ -471,7 +493,14 @@ void estimate_dispatch(const Trace& trace, SiteTable& table) {
     site.dispatch_gap_ns = unclear ? usual_gap : statistics::median(times.gaps[s]);
     if (site.kind == WorkKind::kCollective) site.dispatch_gap_ns = collective_gap;
   }
-  table.launch_latency_ns = quick(times.latencies, kUsualLatency);
+  // The recorder lengthens recorded launches, but not those of a profile.
+  table.launch_latency_ns = machine.launch_latency_ns.value_or(quick(times.latencies, kUsualLatency));
+  const auto say = [&](const char* what, bool seen) {
+    if (seen) table.fitted.emplace_back(what);
+  };
+  say("gap between works", times.all_gaps.size() >= kEnough);
+  say("wait latency", times.waits.size() >= kEnough);
+  say("launch latency", times.latencies.size() >= kEnough && !machine.launch_latency_ns);
 }
 
 Nanoseconds recorded_step(const stages::Cut& cut) {
@@ -488,10 +517,11 @@ Nanoseconds recorded_step(const stages::Cut& cut) {
 
 }  // namespace
 
-void estimate_costs(const Trace& trace, const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics) {
-  estimate_kernels(trace, table);
-  estimate_collectives(trace, table, diagnostics);
-  estimate_dispatch(trace, table);
+void estimate_costs(const Trace& trace, const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics,
+                    const contention::MachineProfile& machine) {
+  estimate_kernels(trace, table, machine);
+  estimate_collectives(trace, table, machine, diagnostics);
+  estimate_dispatch(trace, table, machine);
   table.step_ns = recorded_step(cut);
 }
 

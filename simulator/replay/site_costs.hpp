@@ -12,7 +12,9 @@ namespace interlace::replay {
 ///   median for the others;
 /// - a collective takes from the last arrival of a rank to the last end;
 /// - copies and fills take the median.
-void estimate_costs(const trace::Trace& trace, const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics);
+/// `machine` is what is known of the machine beside the recording.
+void estimate_costs(const trace::Trace& trace, const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics,
+                    const contention::MachineProfile& machine);
 
 inline constexpr DiagnosticKind kCollectiveWithoutPeers{
     "replay.collective_without_peers", Severity::kWarning,

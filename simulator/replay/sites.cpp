@@ -201,9 +201,11 @@ class SiteFinder {
 
 }  // namespace
 
-SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics) {
+SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics,
+                     const contention::MachineProfile* machine) {
   SiteTable table = SiteFinder(trace, cut).run();
-  estimate_costs(trace, cut, table, diagnostics);
+  const contention::MachineProfile unknown;
+  estimate_costs(trace, cut, table, diagnostics, machine == nullptr ? unknown : *machine);
   return table;
 }
 

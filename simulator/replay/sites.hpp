@@ -8,6 +8,7 @@
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/id.hpp"
 #include "simulator/contention/kernel_shape.hpp"
+#include "simulator/contention/machine_profile.hpp"
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/stages/cut.hpp"
 #include "simulator/trace/trace.hpp"
@@ -83,12 +84,16 @@ struct SiteTable {
   std::uint32_t collective_streams = 1;
   bool collectives_cross_host = false;  ///< no direct links between GPUs: collectives share PCIe with host copies
   double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
-  double launch_latency_ns = 0;         ///< from the start of a launch call to the start of the work on an idle stream
-  double wait_latency_ns = 0;           ///< from the end of what a stream waited for to its next work
-  Nanoseconds step_ns = 0;              ///< recorded, mean over iterations and ranks
+  double lost_to_host_copies = contention::kLostToHostCopies;  ///< part of its pace that such a collective loses
+  double launch_latency_ns = 0;     ///< from the start of a launch call to the start of the work on an idle stream
+  double wait_latency_ns = 0;       ///< from the end of what a stream waited for to its next work
+  Nanoseconds step_ns = 0;          ///< recorded, mean over iterations and ranks
+  std::vector<std::string> fitted;  ///< what of this machine the recording itself tells, in words
 };
 
-/// Finds the sites of a cut trace and estimates what each costs without company.
-[[nodiscard]] SiteTable find_sites(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics);
+/// Finds the sites of a cut trace and estimates what each costs without company. What a machine profile tells (none:
+/// null) stands in for what is usual; its launch latency also for the recorded one, which the recorder lengthens.
+[[nodiscard]] SiteTable find_sites(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics,
+                                   const contention::MachineProfile* machine = nullptr);
 
 }  // namespace interlace::replay

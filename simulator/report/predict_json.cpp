@@ -17,6 +17,10 @@ Json json_of_recorded(const RecordedRun& recorded) {
               {"step_time_ns", or_null(recorded.step_time_ns)},
               {"predicted_step_time_ns", or_null(recorded.predicted_step_time_ns)},
               {"overlap", recorded.overlap ? json_of(*recorded.overlap) : Json(nullptr)},
+              {"machine",
+               {{"profile", or_null(recorded.machine_profile)},
+                {"from_profile", recorded.machine_values},
+                {"from_recording", recorded.machine_fitted}}},
               {"diagnostics", json_of(recorded.diagnostics)}};
 }
 

@@ -23,6 +23,9 @@ struct RecordedRun {
   std::optional<analysis::OverlapSummary> overlap;    ///< of the recording
   std::optional<Bytes> capacity;                      ///< of the GPU memory that schedules were asked to fit in
   std::vector<Diagnostic> diagnostics;                ///< flaws of the recording
+  std::optional<std::string> machine_profile;  ///< file; none: what the recording does not tell is taken as usual
+  std::vector<std::string> machine_values;     ///< what was taken from it, in words
+  std::vector<std::string> machine_fitted;     ///< what of the machine the recording itself tells, in words
 };
 
 /// Bytes of one stage's blocks at the peak.

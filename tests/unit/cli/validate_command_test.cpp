@@ -83,5 +83,26 @@ TEST(Validate, SaysWhatIsMissing) {
   EXPECT_TRUE(interlace("validate --report " + folder.path().string()).err.starts_with("error[campaign.bad_folder]"));
 }
 
+// A profile stands in for what the recording does not tell, and the answer says which is which.
+TEST(PredictWithMachine, SaysWhereValuesComeFrom) {
+  const testing::TemporaryFolder folder;
+  const auto profile = folder.write("m.json", R"({"interlace_machine": 1, "latencies":
+    {"launch_to_seen_by_host_us": 40, "across_streams_us": 30}})");
+  const std::string predict = "predict --format json --schedule torchrec/base --from " + sample("sparse");
+  const auto without = nlohmann::json::parse(interlace(predict).out);
+  const auto with = nlohmann::json::parse(interlace(predict + " --machine " + profile.string()).out);
+  EXPECT_TRUE(without["recorded"]["machine"]["profile"].is_null());
+  EXPECT_EQ(with["recorded"]["machine"]["profile"], profile.string());
+  EXPECT_EQ(with["recorded"]["machine"]["from_profile"][0], "launch latency 40 us");
+  EXPECT_EQ(with["recorded"]["machine"]["from_profile"][1], "wait latency 30 us");
+  // base launches much on idle streams: a latency of several times the usual must show.
+  EXPECT_GT(with["predictions"][0]["step_time_ns"].get<double>(),
+            1.01 * without["predictions"][0]["step_time_ns"].get<double>());
+  const Finished told =
+      interlace("predict --schedule torchrec/base --from " + sample("sparse") + " --machine " + profile.string());
+  EXPECT_NE(told.err.find("launch latency 40 us"), std::string::npos) << told.err;
+  EXPECT_TRUE(interlace(predict + " --machine /no/such.json").err.starts_with("error[contention.bad_machine_profile]"));
+}
+
 }  // namespace
 }  // namespace interlace::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulator/base/error.hpp"
+
+namespace interlace::contention {
+
+inline constexpr ErrorCode kBadMachineProfile{"contention.bad_machine_profile"};
+
+/// What a machine profile (docs/calibrate.md) says of what the simulation assumes; none where it does not tell.
+struct MachineProfile {
+  std::string source;  ///< the file
+  std::string gpu;
+  /// From the start of a launch call to the work on an idle stream; measured to when the host sees that it ran.
+  std::optional<double> launch_latency_ns;
+  std::optional<double> wait_latency_ns;  ///< from the end of what a stream waited for to its next work
+  std::optional<double> dispatch_gap_ns;  ///< between works queued on one stream
+  /// Of streaming and index-following kernels to collectives of 32 CTAs (memory_slowdown). The CTAs of the measured
+  /// collective come from how much it slowed a kernel bound by compute: SMs * (1 - 1 / slowdown).
+  std::optional<double> streaming_sensitivity;
+  std::optional<double> gather_sensitivity;
+  std::optional<double> host_copy_rate;       ///< of a host copy beside a collective, as a part of that alone
+  std::optional<double> lost_to_host_copies;  ///< part of its progress that a collective loses to host copies
+
+  /// What it tells, in words with values, in a fixed order.
+  [[nodiscard]] std::vector<std::string> values() const;
+};
+
+/// Throws Error(contention.bad_machine_profile), which names the file and the field.
+[[nodiscard]] MachineProfile parse_machine_profile(std::string_view json, const std::string& source);
+[[nodiscard]] MachineProfile read_machine_profile(const std::filesystem::path& file);
+
+}  // namespace interlace::contention
