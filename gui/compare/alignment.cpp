@@ -22,6 +22,8 @@ Nanoseconds anchor_at_step(std::span<const Interval> steps, std::ptrdiff_t offse
   return step ? step->begin : 0;
 }
 
+Interval view_from_zero(Nanoseconds length) { return {-length / 20, length + length / 20}; }
+
 Interval first_view(std::span<const Interval> measured_steps, std::span<const Interval> predicted_steps,
                     Nanoseconds longest_trace) {
   Nanoseconds longest = 0;
@@ -29,7 +31,7 @@ Interval first_view(std::span<const Interval> measured_steps, std::span<const In
     for (const Interval& step : steps) longest = std::max(longest, step.length());
   }
   if (longest == 0) return {0, longest_trace};
-  return {-longest / 20, longest + longest / 20};
+  return view_from_zero(longest);
 }
 
 }  // namespace interlace::gui

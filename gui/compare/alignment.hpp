@@ -17,6 +17,9 @@ namespace interlace::gui {
 /// Where time 0 belongs: the begin of that step; 0 of the trace without steps.
 [[nodiscard]] Nanoseconds anchor_at_step(std::span<const Interval> steps, std::ptrdiff_t offset = 0);
 
+/// A view of an axis from time 0 on, as long as this, with some of what is before and behind it.
+[[nodiscard]] Interval view_from_zero(Nanoseconds length);
+
 /// What to show first of an axis with time 0 at a step's begin: this step with some of what is before and behind it,
 /// as long as the longer of the two. With neither, the longer of the whole traces.
 [[nodiscard]] Interval first_view(std::span<const Interval> measured_steps, std::span<const Interval> predicted_steps,

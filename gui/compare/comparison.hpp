@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "gui/compare/aligned.hpp"
 #include "gui/compare/difference.hpp"
 #include "gui/compare/match.hpp"
 
@@ -13,8 +14,10 @@ class Comparison {
  public:
   /// Nothing is compared.
   Comparison() = default;
-  /// step: how far behind the middle step of each (see step_at).
-  Comparison(const Run& measured, const Run& predicted, std::ptrdiff_t step);
+  /// offset: of the steps that train the same batch, behind the middle one of each (see step_at). by, anchors: what is
+  /// laid beside each other (see aligned).
+  Comparison(const Run& measured, const Run& predicted, std::ptrdiff_t offset, AlignBy by = AlignBy::kStep,
+             const std::array<Nanoseconds, kSides>& anchors = {});
 
   /// Whether both traces tell what their steps train, so that work can be matched.
   [[nodiscard]] bool known() const { return matching_.size() > 0; }

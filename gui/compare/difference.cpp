@@ -49,20 +49,20 @@ void draw_text(QPainter& painter, const QRectF& area, const QString& text, int p
 
 }  // namespace
 
-std::vector<Lead> leads(const Run& measured, Interval measured_step, const Run& predicted, Interval predicted_step,
-                        const Matching& matching) {
+std::vector<Lead> leads(const Run& measured, const Aligned& measured_part, const Run& predicted,
+                        const Aligned& predicted_part, const Matching& matching) {
   std::vector<Lead> found;
   const auto stream = main_stream(measured);
-  const auto batch = trained_batch(measured, measured_step);
-  if (!stream || !batch) return found;
+  if (!stream) return found;
   const trace::Trace& trace = measured.trace();
   for (const trace::OperationId op : trace.on_lane(*stream)) {
-    if (!measured_step.contains(trace.start(op)) || measured.scene().tags().batch_of(op) != batch) continue;
+    if (!measured_part.span.contains(trace.start(op))) continue;
+    if (measured_part.batch && measured.scene().tags().batch_of(op) != measured_part.batch) continue;
     const auto other = matching.predicted_of(op);
     if (!other || !trace::is_device_work(trace.kind(op))) continue;
-    if (!predicted_step.contains(predicted.trace().start(*other))) continue;
-    const Nanoseconds at = trace.end(op) - measured_step.begin;
-    found.push_back({at, at - (predicted.trace().end(*other) - predicted_step.begin), op});
+    if (!predicted_part.span.contains(predicted.trace().start(*other))) continue;
+    const Nanoseconds at = trace.end(op) - measured_part.span.begin;
+    found.push_back({at, at - (predicted.trace().end(*other) - predicted_part.span.begin), op});
   }
   std::ranges::stable_sort(found, {}, &Lead::at);
   return found;
@@ -83,7 +83,7 @@ void draw_difference(QPainter& painter, const std::vector<Lead>& leads, const Vi
             QObject::tr("lead of the prediction"), 11, true, theme.text);
   if (leads.empty()) {
     draw_text(painter, QRectF(name.left(), name.top() + 15, kLabelWidth - kNameIndent, 15),
-              QObject::tr("no work of the step matches"), 10, false, theme.dim_text);
+              QObject::tr("no work here matches"), 10, false, theme.dim_text);
     painter.restore();
     return;
   }

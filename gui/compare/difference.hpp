@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/compare/aligned.hpp"
 #include "gui/compare/match.hpp"
 #include "gui/theme/theme.hpp"
 #include "gui/timeline/viewport.hpp"
@@ -12,18 +13,18 @@ namespace interlace::gui {
 
 /// How far a prediction is ahead of the recording when a piece of work ends.
 struct Lead {
-  Nanoseconds at = 0;     ///< when the measured work ends, since the aligned step began
-  Nanoseconds ahead = 0;  ///< how much earlier the predicted work ends, since its aligned step began; < 0: later
+  Nanoseconds at = 0;     ///< when the measured work ends, since time 0 of its axis
+  Nanoseconds ahead = 0;  ///< how much earlier the predicted work ends, since time 0 of its own; < 0: later
   trace::OperationId measured;
 
   bool operator==(const Lead&) const = default;
 };
 
-/// The lead over the aligned step, on the main stream of the first rank: it rises where the prediction wins time and
-/// falls where it loses some; at the end it is what the step gets shorter. By `at`. Work that only one of the two does
-/// in this step is left out: a prediction may have it in the step before.
-[[nodiscard]] std::vector<Lead> leads(const Run& measured, Interval measured_step, const Run& predicted,
-                                      Interval predicted_step, const Matching& matching);
+/// The lead over what is aligned, on the main stream of the first rank: it rises where the prediction wins time and
+/// falls where it loses some; at the end of a step it is what the step gets shorter. By `at`. Work that only one of the
+/// two does in its stretch is left out: a prediction may have it in the step before.
+[[nodiscard]] std::vector<Lead> leads(const Run& measured, const Aligned& measured_part, const Run& predicted,
+                                      const Aligned& predicted_part, const Matching& matching);
 
 /// The lane that shows it, on the axis of the panes: above the middle ahead, below it behind. `area` has the same
 /// columns as a pane.

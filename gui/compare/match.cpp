@@ -16,10 +16,16 @@ using trace::OperationId;
 /// What makes two pieces of work the same: rank, batches from the aligned one, stage, name, and which of them it is.
 using Key = std::tuple<std::int32_t, std::int32_t, std::string_view, std::string_view, int>;
 
-/// Calls visit(key, operation) for the device work of a run whose stage and batch are known. The views in a key live as
-/// long as the run.
+/// Batches from the aligned one on.
+struct Batches {
+  std::int32_t first = INT32_MIN;
+  std::int32_t last = INT32_MAX;
+};
+
+/// Calls visit(key, operation) for the device work of a run whose stage is known and whose batch is one of these. The
+/// views in a key live as long as the run.
 template <class Visit>
-void for_each_key(const Run& run, std::int32_t aligned_batch, Visit visit) {
+void for_each_key(const Run& run, std::int32_t aligned_batch, Batches wanted, Visit visit) {
   const trace::Trace& trace = run.trace();
   const Tags& tags = run.scene().tags();
   std::map<std::tuple<std::int32_t, std::int32_t, std::string_view, std::string_view>, int> seen;
@@ -27,7 +33,7 @@ void for_each_key(const Run& run, std::int32_t aligned_batch, Visit visit) {
     const OperationId op{i};
     if (!trace::is_device_work(trace.kind(op)) || tags.stage_of(op) == 0) continue;
     const auto batch = tags.batch_of(op);
-    if (!batch) continue;
+    if (!batch || *batch - aligned_batch < wanted.first || *batch - aligned_batch > wanted.last) continue;
     const std::tuple like(trace.ranks()[trace.rank_of(op).index()].number, *batch - aligned_batch,
                           std::string_view(tags.stages()[tags.stage_of(op)]), trace.name(op));
     visit(std::tuple_cat(like, std::tuple(seen[like]++)), op);
@@ -56,10 +62,15 @@ std::optional<std::int32_t> trained_batch(const Run& run, Interval step) {
 
 Matching::Matching(const Run& measured, std::int32_t measured_batch, const Run& predicted,
                    std::int32_t predicted_batch) {
-  // The prediction is the smaller of the two: a few steps.
+  // The prediction is the smaller of the two: a few steps. What else was recorded costs nothing.
   std::map<Key, OperationId> predicted_works;
-  for_each_key(predicted, predicted_batch, [&](const Key& key, OperationId op) { predicted_works.emplace(key, op); });
-  for_each_key(measured, measured_batch, [&](const Key& key, OperationId op) {
+  for_each_key(predicted, predicted_batch, {},
+               [&](const Key& key, OperationId op) { predicted_works.emplace(key, op); });
+  Batches wanted{INT32_MAX, INT32_MIN};
+  for (const auto& [key, op] : predicted_works) {
+    wanted = {std::min(wanted.first, std::get<1>(key)), std::max(wanted.last, std::get<1>(key))};
+  }
+  for_each_key(measured, measured_batch, wanted, [&](const Key& key, OperationId op) {
     const auto found = predicted_works.find(key);
     if (found == predicted_works.end()) return;
     join(op, found->second);

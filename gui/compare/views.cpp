@@ -8,17 +8,17 @@ Interval Views::on_axis(Side side, Interval in_trace) const {
 
 void Views::look(Side side, const Viewport& view) {
   views_[index(side)] = view;
-  if (linked_) views_[index(other(side))] = view;
+  if (linked_) follow(other(side), view);
 }
 
 void Views::link(bool linked, Side leader) {
   linked_ = linked;
-  if (linked) views_[index(other(leader))] = view(leader);
+  if (linked) follow(other(leader), view(leader));
 }
 
-void Views::set_width(double width) {
-  for (Viewport& view : views_) view = resized(view, width);
-}
+void Views::set_width(Side side, double pixels) { views_[index(side)] = resized(view(side), pixels); }
+
+void Views::follow(Side side, const Viewport& leader) { views_[index(side)] = resized(leader, view(side).width); }
 
 void ViewHistory::moved(const Views& before, std::int64_t at_ms) {
   const bool same_move = at_ms - last_ms_ < kOneMoveMs && !back_.empty();

@@ -24,18 +24,18 @@ class Views {
   /// A span of a trace's own time on the axis of its side.
   [[nodiscard]] Interval on_axis(Side side, Interval in_trace) const;
 
-  /// Moves one side, and the other with it while they are linked.
+  /// Moves one side, and the other with it while they are linked: to the same begin and scale.
   void look(Side side, const Viewport& view);
   /// The anchor of one side moves; what is shown of the axis stays.
   void set_anchor(Side side, Nanoseconds anchor) { anchors_[index(side)] = anchor; }
   /// Linking brings the other side to where `leader` is.
   void link(bool linked, Side leader);
-  /// Both sides have this many pixels.
-  void set_width(double width);
+  void set_width(Side side, double pixels);
 
   bool operator==(const Views&) const = default;
 
  private:
+  void follow(Side side, const Viewport& leader);
   [[nodiscard]] static std::size_t index(Side side) { return static_cast<std::size_t>(side); }
 
   std::array<Viewport, kSides> views_;

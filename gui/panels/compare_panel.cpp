@@ -104,18 +104,20 @@ void ComparePanel::set_recorded(RecordedPtr recorded) {
   history_.clear();
   const RunPtr& run = recorded_->run;
   aligned_step_ = 0;
+  aligned_by_ = AlignBy::kStep;
   views_ = Views();
-  views_.set_anchor(Side::kMeasured, anchor_at_step(run->first_steps(), aligned_step_));
   colourings_ = {colouring_of(*run), nullptr};
   pane(Side::kMeasured).set_run(run, colourings_[0]);
   pane(Side::kMeasured).set_title(tr("Measured"), QString::fromStdString(facts_of(*recorded_)));
   active_ = Side::kMeasured;
+  set_anchors();
   compare();
   update_hits();
   update_legend();
   show_memory();
   look_at_first();
   Q_EMIT linked_changed(true);
+  Q_EMIT alignment_changed();
   Q_EMIT selection_changed();
   Q_EMIT range_changed();
 }
@@ -138,8 +140,7 @@ void ComparePanel::add_forecast(ForecastPtr forecast) {
   if (is_first) {
     tabs_->updateGeometry();  // a bar that is hidden does not say that it has grown
     lower_->show();
-    const int half = splitter_->height() / 2;
-    splitter_->setSizes({half, half});
+    share_evenly();
   }
   show_forecast(tab);
 }
@@ -151,20 +152,23 @@ void ComparePanel::show_forecast(int tab) {
     const QSignalBlocker quiet(tabs_);
     tabs_->setCurrentIndex(tab);
   }
-  const auto steps = std::span(forecast.run->first_steps());
-  views_.set_anchor(Side::kPredicted, anchor_at_step(steps, aligned_step_));
   colourings_[1] = colouring_of(*forecast.run);
   pane(Side::kPredicted).set_run(forecast.run, colourings_[1]);
   pane(Side::kPredicted)
       .set_title(tr("Predicted  %1").arg(QString::fromStdString(forecast.schedule.name)),
                  QString::fromStdString(facts_of(forecast)));
+  // Ranges are chosen in two traces, of which one is gone; a piece of work is in the new one, too.
+  if (aligned_by_ == AlignBy::kRange && !aligned_work_) aligned_by_ = AlignBy::kStep;
+  compare();
+  set_anchors();
+  compare();
   update_hits();
   update_legend();
-  compare();
   show_memory();
   apply_width();
   show_views();
   Q_EMIT forecast_shown(tab);
+  Q_EMIT alignment_changed();
   Q_EMIT selection_changed();
 }
 
@@ -187,6 +191,19 @@ void ComparePanel::close_forecast(int tab) {
   active_ = Side::kMeasured;
   update_legend();
   Q_EMIT selection_changed();
+}
+
+void ComparePanel::share_evenly() {
+  const int half = (beside() ? splitter_->width() : splitter_->height()) / 2;
+  splitter_->setSizes({half, half});
+}
+
+bool ComparePanel::beside() const { return splitter_->orientation() == Qt::Horizontal; }
+
+void ComparePanel::set_beside(bool beside) {
+  if (beside == this->beside()) return;
+  splitter_->setOrientation(beside ? Qt::Horizontal : Qt::Vertical);
+  share_evenly();
 }
 
 int ComparePanel::shown_forecast() const { return forecasts_.empty() ? -1 : tabs_->currentIndex(); }
@@ -232,12 +249,14 @@ void ComparePanel::update_legend() {
 
 Picture ComparePanel::picture() const {
   Picture picture;
-  picture.width = width();
+  // Always above each other: what is shown beside each other is as wide as its half.
+  picture.width = upper_->width();
   picture.theme = theme_->kind;
   picture.legend = legend_->entries();
   for (const TimelinePane* shown : panes_) {
     if (!shown->run()) continue;
     picture.panes.push_back({shown->content(), static_cast<double>(shown->height()), std::nullopt});
+    picture.panes.back().content.view = resized(shown->content().view, picture.width - kLabelWidth);
     if (shown == panes_[1] && difference_->isVisible()) picture.panes.back().leads = comparison_.leads();
     const MemoryStrip& memory = *memories_[shown == panes_[0] ? 0 : 1];
     if (!memory.isHidden()) picture.panes.back().memory = memory.plot();

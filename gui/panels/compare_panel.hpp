@@ -22,7 +22,7 @@ class DifferenceStrip;
 class LegendStrip;
 class MemoryStrip;
 
-/// The measured timeline above the predicted ones (a tab each), with one view for both while they are linked.
+/// The measured timeline above or beside the predicted ones (a tab each), with one view for both while they are linked.
 class ComparePanel : public QWidget {
   Q_OBJECT
 
@@ -50,10 +50,19 @@ class ComparePanel : public QWidget {
   void go_back();
   void go_forward();
   void set_linked(bool linked);
-  /// Both anchors to the step that is so many behind the middle one of their trace.
-  void align_step(std::ptrdiff_t offset);
-  /// Both anchors to the starts of what is selected in either pane.
+  /// Time 0 of both to the begin of a step: that which was aligned last.
+  void align_step();
+  /// Time 0 of both to where the device begins with a batch: that of the selected operation, else the one that the
+  /// aligned step trains.
+  void align_batch();
+  /// Time 0 of both to the starts of what is measured or selected in either pane. Where only one has a selection, the
+  /// other follows with the same piece of work.
   void align_selections();
+  /// The step or batch that is so many behind the aligned one; after align_selections() steps again.
+  void align_next(std::ptrdiff_t by);
+  /// Side by side, or the measured timeline above the other.
+  void set_beside(bool beside);
+  [[nodiscard]] bool beside() const;
   void toggle_mark();
   /// Writes on the mark there, which is set where there is none.
   void set_note(const std::string& text);
@@ -90,7 +99,9 @@ class ComparePanel : public QWidget {
   [[nodiscard]] const Comparison& comparison() const { return comparison_; }
   /// The same piece of work in the other pane, where it is there.
   [[nodiscard]] std::optional<trace::OperationId> counterpart_of(Side side, trace::OperationId op) const;
+  /// Of the step that is aligned, or that trains the aligned batch, behind the middle one.
   [[nodiscard]] std::ptrdiff_t aligned_step() const { return aligned_step_; }
+  [[nodiscard]] AlignBy aligned_by() const { return aligned_by_; }
   /// "3 of 120"; empty without a search.
   [[nodiscard]] QString hit_text() const;
   /// What is seen now, with the height that it has on the screen.
@@ -104,6 +115,7 @@ class ComparePanel : public QWidget {
   void cursor_changed(interlace::gui::Side side);
   void marks_changed(interlace::gui::Side side);
   void linked_changed(bool linked);
+  void alignment_changed();
   void forecast_shown(int tab);
 
  protected:
@@ -116,9 +128,16 @@ class ComparePanel : public QWidget {
   };
 
   void connect_pane(Side side);
+  void share_evenly();
   void look(Side side, const Viewport& view);
   void show_views();
   void apply_width();
+  /// Puts time 0 where the alignment wants it, and compares anew.
+  void align();
+  void set_anchors();
+  [[nodiscard]] std::optional<Nanoseconds> start_of_choice(Side side) const;
+  /// A view of the aligned step or batch from its begin.
+  [[nodiscard]] Interval aligned_view() const;
   void look_at_first();
   void remember();
   void restore(const Views& views);
@@ -148,6 +167,8 @@ class ComparePanel : public QWidget {
   const Theme* theme_;
   Side active_ = Side::kMeasured;
   std::ptrdiff_t aligned_step_ = 0;
+  AlignBy aligned_by_ = AlignBy::kStep;
+  std::optional<trace::OperationId> aligned_work_;  ///< of the recording: by its start; only with kRange
   bool first_view_pending_ = false;
   bool memory_shown_ = true;
   bool critical_shown_ = false;

@@ -35,7 +35,9 @@ void ComparePanel::look(Side side, const Viewport& view) {
 
 void ComparePanel::compare() {
   const RunPtr& predicted = pane(Side::kPredicted).run();
-  comparison_ = recorded_ && predicted ? Comparison(*recorded_->run, *predicted, aligned_step_) : Comparison();
+  const std::array anchors = {views_.anchor(Side::kMeasured), views_.anchor(Side::kPredicted)};
+  comparison_ = recorded_ && predicted ? Comparison(*recorded_->run, *predicted, aligned_step_, aligned_by_, anchors)
+                                       : Comparison();
   difference_->setVisible(comparison_.known());
   difference_->set_leads(comparison_.leads());
   show_counterparts();
@@ -96,7 +98,7 @@ void ComparePanel::show_cursor(Side side, std::optional<double> x) {
 }
 
 void ComparePanel::show_views() {
-  difference_->set_view(views_.view(Side::kMeasured));
+  difference_->set_view(views_.view(Side::kPredicted));  // it stands above that pane
   for (const Side side : {Side::kMeasured, Side::kPredicted}) {
     pane(side).set_view(views_.view(side), views_.anchor(side));
     memory(side).set_view(views_.view(side), views_.anchor(side));
@@ -104,9 +106,8 @@ void ComparePanel::show_views() {
 }
 
 void ComparePanel::apply_width() {
-  const double width = pane(Side::kMeasured).plot_width();
-  if (width < 2) return;
-  views_.set_width(width);
+  if (pane(Side::kMeasured).plot_width() < 2) return;
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) views_.set_width(side, pane(side).plot_width());
   if (first_view_pending_) look_at_first();
   show_views();
 }
@@ -130,7 +131,12 @@ void ComparePanel::remember() { history_.moved(views_, clock_.elapsed()); }
 
 void ComparePanel::restore(const Views& views) {
   const bool was_linked = views_.linked();
+  const std::array anchors = {views_.anchor(Side::kMeasured), views_.anchor(Side::kPredicted)};
   views_ = views;
+  // What is laid beside each other is no matter of where one looks.
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    views_.set_anchor(side, anchors[static_cast<std::size_t>(side)]);
+  }
   apply_width();
   if (views_.linked() != was_linked) Q_EMIT linked_changed(views_.linked());
 }
@@ -160,12 +166,7 @@ void ComparePanel::fit_all() {
 }
 
 void ComparePanel::fit_step() {
-  if (!recorded_) return;
-  std::span<const Interval> predicted;
-  if (const RunPtr& run = pane(Side::kPredicted).run()) predicted = run->first_steps();
-  const auto& measured = recorded_->run->first_steps();
-  look(active_,
-       fitted(first_view(measured, predicted, recorded_->run->trace().length()), views_.view(active_).width, 0));
+  if (recorded_) look(active_, fitted(aligned_view(), views_.view(active_).width, 0));
 }
 
 void ComparePanel::fit(Side side, Interval in_trace) {
@@ -190,31 +191,6 @@ void ComparePanel::set_linked(bool linked) {
   views_.link(linked, active_);
   show_views();
   Q_EMIT linked_changed(linked);
-}
-
-void ComparePanel::align_step(std::ptrdiff_t offset) {
-  if (!recorded_) return;
-  aligned_step_ = offset;
-  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
-    if (const RunPtr& run = pane(side).run()) views_.set_anchor(side, anchor_at_step(run->first_steps(), offset));
-  }
-  compare();
-  show_views();
-  Q_EMIT selection_changed();
-}
-
-void ComparePanel::align_selections() {
-  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
-    const TimelinePane& of = pane(side);
-    if (!of.run()) continue;
-    if (of.range()) {
-      views_.set_anchor(side, of.range()->span.begin);
-    } else if (of.selected()) {
-      views_.set_anchor(side, of.run()->trace().start(*of.selected()));
-    }
-  }
-  show_views();
-  Q_EMIT selection_changed();
 }
 
 Nanoseconds ComparePanel::mark_place() const {
@@ -283,10 +259,7 @@ void ComparePanel::select(Side side, std::optional<trace::OperationId> op, bool 
     const Interval span = views_.on_axis(side, {trace.start(*op), trace.end(*op)});
     const Viewport& view = views_.view(side);
     const Interval shown = view.visible();
-    if (span.end < shown.begin || span.begin > shown.end) {
-      const double middle = static_cast<double>(span.begin) + static_cast<double>(span.length()) / 2;
-      look(side, Viewport{middle - view.ns_per_px * view.width / 2, view.ns_per_px, view.width});
-    }
+    if (span.end < shown.begin || span.begin > shown.end) look(side, centred(view, span));
   }
   Q_EMIT selection_changed();
 }

@@ -27,6 +27,11 @@ Viewport fitted(Interval span, double width, double margin) {
   return {middle - shown / 2, shown / std::max(width, 1.0), width};
 }
 
+Viewport centred(const Viewport& view, Interval span) {
+  const double middle = static_cast<double>(span.begin) + static_cast<double>(span.length()) / 2;
+  return {middle - view.ns_per_px * view.width / 2, view.ns_per_px, view.width};
+}
+
 Viewport resized(const Viewport& view, double width) { return {view.begin_ns, view.ns_per_px, width}; }
 
 Viewport clamped(const Viewport& view, Interval limits) {

@@ -34,6 +34,8 @@ inline constexpr double kMostPixelsPerNs = 20;
 [[nodiscard]] Viewport panned(const Viewport& view, double px);
 /// Shows the span with `margin` (a part of its length) free on either side. An empty span is shown as a microsecond.
 [[nodiscard]] Viewport fitted(Interval span, double width, double margin = 0.03);
+/// The same scale with the middle of the span in the middle.
+[[nodiscard]] Viewport centred(const Viewport& view, Interval span);
 /// The same begin and scale on another width.
 [[nodiscard]] Viewport resized(const Viewport& view, double width);
 /// Not zoomed out further than three times `limits`, nor in beyond kMostPixelsPerNs, and with some of `limits` in

@@ -29,7 +29,7 @@ std::vector<KeyAction> timeline_actions(ComparePanel& panel) {
       {move, tr("Lanes above"), {key("Up")}, [&panel] { panel.scroll(-kScrollAKey); }},
       {move, tr("Lanes below"), {key("Down")}, [&panel] { panel.scroll(kScrollAKey); }},
       {move, tr("Fit the range, the selection, or a step"), {key("F")}, [&panel] { panel.fit_selection(); }},
-      {move, tr("Fit a step"), {key("0")}, [&panel] { panel.fit_step(); }},
+      {move, tr("Fit the aligned step or batch"), {key("0")}, [&panel] { panel.fit_step(); }},
       {move, tr("Fit everything"), {key("Home"), key("Shift+F")}, [&panel] { panel.fit_all(); }},
       {move, tr("Back to the view before"), {key("Z"), key("Backspace")}, [&panel] { panel.go_back(); }},
       {move, tr("Forward again"), {key("Shift+Z")}, [&panel] { panel.go_forward(); }},
@@ -49,9 +49,14 @@ std::vector<KeyAction> timeline_actions(ComparePanel& panel) {
        tr("Link or unlink the two timelines"),
        {key("L")},
        [&panel] { panel.set_linked(!panel.views().linked()); }},
-      {both, tr("Align the step before"), {key("[")}, [&panel] { panel.align_step(panel.aligned_step() - 1); }},
-      {both, tr("Align the step after"), {key("]")}, [&panel] { panel.align_step(panel.aligned_step() + 1); }},
-      {both, tr("Align the starts of range or selection"), {key("Shift+L")}, [&panel] { panel.align_selections(); }},
+      {both,
+       tr("Align by step, or by batch: the selected one's"),
+       {key("B")},
+       [&panel] { panel.aligned_by() == AlignBy::kBatch ? panel.align_step() : panel.align_batch(); }},
+      {both, tr("Align the step or batch before"), {key("[")}, [&panel] { panel.align_next(-1); }},
+      {both, tr("Align the step or batch after"), {key("]")}, [&panel] { panel.align_next(1); }},
+      {both, tr("Align by the range or work chosen"), {key("Shift+L")}, [&panel] { panel.align_selections(); }},
+      {both, tr("Above or beside each other"), {key("V")}, [&panel] { panel.set_beside(!panel.beside()); }},
   };
 }
 

@@ -23,6 +23,7 @@ class QMenu;
 class QMessageBox;
 class QProgressBar;
 class QTabWidget;
+class QToolBar;
 class QToolButton;
 
 namespace interlace::gui {
@@ -81,6 +82,7 @@ class MainWindow : public QMainWindow {
  private:
   void make_menus();
   void make_tool_bar();
+  void add_views_to(QToolBar& bar);
   void make_panels();
   void make_status_bar();
   void make_editor();
@@ -112,6 +114,7 @@ class MainWindow : public QMainWindow {
   /// Those alive at the mouse, while their table is to be seen.
   void show_blocks(Side side);
   void show_hit_text();
+  void show_alignment();
   void remember_file();
   void fill_recent_files();
 
@@ -134,6 +137,7 @@ class MainWindow : public QMainWindow {
   QComboBox* schedule_box_ = nullptr;
   QComboBox* colour_box_ = nullptr;
   QToolButton* link_button_ = nullptr;
+  QComboBox* align_box_ = nullptr;
   QLineEdit* search_field_ = nullptr;
   QLabel* hit_label_ = nullptr;
   QLabel* hover_label_ = nullptr;

@@ -106,13 +106,7 @@ void MainWindow::make_tool_bar() {
     panel_->setFocus();
   });
   bar->addWidget(colour_box_);
-  link_button_ = new QToolButton;
-  link_button_->setText(tr("Linked"));
-  link_button_->setCheckable(true);
-  link_button_->setChecked(true);
-  link_button_->setFocusPolicy(Qt::NoFocus);
-  connect(link_button_, &QToolButton::toggled, this, [this](bool on) { panel_->set_linked(on); });
-  bar->addWidget(link_button_);
+  add_views_to(*bar);
   bar->addSeparator();
   search_field_ = new QLineEdit;
   search_field_->setPlaceholderText(tr("search (/)"));
@@ -130,6 +124,39 @@ void MainWindow::make_tool_bar() {
     if (text.isEmpty()) search(text);
   });
 }
+
+void MainWindow::add_views_to(QToolBar& bar) {
+  bar.addWidget(new QLabel(tr(" align by ")));
+  align_box_ = new QComboBox;
+  align_box_->setFocusPolicy(Qt::ClickFocus);
+  align_box_->setToolTip(
+      tr("What stands at time 0 of both timelines: the begin of a step, the first work for a batch "
+         "(of the selection), or what is measured or selected"));
+  for (const AlignBy by : {AlignBy::kStep, AlignBy::kBatch, AlignBy::kRange}) {
+    const std::string_view name = to_string(by);
+    align_box_->addItem(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
+  }
+  connect(align_box_, &QComboBox::activated, this, [this](int index) {
+    switch (static_cast<AlignBy>(index)) {
+      case AlignBy::kStep: panel_->align_step(); break;
+      case AlignBy::kBatch: panel_->align_batch(); break;
+      case AlignBy::kRange: panel_->align_selections(); break;
+    }
+    show_alignment();  // a range can only be aligned where one is chosen
+    panel_->setFocus();
+  });
+  connect(panel_, &ComparePanel::alignment_changed, this, &MainWindow::show_alignment);
+  bar.addWidget(align_box_);
+  link_button_ = new QToolButton;
+  link_button_->setText(tr("Linked"));
+  link_button_->setCheckable(true);
+  link_button_->setChecked(true);
+  link_button_->setFocusPolicy(Qt::NoFocus);
+  connect(link_button_, &QToolButton::toggled, this, [this](bool on) { panel_->set_linked(on); });
+  bar.addWidget(link_button_);
+}
+
+void MainWindow::show_alignment() { align_box_->setCurrentIndex(static_cast<int>(panel_->aligned_by())); }
 
 void MainWindow::make_menus() {
   QMenu* file = menuBar()->addMenu(tr("&File"));

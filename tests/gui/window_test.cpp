@@ -17,6 +17,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "gui/compare/alignment.hpp"
 #include "gui/panels/table_panel.hpp"
 #include "gui/timeline/draw_rows.hpp"
 #include "simulator/schedule/library.hpp"
@@ -148,6 +149,97 @@ TEST_F(WindowTest, PanesAreAlignedAndMoveTogetherUntilUnlinked) {
   key("W");
   EXPECT_EQ(views().view(Side::kMeasured), measured);
   EXPECT_NE(views().view(Side::kPredicted), measured);
+}
+
+TEST_F(WindowTest, AlignedByBatchBothShowItsFirstWorkAtZero) {
+  open(kBase, {"torchrec/sparse_dist"});
+  key("B");
+  EXPECT_EQ(window_.timelines().aligned_by(), AlignBy::kBatch);
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    // By another way than the panel's: over all device work of the first rank.
+    const gui::Run& run = *pane(side).run();
+    const auto batch = trained_batch(run, step_at(run.first_steps(), 0).value());
+    std::optional<Nanoseconds> first;
+    for (std::uint32_t i = 0; i < run.trace().size(); ++i) {
+      const trace::OperationId op{i};
+      const bool counts = trace::is_device_work(run.trace().kind(op)) && run.trace().rank_of(op).index() == 0;
+      if (!counts || run.scene().tags().batch_of(op) != batch) continue;
+      first = std::min(first.value_or(INT64_MAX), run.trace().start(op));
+    }
+    EXPECT_EQ(pane(side).content().anchor, first);
+  }
+  EXPECT_FALSE(window_.timelines().comparison().leads().empty());
+  screenshot("by_batch");
+  const Nanoseconds before = pane(Side::kPredicted).content().anchor;
+  key("]");
+  EXPECT_GT(pane(Side::kPredicted).content().anchor, before) << "the batch after";
+  key("[");
+  EXPECT_EQ(pane(Side::kPredicted).content().anchor, before);
+  key("B");
+  EXPECT_EQ(window_.timelines().aligned_by(), AlignBy::kStep);
+  EXPECT_EQ(pane(Side::kMeasured).content().anchor,
+            step_at(pane(Side::kMeasured).run()->first_steps(), 0).value().begin);
+}
+
+TEST_F(WindowTest, AlignedByWorkBothShowItAtZeroAlsoInTheNextPrediction) {
+  open(kBase, {"torchrec/sparse_dist", "torchrec/staged"});
+  TimelinePane& measured = pane(Side::kMeasured);
+  const trace::OperationId kernel = widest_kernel(measured);
+  QTest::mouseClick(&measured, Qt::LeftButton, {}, point_of(measured, kernel));
+  key("Shift+L");
+  EXPECT_EQ(window_.timelines().aligned_by(), AlignBy::kRange);
+  EXPECT_EQ(measured.content().anchor, measured.run()->trace().start(kernel));
+  for (const int tab : {1, 0}) {
+    window_.timelines().show_forecast(tab);
+    const auto same = window_.timelines().counterpart_of(Side::kMeasured, kernel);
+    ASSERT_TRUE(same);
+    EXPECT_EQ(pane(Side::kPredicted).content().anchor, pane(Side::kPredicted).run()->trace().start(*same));
+  }
+  // The work itself begins without lead; what the lane shows stands below the work of the measured pane.
+  const auto& leads = window_.timelines().comparison().leads();
+  const auto own = std::ranges::find(leads, kernel, &Lead::measured);
+  ASSERT_NE(own, leads.end());
+  EXPECT_EQ(own->at, measured.run()->trace().duration(kernel));
+}
+
+TEST_F(WindowTest, BesideEachOtherThePanesHaveOneScale) {
+  open(kBase, {"torchrec/sparse_dist"});
+  key("V");
+  QTest::qWait(10);
+  EXPECT_TRUE(window_.timelines().beside());
+  const auto left = pane(Side::kMeasured).mapTo(&window_, QPoint(0, 0));
+  const auto right = pane(Side::kPredicted).mapTo(&window_, QPoint(0, 0));
+  EXPECT_GE(right.x(), left.x() + pane(Side::kMeasured).width());
+  key("0");
+  const Views& views = window_.timelines().views();
+  EXPECT_EQ(views.view(Side::kMeasured).ns_per_px, views.view(Side::kPredicted).ns_per_px);
+  EXPECT_EQ(views.view(Side::kMeasured).begin_ns, views.view(Side::kPredicted).begin_ns);
+  EXPECT_EQ(views.view(Side::kPredicted).width, pane(Side::kPredicted).plot_width());
+  screenshot("beside");
+  key("V");
+  QTest::qWait(10);
+  EXPECT_FALSE(window_.timelines().beside());
+}
+
+TEST_F(WindowTest, ZoomsAreTakenBackOneByOne) {
+  open(kBase, {"torchrec/sparse_dist"});
+  const auto view = [this] { return window_.timelines().views().view(Side::kMeasured); };
+  const Viewport first = view();
+  key("W");
+  const Viewport second = view();
+  QTest::qWait(700);  // moves that follow closely count as one
+  key("W");
+  const Viewport third = view();
+  EXPECT_NE(second, third);
+  key("]");  // what is aligned is no move
+  const Nanoseconds anchor = pane(Side::kMeasured).content().anchor;
+  key("Z");
+  EXPECT_EQ(view(), second);
+  EXPECT_EQ(pane(Side::kMeasured).content().anchor, anchor);
+  key("Z");
+  EXPECT_EQ(view(), first);
+  key("Shift+Z");
+  EXPECT_EQ(view(), second);
 }
 
 TEST_F(WindowTest, WheelZoomsAtThePointerAndDragPans) {

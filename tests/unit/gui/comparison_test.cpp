@@ -9,8 +9,9 @@
 namespace interlace::gui {
 namespace {
 
-/// Two iterations of a lookup and an optimizer kernel; the lookup of the second takes `lookup` ns.
-RunPtr run_of(std::string title, Nanoseconds lookup) {
+/// Two iterations of a lookup and an optimizer kernel; the lookup of the second takes `lookup` ns, and begins `early`
+/// ns before the step that trains its batch.
+RunPtr run_of(std::string title, Nanoseconds lookup, Nanoseconds early = 0) {
   SmallTrace small;
   const auto thread = small.thread(1);
   const auto stream = small.stream(7, "main");
@@ -24,6 +25,7 @@ RunPtr run_of(std::string title, Nanoseconds lookup) {
     small.annotation(thread, "optimizer_step " + number, at + 10, at + 20);
     small.call(thread, "launch", at + 11, at + 12, 2 * batch + 1);
     const Nanoseconds long_one = batch == 1 ? lookup : 100;
+    if (batch == 1 && early > 0) small.kernel(small.stream(8), "copy", at - early, at, 2 * batch);
     small.kernel(stream, "lookup", at + 30, at + 30 + long_one, 2 * batch);
     small.kernel(stream, "sgd", at + 30 + long_one, at + 60 + long_one, 2 * batch + 1);
     if (batch == 1) steps.push_back({last_end, at + 60 + long_one});
@@ -65,6 +67,42 @@ TEST(Comparison, LeadGrowsWhereTimeIsWonAndStays) {
   EXPECT_EQ(comparison.leads()[1].ahead, 40);
   const Nanoseconds shorter = measured->first_steps().front().length() - predicted->first_steps().front().length();
   EXPECT_EQ(comparison.leads().back().ahead, shorter);
+}
+
+TEST(Comparison, ByBatchTimeBeginsWithTheFirstWorkForIt) {
+  const RunPtr measured = run_of("measured", 100);
+  const RunPtr predicted = run_of("predicted", 60, 15);  // its batch comes into the pipeline 15 ns before the step
+  const auto batch = aligned_batch(*predicted, 0);
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(batch->batch, std::optional(1));
+  EXPECT_EQ(batch->span.begin, predicted->first_steps().front().begin - 15);
+  EXPECT_EQ(batch->span.end, predicted->first_steps().front().end);
+  EXPECT_EQ(aligned_batch(*measured, 0)->span.begin, measured->first_steps().front().begin + 30);
+  const Comparison comparison(*measured, *predicted, 0, AlignBy::kBatch);
+  ASSERT_EQ(comparison.leads().size(), 2U);
+  EXPECT_EQ(comparison.leads()[0].at, 100);           // the lookup is the first work of the recorded batch
+  EXPECT_EQ(comparison.leads()[0].ahead, 100 - 105);  // 15 of copying, 30 of waiting, 60 of lookup
+}
+
+TEST(Comparison, ByRangeTimeBeginsWhereItIsTold) {
+  const RunPtr measured = run_of("measured", 100);
+  const RunPtr predicted = run_of("predicted", 60);
+  const Nanoseconds lookup = measured->first_steps().front().begin + 30;
+  const Comparison comparison(*measured, *predicted, 0, AlignBy::kRange,
+                              {lookup, predicted->first_steps().front().begin + 20});
+  ASSERT_EQ(comparison.leads().size(), 2U);
+  EXPECT_EQ(comparison.leads()[0].at, 100);
+  EXPECT_EQ(comparison.leads()[0].ahead, 100 - 70);
+}
+
+TEST(Aligned, FindsTheStepOfABatchAndStaysWhereThereAreSteps) {
+  const RunPtr run = run_of("measured", 100);
+  EXPECT_EQ(offset_of_batch(*run, 1), std::optional<std::ptrdiff_t>(0));
+  EXPECT_EQ(offset_of_batch(*run, 9), std::optional<std::ptrdiff_t>(0)) << "there is but one step";
+  const std::vector<Interval> three = {{0, 1}, {1, 2}, {2, 3}};
+  EXPECT_EQ(nearest_offset(three, {}, 5), 1);
+  EXPECT_EQ(nearest_offset({}, three, -5), -1);
+  EXPECT_EQ(nearest_offset(three, {}, 1), 1);
 }
 
 TEST(Comparison, TellsHowWorkDiffers) {

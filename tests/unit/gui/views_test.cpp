@@ -7,8 +7,14 @@
 namespace interlace::gui {
 namespace {
 
-TEST(Views, LinkedOnesShowTheSameAxisOfDifferentTraces) {
+Views of_width(double pixels) {
   Views views;
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) views.set_width(side, pixels);
+  return views;
+}
+
+TEST(Views, LinkedOnesShowTheSameAxisOfDifferentTraces) {
+  Views views = of_width(100);
   views.set_anchor(Side::kMeasured, 1000);
   views.set_anchor(Side::kPredicted, 5000);
   const Viewport view{.begin_ns = -10, .ns_per_px = 2, .width = 100};
@@ -20,7 +26,7 @@ TEST(Views, LinkedOnesShowTheSameAxisOfDifferentTraces) {
 }
 
 TEST(Views, UnlinkedOnesMoveAlone) {
-  Views views;
+  Views views = of_width(100);
   const Viewport first{.begin_ns = 0, .ns_per_px = 2, .width = 100};
   const Viewport second{.begin_ns = 50, .ns_per_px = 1, .width = 100};
   views.look(Side::kMeasured, first);
@@ -31,8 +37,15 @@ TEST(Views, UnlinkedOnesMoveAlone) {
   EXPECT_EQ(views.view(Side::kMeasured), second);
 }
 
+TEST(Views, LinkedOnesOfDifferentWidthHaveOneScale) {
+  Views views = of_width(100);
+  views.set_width(Side::kPredicted, 40);
+  views.look(Side::kMeasured, {.begin_ns = 7, .ns_per_px = 3, .width = 100});
+  EXPECT_EQ(views.view(Side::kPredicted), (Viewport{.begin_ns = 7, .ns_per_px = 3, .width = 40}));
+}
+
 Views at(double begin) {
-  Views views;
+  Views views = of_width(100);
   views.look(Side::kMeasured, {.begin_ns = begin, .ns_per_px = 1, .width = 100});
   return views;
 }
