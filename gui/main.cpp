@@ -42,6 +42,10 @@ std::optional<int> parse(int argc, char** argv, Request& request) {
   app.add_option("--size", size, "Of the picture: 1920x1080 where absent")->type_name("WxH");
   app.add_option("--steps", request.render.options.steps, "Training steps that the picture shows: 1 where absent")
       ->check(CLI::Range(1, 1000));
+  bool without_memory = false;
+  app.add_flag("--critical-path", request.render.options.critical_path, "The picture shows what each step hangs on");
+  app.add_flag("--idle", request.render.options.idle, "The picture shows why devices do nothing");
+  app.add_flag("--no-memory", without_memory, "The picture leaves memory curves out");
   const std::map<std::string, ColourBy> colours = {{"stage", ColourBy::kStage},
                                                    {"batch", ColourBy::kBatch},
                                                    {"kind", ColourBy::kKind},
@@ -57,6 +61,7 @@ std::optional<int> parse(int argc, char** argv, Request& request) {
     return app.exit(error) == 0 ? kSuccess : kUsage;
   }
   request.to_file = !out.empty();
+  request.render.options.memory = !without_memory;
   request.render.out = out;
   request.render.recordings.assign(recordings.begin(), recordings.end());
   request.render.options.colour_by = colours.at(colour_by);

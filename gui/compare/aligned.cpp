@@ -56,6 +56,17 @@ std::ptrdiff_t nearest_offset(std::span<const Interval> measured_steps, std::spa
   return std::clamp(offset, first, last);
 }
 
+std::ptrdiff_t last_common_offset(std::span<const Interval> measured_steps, std::span<const Interval> predicted_steps) {
+  std::optional<std::ptrdiff_t> least;
+  for (const auto steps : {measured_steps, predicted_steps}) {
+    const auto middle = middle_step(steps);
+    if (!middle) continue;
+    const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(steps.size()) - 1 - static_cast<std::ptrdiff_t>(*middle);
+    least = std::min(least.value_or(last), last);
+  }
+  return least.value_or(0);
+}
+
 std::optional<std::array<Aligned, kSides>> aligned(const Run& measured, const Run& predicted, std::ptrdiff_t offset,
                                                    AlignBy by, const std::array<Nanoseconds, kSides>& anchors) {
   const auto measured_step = aligned_step(measured, offset);

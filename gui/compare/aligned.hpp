@@ -42,6 +42,11 @@ struct Aligned {
 [[nodiscard]] std::ptrdiff_t nearest_offset(std::span<const Interval> measured_steps,
                                             std::span<const Interval> predicted_steps, std::ptrdiff_t offset);
 
+/// The last offset at which both have steps; that of the one that has, where the other has none. A prediction shows a
+/// few steps only: the batch that its last one trains is the one of whose way it shows most.
+[[nodiscard]] std::ptrdiff_t last_common_offset(std::span<const Interval> measured_steps,
+                                                std::span<const Interval> predicted_steps);
+
 /// Both sides' stretches. Where one cannot be told as wanted, both are steps; none without steps.
 /// anchors: of kRange, time 0 of either side; as much is compared as the longer step takes.
 [[nodiscard]] std::optional<std::array<Aligned, kSides>> aligned(const Run& measured, const Run& predicted,

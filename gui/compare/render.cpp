@@ -7,6 +7,7 @@
 #include "gui/compare/comparison.hpp"
 #include "gui/compare/facts.hpp"
 #include "gui/compare/legend.hpp"
+#include "gui/timeline/explanations.hpp"
 
 namespace interlace::gui {
 
@@ -51,7 +52,8 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
     const Comparison comparison(*parts_[0].run, *parts_[i].run, 0);
     if (comparison.known()) picture_.panes[i].leads = comparison.leads();
   }
-  fit_rows(options.height - kTitle - kLegendHeight - lanes_between());
+  if (options.memory) add_memory();
+  fit_rows(options.height - kTitle - kLegendHeight - strips());
 
   std::vector<RunPtr> runs;
   std::vector<const Colouring*> colourings;
@@ -75,7 +77,43 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
     const auto first = -static_cast<std::ptrdiff_t>(middle_step(part.run->first_steps()).value_or(0));
     pane.content.anchor = anchor_at_step(part.run->first_steps(), options.steps > 1 ? first : 0);
     pane.content.steps = part.run->first_steps();
+    if (pane.memory) {
+      pane.memory->view = pane.content.view;
+      pane.memory->anchor = pane.content.anchor;
+    }
   }
+  add_explanations(options);
+}
+
+void RenderedComparison::add_memory() {
+  Bytes top = 1;
+  for (const Part& part : parts_) {
+    for (const analysis::MemoryCurve& curve : part.run->memory()) top = std::max(top, most_of(curve));
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Run& run = *parts_[i].run;
+    if (run.memory().empty()) continue;
+    picture_.panes[i].memory = MemoryPlot{.curve = &run.memory().front(),
+                                          .trace = &run.trace(),
+                                          .view = {},
+                                          .anchor = 0,
+                                          .top = top,
+                                          .cursor = std::nullopt};
+  }
+}
+
+void RenderedComparison::add_explanations(const RenderOptions& options) {
+  if (!options.critical_path && !options.idle) return;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Run& run = *parts_[i].run;
+    run.explain();
+    if (options.critical_path) picture_.panes[i].content.critical = run.critical_paths();
+    if (options.idle) picture_.panes[i].content.idle = run.idle();
+  }
+  if (!options.idle) return;
+  std::vector<ColourEntry> legend = idle_legend(theme(options.theme));
+  legend.insert(legend.end(), picture_.legend.begin(), picture_.legend.end());
+  picture_.legend = std::move(legend);
 }
 
 void RenderedComparison::add(RunPtr run, const RenderOptions& options) {
@@ -87,9 +125,11 @@ void RenderedComparison::add(RunPtr run, const RenderOptions& options) {
   parts_.push_back(std::move(part));
 }
 
-double RenderedComparison::lanes_between() const {
+double RenderedComparison::strips() const {
   double height = 0;
-  for (const PicturePane& pane : picture_.panes) height += pane.leads ? kDifferenceHeight : 0;
+  for (const PicturePane& pane : picture_.panes) {
+    height += (pane.leads ? kDifferenceHeight : 0) + (pane.memory ? kMemoryHeight : 0);
+  }
   return height;
 }
 

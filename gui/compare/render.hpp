@@ -14,6 +14,9 @@ struct RenderOptions {
   ColourBy colour_by = ColourBy::kStage;
   ThemeKind theme = ThemeKind::kLight;
   std::size_t steps = 1;  ///< how many to show
+  bool memory = true;     ///< curves of the first rank below each timeline, where memory was recorded
+  bool critical_path = false;
+  bool idle = false;  ///< why devices do nothing
 };
 
 /// The measured timeline and below it the predicted ones, aligned by step, with rows as high as the room allows. Keeps
@@ -32,7 +35,10 @@ class RenderedComparison {
     Placement placement;
   };
   void add(RunPtr run, const RenderOptions& options);
-  [[nodiscard]] double lanes_between() const;
+  /// Of differences and of memory: they are as high as they are.
+  [[nodiscard]] double strips() const;
+  void add_memory();
+  void add_explanations(const RenderOptions& options);
   /// The largest rows with which all panes fit into the height.
   void fit_rows(double height);
 

@@ -1,5 +1,6 @@
 #include "gui/models/predictions_model.hpp"
 
+#include <QFont>
 #include <algorithm>
 
 #include "gui/models/csv.hpp"
@@ -66,12 +67,35 @@ void PredictionsModel::add(const report::Prediction& prediction) {
   if (const auto row = row_of(prediction.schedule)) {
     predictions_[static_cast<std::size_t>(*row - (recorded_ ? 1 : 0))] = prediction;
     Q_EMIT dataChanged(index(*row, 0), index(*row, kColumns - 1));
+    mark_best();
     return;
   }
   const int row = rowCount();
   beginInsertRows({}, row, row);
   predictions_.push_back(prediction);
   endInsertRows();
+  mark_best();
+}
+
+void PredictionsModel::remove(const std::string& schedule) {
+  const auto row = row_of(schedule);
+  if (!row) return;
+  beginRemoveRows({}, *row, *row);
+  predictions_.erase(predictions_.begin() + (*row - (recorded_ ? 1 : 0)));
+  endRemoveRows();
+  mark_best();
+}
+
+void PredictionsModel::mark_best() {
+  if (rowCount() > 0) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumns - 1), {Qt::FontRole});
+}
+
+bool PredictionsModel::is_best(int row) const {
+  const report::Prediction* of = prediction(row);
+  if (of == nullptr || predictions_.size() < 2 || !of->hazards.empty()) return false;
+  return std::ranges::none_of(predictions_, [of](const report::Prediction& other) {
+    return other.hazards.empty() && other.step_time_ns < of->step_time_ns;
+  });
 }
 
 void PredictionsModel::clear() {
@@ -127,6 +151,11 @@ QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
   const report::Prediction* of = prediction(row);
   if (role == Qt::TextAlignmentRole) {
     return QVariant((index.column() == kSchedule ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  }
+  if (role == Qt::FontRole && is_best(row)) {
+    QFont font;
+    font.setBold(true);
+    return font;
   }
   if (role == Qt::ToolTipRole && of != nullptr) {
     switch (index.column()) {

@@ -9,7 +9,8 @@
 namespace interlace::gui {
 
 /// A line for the recording and one for each prediction, in the order in which they came; columns as in `interlace
-/// predict`. Qt::UserRole gives the number behind a cell, to sort by; Qt::ToolTipRole what is behind it.
+/// predict`. Qt::UserRole gives the number behind a cell, to sort by; Qt::ToolTipRole what is behind it. The fastest
+/// prediction without a hazard is bold.
 class PredictionsModel : public QAbstractTableModel {
  public:
   enum Column {
@@ -36,6 +37,7 @@ class PredictionsModel : public QAbstractTableModel {
   void set_recorded(const report::RecordedRun& recorded);
   /// Replaces the line of the same schedule where there is one.
   void add(const report::Prediction& prediction);
+  void remove(const std::string& schedule);
   void clear();
 
   /// The prediction of a line; none for the recording's.
@@ -52,6 +54,8 @@ class PredictionsModel : public QAbstractTableModel {
 
  private:
   [[nodiscard]] bool is_recorded(int row) const { return recorded_ && row == 0; }
+  void mark_best();
+  [[nodiscard]] bool is_best(int row) const;
   [[nodiscard]] QVariant number(int row, int column) const;
 
   std::optional<report::RecordedRun> recorded_;

@@ -118,7 +118,7 @@ void ComparePanel::set_recorded(RecordedPtr recorded) {
   look_at_first();
   Q_EMIT linked_changed(true);
   Q_EMIT alignment_changed();
-  Q_EMIT selection_changed();
+  show_explanations();
   Q_EMIT range_changed();
 }
 
@@ -169,12 +169,14 @@ void ComparePanel::show_forecast(int tab) {
   show_views();
   Q_EMIT forecast_shown(tab);
   Q_EMIT alignment_changed();
-  Q_EMIT selection_changed();
+  show_explanations();
 }
 
 void ComparePanel::close_forecast(int tab) {
   if (tab < 0 || tab >= static_cast<int>(forecasts_.size())) return;
+  const std::string closed = forecasts_[static_cast<std::size_t>(tab)]->schedule.name;
   forecasts_.erase(forecasts_.begin() + tab);
+  Q_EMIT forecast_closed(closed);
   {
     const QSignalBlocker quiet(tabs_);
     tabs_->removeTab(tab);

@@ -52,8 +52,8 @@ class ComparePanel : public QWidget {
   void set_linked(bool linked);
   /// Time 0 of both to the begin of a step: that which was aligned last.
   void align_step();
-  /// Time 0 of both to where the device begins with a batch: that of the selected operation, else the one that the
-  /// aligned step trains.
+  /// Time 0 of both to where the device begins with a batch: that of the selected operation, else the last one that
+  /// both show being trained.
   void align_batch();
   /// Time 0 of both to the starts of what is measured or selected in either pane. Where only one has a selection, the
   /// other follows with the same piece of work.
@@ -72,10 +72,14 @@ class ComparePanel : public QWidget {
   /// The next or previous operation on the row of the selected one.
   void select_neighbour(bool next);
   void set_detail(LaneDetail detail);
+  /// Of the selected operation, else of the one under the mouse: its lane stays at the top, or no longer does.
+  void toggle_pin() { active_pane().toggle_pin_of_choice(); }
   /// The critical path of each step over the operations.
   void set_critical_shown(bool shown);
   /// Bands where devices do nothing, by cause.
   void set_idle_shown(bool shown);
+  /// Draws overlays anew once runs have been explained, and asks for what is lacking.
+  void show_explanations();
   [[nodiscard]] bool critical_shown() const { return critical_shown_; }
   [[nodiscard]] bool idle_shown() const { return idle_shown_; }
   /// Memory curves below the timelines, where there are any.
@@ -116,6 +120,11 @@ class ComparePanel : public QWidget {
   void marks_changed(interlace::gui::Side side);
   void linked_changed(bool linked);
   void alignment_changed();
+  /// Other things than before are drawn over and below the timelines.
+  void overlays_changed();
+  void forecast_closed(const std::string& schedule);
+  /// An overlay is shown for which the run is not explained yet; when it is, call show_explanations().
+  void explanation_wanted(const interlace::gui::RunPtr& run);
   void forecast_shown(int tab);
 
  protected:
@@ -135,6 +144,7 @@ class ComparePanel : public QWidget {
   /// Puts time 0 where the alignment wants it, and compares anew.
   void align();
   void set_anchors();
+  [[nodiscard]] std::span<const Interval> predicted_steps() const;
   [[nodiscard]] std::optional<Nanoseconds> start_of_choice(Side side) const;
   /// A view of the aligned step or batch from its begin.
   [[nodiscard]] Interval aligned_view() const;

@@ -16,10 +16,10 @@ void ComparePanel::align_step() {
 void ComparePanel::align_batch() {
   if (!recorded_) return;
   const TimelinePane& of = pane(active_);
-  if (of.run() && of.selected()) {
-    const auto batch = of.run()->scene().tags().batch_of(*of.selected());
-    if (batch) aligned_step_ = offset_of_batch(*of.run(), *batch).value_or(aligned_step_);
-  }
+  const bool chosen = of.run() && of.selected();
+  const auto batch = chosen ? of.run()->scene().tags().batch_of(*of.selected()) : std::nullopt;
+  const auto offset = batch ? offset_of_batch(*of.run(), *batch) : std::nullopt;
+  aligned_step_ = offset.value_or(last_common_offset(recorded_->run->first_steps(), predicted_steps()));
   aligned_by_ = AlignBy::kBatch;
   align();
   fit_step();
@@ -27,12 +27,14 @@ void ComparePanel::align_batch() {
 
 void ComparePanel::align_next(std::ptrdiff_t by) {
   if (!recorded_) return;
-  const RunPtr& predicted = pane(Side::kPredicted).run();
-  const std::span<const Interval> none;
   if (aligned_by_ == AlignBy::kRange) aligned_by_ = AlignBy::kStep;
-  aligned_step_ =
-      nearest_offset(recorded_->run->first_steps(), predicted ? predicted->first_steps() : none, aligned_step_ + by);
+  aligned_step_ = nearest_offset(recorded_->run->first_steps(), predicted_steps(), aligned_step_ + by);
   align();
+}
+
+std::span<const Interval> ComparePanel::predicted_steps() const {
+  const RunPtr& predicted = pane(Side::kPredicted).run();
+  return predicted ? std::span<const Interval>(predicted->first_steps()) : std::span<const Interval>();
 }
 
 std::optional<Nanoseconds> ComparePanel::start_of_choice(Side side) const {

@@ -57,19 +57,32 @@ void ComparePanel::show_counterparts() {
 void ComparePanel::set_critical_shown(bool shown) {
   critical_shown_ = shown;
   for (TimelinePane* pane : panes_) pane->set_critical_shown(shown);
-  Q_EMIT selection_changed();
+  Q_EMIT overlays_changed();
+  show_explanations();
 }
 
 void ComparePanel::set_idle_shown(bool shown) {
   idle_shown_ = shown;
   for (TimelinePane* pane : panes_) pane->set_idle_shown(shown);
+  Q_EMIT overlays_changed();
   update_legend();
+  show_explanations();
+}
+
+void ComparePanel::show_explanations() {
+  for (TimelinePane* pane : panes_) {
+    pane->update();
+    if ((critical_shown_ || idle_shown_) && pane->run() && !pane->run()->explained()) {
+      Q_EMIT explanation_wanted(pane->run());
+    }
+  }
   Q_EMIT selection_changed();
 }
 
 void ComparePanel::set_memory_shown(bool shown) {
   memory_shown_ = shown;
   show_memory();
+  Q_EMIT overlays_changed();
 }
 
 void ComparePanel::show_memory() {

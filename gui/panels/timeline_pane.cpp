@@ -4,7 +4,7 @@
 #include <QScrollBar>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "gui/timeline/dependencies.hpp"
 #include "gui/timeline/draw_pane.hpp"
@@ -29,7 +29,7 @@ TimelinePane::TimelinePane(QWidget* parent)
 }
 
 void TimelinePane::set_run(RunPtr run, std::shared_ptr<const Colouring> colouring) {
-  run_ = std::move(run);
+  const RunPtr before = std::exchange(run_, std::move(run));
   colouring_ = std::move(colouring);
   selected_.reset();
   counterpart_.reset();
@@ -40,7 +40,9 @@ void TimelinePane::set_run(RunPtr run, std::shared_ptr<const Colouring> colourin
   hits_.reset();
   if (run_) {
     labels_ = std::make_unique<LabelCache>(run_->trace());
-    choice_ = LaneChoice::compact(run_->scene().lanes(), run_->trace().ranks().size());
+    choice_ = before
+                  ? choice_.carried_over(before->trace(), before->scene().lanes(), run_->trace(), run_->scene().lanes())
+                  : LaneChoice::compact(run_->scene().lanes(), run_->trace().ranks().size());
   }
   replace_rows();
 }
@@ -122,6 +124,20 @@ void TimelinePane::set_detail_of_all(LaneDetail detail) {
   replace_rows();
 }
 
+void TimelinePane::toggle_pin(std::uint32_t lane) {
+  choice_.pinned[lane] = !choice_.pinned[lane];
+  replace_rows();
+}
+
+void TimelinePane::toggle_pin_of_choice() {
+  if (!run_) return;
+  const auto op = selected_ ? selected_ : hovered_;
+  if (!op) return;
+  const auto& lanes = run_->scene().lanes().lanes;
+  const auto lane = std::ranges::find(lanes, run_->trace().lane_of(*op), &LaneRows::lane);
+  if (lane != lanes.end()) toggle_pin(static_cast<std::uint32_t>(lane - lanes.begin()));
+}
+
 void TimelinePane::replace_rows() {
   placement_ = run_ ? place(run_->trace(), run_->scene().lanes(), choice_, RowHeights()) : Placement();
   place_scroll_bar();
@@ -141,8 +157,9 @@ void TimelinePane::reveal(trace::OperationId op) {
     replace_rows();
   }
   const PlacedRow* placed = placement_.place_of(*row);
-  const double top = scroll_bar_->value();
-  if (placed->top < top || placed->top + placed->height > top + plot_height()) {
+  if (placement_.is_pinned(placed->top)) return;
+  const double top = scroll_bar_->value() + placement_.pinned_height;
+  if (placed->top < top || placed->top + placed->height > scroll_bar_->value() + plot_height()) {
     scroll_bar_->setValue(static_cast<int>(placed->top + placed->height / 2 - plot_height() / 2));
   }
 }
@@ -175,6 +192,7 @@ PaneContent TimelinePane::content() const {
 }
 
 PaneAreas TimelinePane::areas() const { return areas_of(QRectF(rect())); }
+double TimelinePane::scroll() const { return scroll_bar_->value(); }
 double TimelinePane::plot_width() const { return areas().plot.width(); }
 double TimelinePane::plot_height() const { return areas().plot.height(); }
 QPointF TimelinePane::in_plot(QPointF at) const { return at - areas().plot.topLeft(); }

@@ -39,6 +39,10 @@ class TimelinePane : public QWidget {
   /// Null: no search.
   void set_hits(std::shared_ptr<const SearchHits> hits);
   void set_detail_of_all(LaneDetail detail);
+  /// The lane at this position of Lanes::lanes stays at the top while others scroll, or no longer does.
+  void toggle_pin(std::uint32_t lane);
+  /// That of the selected operation, else of the one under the mouse.
+  void toggle_pin_of_choice();
   /// Scrolls so that the row of an operation is in sight, unfolding what hides it.
   void reveal(trace::OperationId op);
   void scroll_by(double pixels);
@@ -46,6 +50,7 @@ class TimelinePane : public QWidget {
   [[nodiscard]] const RunPtr& run() const { return run_; }
   /// REQUIRES: run() is not null.
   [[nodiscard]] PaneContent content() const;
+  [[nodiscard]] const LaneChoice& choice() const { return choice_; }
   [[nodiscard]] double plot_width() const;
   [[nodiscard]] double plot_height() const;
   [[nodiscard]] std::optional<trace::OperationId> selected() const { return selected_; }
@@ -76,6 +81,7 @@ class TimelinePane : public QWidget {
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
   enum class Drag { kNone, kPress, kPan, kMeasure };
@@ -86,6 +92,10 @@ class TimelinePane : public QWidget {
   [[nodiscard]] QPointF in_plot(QPointF at) const;
   void click(QPointF at);
   void click_on_names(QPointF at);
+  void toggle_detail(std::uint32_t lane);
+  /// What stands at a height of the plot, as a place in placement_.
+  [[nodiscard]] double placed_at(double y) const { return placement_.placed_at(y, scroll()); }
+  [[nodiscard]] double scroll() const;
   void hover(QPointF at);
   void measure_to(QPointF at);
   [[nodiscard]] Nanoseconds snapped(double x, const std::vector<RowIndex>& rows) const;

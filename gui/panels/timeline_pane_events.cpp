@@ -1,5 +1,7 @@
 // How a timeline answers to mouse and wheel.
 #include <QApplication>
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <QWheelEvent>
@@ -104,7 +106,7 @@ void TimelinePane::leaveEvent(QEvent* /*event*/) {
 void TimelinePane::click(QPointF at) {
   const PaneAreas parts = areas();
   const QPointF inside = in_plot(at);
-  const PlacedRank* rank = at.y() < parts.plot.top() ? nullptr : placement_.rank_at(inside.y() + scroll_bar_->value());
+  const PlacedRank* rank = at.y() < parts.plot.top() ? nullptr : placement_.rank_at(placed_at(inside.y()));
   if (rank != nullptr) {
     choice_.folded_ranks[rank->rank.index()] = !choice_.folded_ranks[rank->rank.index()];
     replace_rows();
@@ -116,11 +118,30 @@ void TimelinePane::click(QPointF at) {
 }
 
 void TimelinePane::click_on_names(QPointF at) {
-  const PlacedLane* lane = placement_.lane_at(at.y() + scroll_bar_->value());
+  const PlacedLane* lane = placement_.lane_at(placed_at(at.y()));
   if (lane == nullptr) return;
-  LaneDetail& detail = choice_.lanes[lane->lane];
+  toggle_detail(lane->lane);
+}
+
+void TimelinePane::toggle_detail(std::uint32_t lane) {
+  LaneDetail& detail = choice_.lanes[lane];
   detail = detail == LaneDetail::kFull ? LaneDetail::kCompact : LaneDetail::kFull;
   replace_rows();
+}
+
+void TimelinePane::contextMenuEvent(QContextMenuEvent* event) {
+  const PaneAreas parts = areas();
+  if (!run_ || !parts.labels.contains(event->pos())) return;
+  const PlacedLane* placed = placement_.lane_at(placed_at(in_plot(event->pos()).y()));
+  if (placed == nullptr) return;
+  const std::uint32_t lane = placed->lane;
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->addAction(choice_.pinned[lane] ? tr("Put it back to its rank") : tr("Pin to the top"), this,
+                  [this, lane] { toggle_pin(lane); });
+  menu->addAction(choice_.lanes[lane] == LaneDetail::kFull ? tr("Show the main rows only") : tr("Show all its rows"),
+                  this, [this, lane] { toggle_detail(lane); });
+  menu->popup(event->globalPos());
 }
 
 void TimelinePane::hover(QPointF at) {
@@ -138,11 +159,13 @@ void TimelinePane::hover(QPointF at) {
 }
 
 std::vector<RowIndex> TimelinePane::rows_between(double top, double bottom) const {
-  const double from = std::min(top, bottom) - areas().plot.top() + scroll_bar_->value();
-  const double to = std::max(top, bottom) - areas().plot.top() + scroll_bar_->value();
+  const double from = std::min(top, bottom) - areas().plot.top();
+  const double to = std::max(top, bottom) - areas().plot.top();
   std::vector<RowIndex> rows;
   for (const PlacedRow& row : placement_.rows) {
-    if (row.top <= to && row.top + row.height > from) rows.push_back(row.row);
+    const double at = placement_.shown_at(row.top, scroll());
+    const bool hidden = !placement_.is_pinned(row.top) && at + row.height <= placement_.pinned_height;
+    if (at <= to && at + row.height > from && !hidden) rows.push_back(row.row);
   }
   return rows;
 }

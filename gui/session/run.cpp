@@ -28,21 +28,25 @@ Run::Run(std::string title, trace::Trace trace, Tags tags, std::vector<std::vect
 
 Run::~Run() = default;
 
-const std::vector<graph::CriticalPath>& Run::critical_paths() const {
-  std::call_once(critical_once_, [this] {
+void Run::explain() const {
+  std::call_once(explain_once_, [this] {
     if (graph_) critical_ = graph::critical_paths(*graph_, first_steps());
-  });
-  return critical_;
-}
-
-const std::vector<std::vector<analysis::IdlePiece>>& Run::idle() const {
-  std::call_once(idle_once_, [this] {
     std::vector<analysis::StepWindow> windows = analysis::whole_trace(trace_);
     for (std::size_t rank = 0; rank < std::min(windows.size(), steps_.size()); ++rank) {
       if (!steps_[rank].empty()) windows[rank] = analysis::window_of(steps_[rank]);
     }
     idle_ = analysis::idle_pieces(trace_, analysis::Annotations(trace_), windows);
+    explained_ = true;
   });
+}
+
+std::span<const graph::CriticalPath> Run::critical_paths() const {
+  if (!explained()) return {};
+  return critical_;
+}
+
+std::span<const std::vector<analysis::IdlePiece>> Run::idle() const {
+  if (!explained()) return {};
   return idle_;
 }
 

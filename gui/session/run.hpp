@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,10 +35,14 @@ class Run {
   /// Of the first rank.
   [[nodiscard]] const std::vector<Interval>& first_steps() const;
   [[nodiscard]] Interval extent() const { return {0, trace_.length()}; }
-  /// Of each step of the first rank, as far as the graph is there; worked out when first asked for.
-  [[nodiscard]] const std::vector<graph::CriticalPath>& critical_paths() const;
-  /// Why devices do nothing, by rank, from the first step to the last; worked out when first asked for.
-  [[nodiscard]] const std::vector<std::vector<analysis::IdlePiece>>& idle() const;
+  /// Works out critical paths and idle causes, which most timelines are never asked for. Takes as long as it takes: not
+  /// for the thread that draws. Any number of threads may call it.
+  void explain() const;
+  [[nodiscard]] bool explained() const { return explained_.load(); }
+  /// Of each step of the first rank, as far as the graph is there. Empty until explained().
+  [[nodiscard]] std::span<const graph::CriticalPath> critical_paths() const;
+  /// Why devices do nothing, by rank, from the first step to the last. Empty until explained().
+  [[nodiscard]] std::span<const std::vector<analysis::IdlePiece>> idle() const;
   /// None where the trace is too large for it to be worth its memory.
   [[nodiscard]] const graph::Graph* dependencies() const { return graph_.get(); }
 
@@ -47,9 +53,9 @@ class Run {
   std::vector<std::vector<Interval>> steps_;
   std::vector<analysis::MemoryCurve> memory_;
   std::unique_ptr<const graph::Graph> graph_;
-  mutable std::once_flag critical_once_;
+  mutable std::once_flag explain_once_;
+  mutable std::atomic<bool> explained_ = false;  ///< then the two below change no more
   mutable std::vector<graph::CriticalPath> critical_;
-  mutable std::once_flag idle_once_;
   mutable std::vector<std::vector<analysis::IdlePiece>> idle_;
 };
 

@@ -7,24 +7,35 @@
 
 namespace interlace::gui {
 
-Session::Session(QObject* parent) : QObject(parent) { worker_.setMaxThreadCount(1); }
+namespace {
+
+std::unique_ptr<QThreadPool> single_worker() {
+  auto worker = std::make_unique<QThreadPool>();
+  worker->setMaxThreadCount(1);
+  return worker;
+}
+
+}  // namespace
+
+Session::Session(QObject* parent) : QObject(parent), worker_(single_worker()) {}
 
 Session::~Session() {
   stop_.request_stop();
-  worker_.clear();
-  worker_.waitForDone();
+  worker_->clear();
+  worker_->waitForDone();
+  for (const auto& worker : given_up_) worker->waitForDone();
 }
 
 template <class Work>
 void Session::start(std::string title_on_failure, Work work, std::string place) {
-  ++pending_;
+  ++*pending_;
   const Progress progress{[this](const std::string& phase) {
                             QMetaObject::invokeMethod(
                                 this, [this, phase] { Q_EMIT progressed(QString::fromStdString(phase)); });
                           },
                           stop_.get_token()};
-  worker_.start([this, progress, title = std::move(title_on_failure), work = std::move(work),
-                 place = std::move(place)]() mutable {
+  worker_->start([this, progress, pending = pending_, title = std::move(title_on_failure), work = std::move(work),
+                  place = std::move(place)]() mutable {
     std::function<void()> done;
     try {
       if (!progress.stop.stop_requested()) done = work(progress);
@@ -32,15 +43,11 @@ void Session::start(std::string title_on_failure, Work work, std::string place) 
     } catch (...) {
       done = [this, failure = failure_of(std::current_exception(), title, place)] { Q_EMIT failed(failure); };
     }
-    QMetaObject::invokeMethod(this, [this, stop = progress.stop, done = std::move(done)] {
+    QMetaObject::invokeMethod(this, [this, stop = progress.stop, pending, done = std::move(done)] {
       if (done && !stop.stop_requested()) done();
-      settle();
+      if (--*pending == 0 && pending == pending_) Q_EMIT finished();
     });
   });
-}
-
-void Session::settle() {
-  if (--pending_ == 0) Q_EMIT finished();
 }
 
 void Session::open(std::vector<std::filesystem::path> files) {
@@ -111,9 +118,25 @@ void Session::write_report(std::vector<ForecastPtr> forecasts, std::filesystem::
   });
 }
 
+void Session::explain(RunPtr run) {
+  start("Critical path and idle causes cannot be told", [this, run = std::move(run)](const Progress& progress) {
+    progress.begin("looking for what the steps of " + run->title() + " hang on");
+    run->explain();
+    return [this] { Q_EMIT explained(); };
+  });
+}
+
 void Session::cancel() {
   stop_.request_stop();
   stop_ = std::stop_source();
+  std::erase_if(given_up_, [](const auto& worker) { return worker->activeThreadCount() == 0; });
+  if (!busy()) return;
+  worker_->clear();
+  given_up_.push_back(std::exchange(worker_, single_worker()));
+  pending_ = std::make_shared<int>(0);
+  // A prediction that was cancelled still uses the other one.
+  if (recorded_) forecaster_ = std::make_shared<Forecaster>(recorded_);
+  Q_EMIT finished();
 }
 
 }  // namespace interlace::gui

@@ -19,7 +19,7 @@ namespace interlace::gui {
 
 /// Opens recordings and predicts schedules on a thread of its own, one thing after the other; results come as signals
 /// in the thread that the session lives in. What is cancelled, or meant for a recording closed since, is dropped
-/// without a word.
+/// without a word, and nothing new waits for it: reading cannot be broken off in the midst of a file.
 class Session : public QObject {
   Q_OBJECT
 
@@ -37,10 +37,12 @@ class Session : public QObject {
   void try_out(const schedule::Schedule& draft);
   /// Writes recording and predictions as write_report does.
   void write_report(std::vector<ForecastPtr> forecasts, std::filesystem::path file);
+  /// Works out why a timeline takes as long as it does (Run::explain).
+  void explain(RunPtr run);
   /// Gives up all that is running or waits to.
   void cancel();
 
-  [[nodiscard]] bool busy() const { return pending_ > 0; }
+  [[nodiscard]] bool busy() const { return *pending_ > 0; }
   /// May be null.
   [[nodiscard]] const RecordedPtr& recorded() const { return recorded_; }
 
@@ -51,6 +53,7 @@ class Session : public QObject {
   void failed(const interlace::gui::Failure& failure);
   void judged(const interlace::gui::VerdictPtr& verdict);
   void report_written(const QString& file);
+  void explained();
   /// What was tried out cannot be predicted from this recording.
   void not_predicted(const interlace::gui::Failure& failure);
   /// The last of what was asked for has come, failed or been cancelled.
@@ -61,12 +64,12 @@ class Session : public QObject {
   /// place: of failures that name none.
   template <class Work>
   void start(std::string title_on_failure, Work work, std::string place = {});
-  void settle();
   void predict_draft(const schedule::Schedule& draft, std::uint64_t number);
 
-  QThreadPool worker_;
+  std::unique_ptr<QThreadPool> worker_;
+  std::vector<std::unique_ptr<QThreadPool>> given_up_;  ///< still busy with what was cancelled
   std::stop_source stop_;
-  int pending_ = 0;
+  std::shared_ptr<int> pending_ = std::make_shared<int>(0);  ///< of what was not cancelled; for this thread only
   RecordedPtr recorded_;
   std::shared_ptr<Forecaster> forecaster_;
   /// Counts what was tried out; read by the worker, too.

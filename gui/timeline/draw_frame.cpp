@@ -59,6 +59,15 @@ void draw_triangle(QPainter& painter, double x, double y, bool open, const QColo
   painter.restore();
 }
 
+/// A pinned lane stands apart from its rank.
+QString title_of(const PaneContent& content, const PlacedLane& placed) {
+  const LaneRows& lane = content.scene->lanes().lanes[placed.lane];
+  const QString title = QString::fromStdString(lane.title);
+  const trace::Trace& trace = content.scene->trace();
+  if (!content.placement->is_pinned(placed.top) || trace.ranks().size() == 1) return title;
+  return QStringLiteral("r%1 %2").arg(trace.ranks()[trace.lane(lane.lane).rank.index()].number).arg(title);
+}
+
 void draw_lane_name(QPainter& painter, const PaneContent& content, const PlacedLane& placed, const QRectF& labels,
                     const Theme& theme) {
   constexpr double kFold = 13;
@@ -67,16 +76,16 @@ void draw_lane_name(QPainter& painter, const PaneContent& content, const PlacedL
   constexpr double kLeastForText = 8;
   if (placed.height < kLeastForText) return;
   const LaneRows& lane = content.scene->lanes().lanes[placed.lane];
-  const double top = labels.top() + placed.top - content.scroll;
+  const double top = labels.top() + content.shown_at(placed.top);
   const double line = std::min(kLine, placed.height);
   const int pixels = std::clamp(static_cast<int>(std::lround(line * 0.82)), 8, 11);
   const bool roomy = placed.height >= 2 * line;
   const double first = roomy ? top + 1 : top + (placed.height - line) / 2;
   const QRectF area(labels.left() + kIndent, first, labels.width() - kIndent - 4, line);
   if (placed.rows_left_out > 0) draw_triangle(painter, labels.left() + kFold, first + line / 2, false, theme.dim_text);
-  const double end = draw_text(painter, sized(pixels, lane.use == LaneUse::kStream || lane.use == LaneUse::kMainThread),
-                               lane.use == LaneUse::kOtherThread ? theme.dim_text : theme.text, area,
-                               QString::fromStdString(lane.title));
+  const double end =
+      draw_text(painter, sized(pixels, lane.use == LaneUse::kStream || lane.use == LaneUse::kMainThread),
+                lane.use == LaneUse::kOtherThread ? theme.dim_text : theme.text, area, title_of(content, placed));
   QString remark = QString::fromStdString(lane.remark);
   if (placed.rows_left_out > 0) {
     if (!remark.isEmpty()) remark += QStringLiteral(", ");
@@ -93,8 +102,9 @@ void draw_background(QPainter& painter, const PaneContent& content, const QRectF
   painter.fillRect(plot, theme.background);
   bool striped = true;
   for (const PlacedLane& lane : content.placement->lanes) {
-    const double top = plot.top() + lane.top - content.scroll;
-    if (striped) painter.fillRect(QRectF(plot.left(), top - 2, plot.width(), lane.height + 3), theme.lane);
+    const double top = plot.top() + content.shown_at(lane.top);
+    if (striped && content.draws(lane.top))
+      painter.fillRect(QRectF(plot.left(), top - 2, plot.width(), lane.height + 3), theme.lane);
     striped = !striped;
   }
   for (const Tick& tick : ticks(content.view, kLabelsApart)) {
@@ -108,10 +118,11 @@ void draw_background(QPainter& painter, const PaneContent& content, const QRectF
 void draw_lane_names(QPainter& painter, const PaneContent& content, const PaneAreas& areas, const Theme& theme) {
   painter.fillRect(areas.labels, theme.strip);
   for (const PlacedLane& lane : content.placement->lanes) {
-    draw_lane_name(painter, content, lane, areas.labels, theme);
+    if (content.draws(lane.top)) draw_lane_name(painter, content, lane, areas.labels, theme);
   }
   for (const PlacedRank& rank : content.placement->ranks) {
-    const double top = areas.plot.top() + rank.top - content.scroll;
+    if (!content.draws(rank.top)) continue;
+    const double top = areas.plot.top() + content.shown_at(rank.top);
     const QRectF bar(areas.labels.left(), top, areas.labels.width() + areas.plot.width(), rank.height);
     painter.fillRect(bar, theme.rank);
     draw_triangle(painter, bar.left() + 10, bar.center().y(), !rank.folded, theme.dim_text);

@@ -18,8 +18,8 @@ constexpr std::size_t kMostArrows = 200;
 void outline(QPainter& painter, const PaneContent& content, OperationId op, const QRectF& plot, const QColor& colour,
              double width, Qt::PenStyle style = Qt::SolidLine) {
   const auto place = place_of(content, op);
-  if (!place) return;
-  QRectF box = place->translated(plot.topLeft());
+  if (!place || !place->drawn) return;
+  QRectF box = place->box.translated(plot.topLeft());
   box = box.adjusted(-0.5, -0.5, 0.5, -0.5);
   if (box.width() < 3) box.adjust(-1, 0, 3 - box.width(), 0);
   box = box.intersected(plot.adjusted(-4, -4, 4, 4));
@@ -36,8 +36,12 @@ std::optional<std::pair<QPointF, QPointF>> ends_of(const PaneContent& content, c
   const bool leaves_at_end = arrow.kind == DependencyKind::kEvent || arrow.kind == DependencyKind::kHostWait ||
                              arrow.kind == DependencyKind::kHandoff || arrow.kind == DependencyKind::kBackward;
   const bool arrives_at_end = arrow.kind == DependencyKind::kHostWait;
-  return std::pair(QPointF(leaves_at_end ? from->right() : from->left(), from->center().y()),
-                   QPointF(arrives_at_end ? to->right() : to->left(), to->center().y()));
+  // What has been scrolled away under pinned lanes is pointed at by their lower edge.
+  const auto y_of = [&](const OperationPlace& place) {
+    return place.pinned ? place.box.center().y() : std::max(place.box.center().y(), content.placement->pinned_height);
+  };
+  return std::pair(QPointF(leaves_at_end ? from->box.right() : from->box.left(), y_of(*from)),
+                   QPointF(arrives_at_end ? to->box.right() : to->box.left(), y_of(*to)));
 }
 
 void draw_arrow(QPainter& painter, QPointF from, QPointF to, const QPen& pen) {
@@ -57,7 +61,7 @@ void draw_arrow(QPainter& painter, QPointF from, QPointF to, const QPen& pen) {
 
 }  // namespace
 
-std::optional<QRectF> place_of(const PaneContent& content, OperationId op) {
+std::optional<OperationPlace> place_of(const PaneContent& content, OperationId op) {
   const trace::Trace& trace = content.scene->trace();
   const auto row = row_of(content.scene->lanes(), trace, op);
   if (!row) return std::nullopt;
@@ -69,7 +73,9 @@ std::optional<QRectF> place_of(const PaneContent& content, OperationId op) {
   if (placed == nullptr) return std::nullopt;
   const Viewport view = content.trace_view();
   const double left = view.x_of(trace.start(op));
-  return QRectF(left, placed->top - content.scroll, view.x_of(trace.end(op)) - left, placed->height - 1);
+  return OperationPlace{
+      QRectF(left, content.shown_at(placed->top), view.x_of(trace.end(op)) - left, placed->height - 1),
+      content.placement->is_pinned(placed->top), content.draws(placed->top)};
 }
 
 void draw_hits(QPainter& painter, const PaneContent& content, const QRectF& axis, const Theme& theme) {

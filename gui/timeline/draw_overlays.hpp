@@ -18,8 +18,13 @@ void draw_marks(QPainter& painter, const PaneContent& content, const PaneAreas& 
 void draw_selection(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme);
 void draw_arrows(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme);
 
-/// Where an operation is drawn: its own row, or the nearest row of its lane that is shown. None where its rank is
-/// folded. From the upper left corner of the plot.
-[[nodiscard]] std::optional<QRectF> place_of(const PaneContent& content, trace::OperationId op);
+/// Where an operation stands, from the upper left corner of the plot.
+struct OperationPlace {
+  QRectF box;
+  bool pinned = false;  ///< on a lane that does not scroll
+  bool drawn = true;    ///< of the part that is drawn
+};
+/// On its own row, or the nearest row of its lane that is shown. None where its rank is folded.
+[[nodiscard]] std::optional<OperationPlace> place_of(const PaneContent& content, trace::OperationId op);
 
 }  // namespace interlace::gui

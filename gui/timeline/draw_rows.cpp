@@ -132,7 +132,7 @@ class RowsPainter {
 
   void draw(const PlacedRow& placed, const std::vector<Box>& boxes) {
     const Row& row = content_.scene->row(placed.row);
-    const double top = placed.top - content_.scroll;
+    const double top = content_.shown_at(placed.top);
     for (const Box& box : boxes) {
       const QRect pixels = pixels_of(box, top, placed.height, plot_);
       draw_box(box, pixels, row, placed.height >= kLeastHeightForLabel);
@@ -192,8 +192,8 @@ void for_each_row(const PaneContent& content, double height, Visit visit) {
   std::vector<Box> boxes;
   const Viewport view = content.trace_view();
   for (const PlacedRow& row : content.placement->rows) {
-    const double top = row.top - content.scroll;
-    if (top + row.height <= 0 || top >= height) continue;
+    const double top = content.shown_at(row.top);
+    if (!content.draws(row.top) || top + row.height <= 0 || top >= height) continue;
     boxes.clear();
     append_boxes(content.scene->row(row.row), content.scene->pyramid(row.row), view, content.colouring->by_row[row.row],
                  boxes);
@@ -217,7 +217,7 @@ std::vector<PlacedBox> boxes_in_sight(const PaneContent& content, double height)
   for_each_row(content, height, [&](const PlacedRow& row, const std::vector<Box>& boxes) {
     const Row& of = content.scene->row(row.row);
     for (const Box& box : boxes) {
-      placed.push_back({box, of.operations[box.position], row.top - content.scroll, row.height});
+      placed.push_back({box, of.operations[box.position], content.shown_at(row.top), row.height});
     }
   });
   return placed;

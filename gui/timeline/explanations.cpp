@@ -34,7 +34,7 @@ std::vector<const PlacedLane*> streams_of(const PaneContent& content, std::size_
   std::vector<const PlacedLane*> streams;
   for (const PlacedLane& placed : content.placement->lanes) {
     const LaneRows& lane = content.scene->lanes().lanes[placed.lane];
-    if (lane.use != LaneUse::kStream) continue;
+    if (lane.use != LaneUse::kStream || !content.draws(placed.top)) continue;
     if (content.scene->trace().lane(lane.lane).rank.index() == rank) streams.push_back(&placed);
   }
   return streams;
@@ -76,18 +76,22 @@ void draw_critical_paths(QPainter& painter, const PaneContent& content, const QR
   for (const graph::CriticalPath& path : content.critical) {
     QPainterPath joints;
     std::optional<QPointF> from;
+    bool from_drawn = false;
     for (const PathMark& mark : path_marks(path, view)) {
       const auto place = place_of(content, mark.operation);
       if (!place) continue;
-      const double y = plot.top() + place->bottom() - kBar / 2;
+      const double y = plot.top() + place->box.bottom() - kBar / 2;
       const double left = plot.left() + std::clamp(mark.left, -4.0, plot.width() + 4);
       const double right = plot.left() + std::clamp(mark.right, -4.0, plot.width() + 4);
-      painter.fillRect(QRectF(left, y - kBar / 2, std::max(right - left, 1.0), kBar), theme.critical);
-      if (from) {
+      if (place->drawn) {
+        painter.fillRect(QRectF(left, y - kBar / 2, std::max(right - left, 1.0), kBar), theme.critical);
+      }
+      if (from && (place->drawn || from_drawn)) {
         joints.moveTo(*from);
         joints.lineTo(left, y);
       }
       from = QPointF(right, y);
+      from_drawn = place->drawn;
     }
     painter.setPen(QPen(theme.critical, 1.2));
     painter.setBrush(Qt::NoBrush);
@@ -114,7 +118,7 @@ void draw_idle(QPainter& painter, const PaneContent& content, const QRectF& plot
       if (right < drawn_to + 0.5) continue;
       drawn_to = std::max(right, left + 1);
       for (const PlacedLane* lane : streams) {
-        const QRectF band(plot.left() + left, plot.top() + lane->top - content.scroll, drawn_to - left, lane->height);
+        const QRectF band(plot.left() + left, plot.top() + content.shown_at(lane->top), drawn_to - left, lane->height);
         painter.fillRect(band, colour_of(theme, piece->cause));
         if (lane == streams.front()) label(painter, *piece, band, theme);
       }
@@ -123,7 +127,7 @@ void draw_idle(QPainter& painter, const PaneContent& content, const QRectF& plot
 }
 
 const IdlePiece* idle_at(const PaneContent& content, double x, double y) {
-  const PlacedLane* placed = content.placement->lane_at(y + content.scroll);
+  const PlacedLane* placed = content.placement->lane_at(content.placement->placed_at(y, content.scroll));
   if (placed == nullptr) return nullptr;
   const LaneRows& lane = content.scene->lanes().lanes[placed->lane];
   const std::size_t rank = content.scene->trace().lane(lane.lane).rank.index();

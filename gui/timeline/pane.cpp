@@ -21,7 +21,7 @@ Hit hit_test(const PaneContent& content, double x, double y) {
   constexpr double kReach = 3;
   const Viewport view = content.trace_view();
   Hit hit{.row = std::nullopt, .operation = std::nullopt, .at = view.time_at(x)};
-  const PlacedRow* row = content.placement->row_at(y + content.scroll);
+  const PlacedRow* row = content.placement->row_at(content.placement->placed_at(y, content.scroll));
   if (row == nullptr) return hit;
   hit.row = row->row;
   const auto within = static_cast<Nanoseconds>(std::ceil(kReach * view.ns_per_px));
@@ -32,7 +32,7 @@ Hit hit_test(const PaneContent& content, double x, double y) {
 std::vector<RowIndex> rows_in_sight(const PaneContent& content, double height) {
   std::vector<RowIndex> rows;
   for (const PlacedRow& row : content.placement->rows) {
-    const double top = row.top - content.scroll;
+    const double top = content.shown_at(row.top);
     if (top + row.height > 0 && top < height) rows.push_back(row.row);
   }
   return rows;

@@ -2,6 +2,7 @@
 
 #include <QRectF>
 #include <QString>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,9 @@ struct Mark {
   bool operator==(const Mark&) const = default;
 };
 
+/// Which of its lanes are drawn: those that scroll go below those that do not.
+enum class PanePart : std::uint8_t { kAll, kPinned, kScrolled };
+
 /// What one timeline shows, ready to be drawn anywhere. Times are the trace's own, but for `view`.
 struct PaneContent {
   const Scene* scene = nullptr;  ///< these three are never null when drawn
@@ -42,7 +46,8 @@ struct PaneContent {
   QString facts;  ///< one line behind it
   Viewport view;  ///< of the plot; time 0 is `anchor` of the trace
   Nanoseconds anchor = 0;
-  double scroll = 0;  ///< pixels of the placement above the upper edge
+  double scroll = 0;  ///< pixels of the placement above the upper edge, but for pinned lanes
+  PanePart part = PanePart::kAll;
   std::span<const Interval> steps;
   std::optional<trace::OperationId> selected;
   std::optional<trace::OperationId> counterpart;  ///< of what is selected in the other pane
@@ -54,6 +59,12 @@ struct PaneContent {
   std::span<const graph::CriticalPath> critical;           ///< one a step; empty: not shown
   std::span<const std::vector<analysis::IdlePiece>> idle;  ///< by rank; empty: not shown
 
+  /// Where on the plot something is that is placed at `top`.
+  [[nodiscard]] double shown_at(double top) const { return placement->shown_at(top, scroll); }
+  /// Whether what is placed at `top` is of the part that is drawn.
+  [[nodiscard]] bool draws(double top) const {
+    return part == PanePart::kAll || placement->is_pinned(top) == (part == PanePart::kPinned);
+  }
   /// `view` on the trace's own time.
   [[nodiscard]] Viewport trace_view() const { return view.shifted(static_cast<double>(anchor)); }
 };

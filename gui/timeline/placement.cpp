@@ -1,6 +1,8 @@
 #include "gui/timeline/placement.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace interlace::gui {
 
@@ -53,7 +55,31 @@ RowHeights RowHeights::scaled(double factor) const {
 }
 
 LaneChoice LaneChoice::compact(const Lanes& lanes, std::size_t ranks) {
-  return {std::vector<LaneDetail>(lanes.lanes.size(), LaneDetail::kCompact), std::vector<bool>(ranks, false)};
+  return {std::vector<LaneDetail>(lanes.lanes.size(), LaneDetail::kCompact),
+          std::vector<bool>(lanes.lanes.size(), false), std::vector<bool>(ranks, false)};
+}
+
+LaneChoice LaneChoice::carried_over(const trace::Trace& trace, const Lanes& lanes_here, const trace::Trace& other,
+                                    const Lanes& other_lanes) const {
+  LaneChoice carried = compact(other_lanes, other.ranks().size());
+  const auto key = [](const trace::Trace& of, const LaneRows& lane) {
+    return std::pair(of.ranks()[of.lane(lane.lane).rank.index()].number, std::string_view(lane.title));
+  };
+  for (std::size_t there = 0; there < other_lanes.lanes.size(); ++there) {
+    const auto same = std::ranges::find(lanes_here.lanes, key(other, other_lanes.lanes[there]),
+                                        [&](const LaneRows& lane) { return key(trace, lane); });
+    if (same == lanes_here.lanes.end()) continue;
+    const auto here = static_cast<std::size_t>(same - lanes_here.lanes.begin());
+    carried.lanes[there] = lanes[here];
+    carried.pinned[there] = pinned[here];
+  }
+  for (std::size_t there = 0; there < other.ranks().size(); ++there) {
+    const auto same = std::ranges::find(trace.ranks(), other.ranks()[there].number, &trace::Rank::number);
+    if (same != trace.ranks().end()) {
+      carried.folded_ranks[there] = folded_ranks[static_cast<std::size_t>(same - trace.ranks().begin())];
+    }
+  }
+  return carried;
 }
 
 const PlacedRow* Placement::row_at(double y) const { return at(rows, y); }
@@ -68,19 +94,10 @@ const PlacedRow* Placement::place_of(RowIndex row) const {
 Placement place(const trace::Trace& trace, const Lanes& lanes, const LaneChoice& choice, const RowHeights& heights) {
   Placement placed;
   double y = 0;
-  std::optional<trace::RankId> rank;
-  for (std::uint32_t i = 0; i < lanes.lanes.size(); ++i) {
+  const auto place_lane = [&](std::uint32_t i) {
     const LaneRows& lane = lanes.lanes[i];
-    const trace::RankId of = trace.lane(lane.lane).rank;
-    const bool folded = choice.folded_ranks[of.index()];
-    if (rank != of) {
-      placed.ranks.push_back({of, y, heights.rank, folded});
-      y += heights.rank + heights.gap;
-      rank = of;
-    }
-    if (folded) continue;
     const std::uint32_t shown = choice.lanes[i] == LaneDetail::kFull ? lane.rows() : compact_rows(lane);
-    if (shown == 0) continue;
+    if (shown == 0) return;
     const double top = y;
     for (RowIndex row = lane.first_row; row < lane.first_row + shown; ++row) {
       const double height = height_of(lanes.rows[row], lane, heights);
@@ -89,6 +106,21 @@ Placement place(const trace::Trace& trace, const Lanes& lanes, const LaneChoice&
     }
     placed.lanes.push_back({i, top, y - top, lane.rows() - shown});
     y += heights.gap;
+  };
+  for (std::uint32_t i = 0; i < lanes.lanes.size(); ++i) {
+    if (choice.pinned[i]) place_lane(i);
+  }
+  placed.pinned_height = y;
+  std::optional<trace::RankId> rank;
+  for (std::uint32_t i = 0; i < lanes.lanes.size(); ++i) {
+    const trace::RankId of = trace.lane(lanes.lanes[i].lane).rank;
+    const bool folded = choice.folded_ranks[of.index()];
+    if (rank != of) {
+      placed.ranks.push_back({of, y, heights.rank, folded});
+      y += heights.rank + heights.gap;
+      rank = of;
+    }
+    if (!folded && !choice.pinned[i]) place_lane(i);
   }
   placed.height = y;
   return placed;

@@ -28,12 +28,17 @@ enum class LaneDetail : std::uint8_t {
   kFull,     ///< all rows
 };
 
-/// What the user chose to see: a detail for each lane of Lanes::lanes, and the folded ranks.
+/// What the user chose to see: a detail for each lane of Lanes::lanes, whether it stays at the top, and the folded
+/// ranks.
 struct LaneChoice {
   std::vector<LaneDetail> lanes;
+  std::vector<bool> pinned;        ///< by position in Lanes::lanes
   std::vector<bool> folded_ranks;  ///< by RankId
 
   static LaneChoice compact(const Lanes& lanes, std::size_t ranks);
+  /// The same choice for another trace, lane by lane of the same rank and name; what is new there is compact.
+  [[nodiscard]] LaneChoice carried_over(const trace::Trace& trace, const Lanes& lanes_here, const trace::Trace& other,
+                                        const Lanes& other_lanes) const;
 };
 
 struct PlacedRank {
@@ -54,12 +59,20 @@ struct PlacedRow {
   double height = 0;
 };
 
-/// Where everything of a trace stands above each other, from y = 0 down; all by top.
+/// Where everything of a trace stands above each other, from y = 0 down; all by top. Pinned lanes come first, before
+/// any rank; they are not there again in their rank.
 struct Placement {
   std::vector<PlacedRank> ranks;
   std::vector<PlacedLane> lanes;
   std::vector<PlacedRow> rows;
   double height = 0;
+  double pinned_height = 0;  ///< what stands above this does not scroll
+
+  [[nodiscard]] bool is_pinned(double top) const { return top < pinned_height; }
+  /// Where on the plot something is that is placed at `top`, with so many pixels scrolled away.
+  [[nodiscard]] double shown_at(double top, double scroll) const { return is_pinned(top) ? top : top - scroll; }
+  /// What stands at a point of the plot: the inverse.
+  [[nodiscard]] double placed_at(double y, double scroll) const { return is_pinned(y) ? y : y + scroll; }
 
   /// Nothing between rows.
   [[nodiscard]] const PlacedRow* row_at(double y) const;

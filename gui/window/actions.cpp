@@ -39,6 +39,7 @@ std::vector<KeyAction> timeline_actions(ComparePanel& panel) {
       {look, tr("Drop selection and range"), {key("Esc")}, [&panel] { panel.clear_selection(); }},
       {look, tr("Show all rows of all lanes"), {key("E")}, [&panel] { panel.set_detail(LaneDetail::kFull); }},
       {look, tr("Show the main rows only"), {key("Shift+E")}, [&panel] { panel.set_detail(LaneDetail::kCompact); }},
+      {look, tr("Pin or unpin the lane selected or pointed at"), {key("X")}, [&panel] { panel.toggle_pin(); }},
       {look,
        tr("Show or hide the critical path"),
        {key("P")},

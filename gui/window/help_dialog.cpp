@@ -34,6 +34,7 @@ QString mouse_rows() {
              QObject::tr("select: details below, arrows to what it waits for and what waits for it")) +
          row(QObject::tr("double click"), QObject::tr("fit an operation")) +
          row(QObject::tr("click on a lane's name"), QObject::tr("show all its rows, or the main ones")) +
+         row(QObject::tr("right click on a lane's name"), QObject::tr("pin it to the top")) +
          row(QObject::tr("click on a rank"), QObject::tr("fold or unfold it"));
 }
 

@@ -55,7 +55,8 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), panel_(new Compar
   set_theme(ThemeKind::kLight);
   panel_->set_hint(
       tr("Open recordings of a training job: File > Open, or drop PyTorch-profiler traces or .ilt files here.\n"
-         "All ranks of one run at once. Press ? for the keys."));
+         "All ranks of one run at once. Then pick schedules to predict from the list above.\n"
+         "File > Open the sample shows what it is like. Press ? for the keys."));
   panel_->setFocus();
 }
 
@@ -70,6 +71,11 @@ void MainWindow::connect_session() {
   });
   connect(&session_, &Session::report_written, this,
           [this](const QString& file) { hover_label_->setText(tr("%1 written").arg(file)); });
+  connect(panel_, &ComparePanel::explanation_wanted, this, [this](const RunPtr& run) {
+    session_.explain(run);
+    show_busy(session_.busy());
+  });
+  connect(&session_, &Session::explained, panel_, &ComparePanel::show_explanations);
   connect(&session_, &Session::judged, editor_, &ScheduleEditor::set_verdict);
   connect(&session_, &Session::not_predicted, editor_, &ScheduleEditor::set_not_predicted);
   connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_details);
@@ -78,6 +84,8 @@ void MainWindow::connect_session() {
   connect(panel_, &ComparePanel::hovered, hover_label_, &QLabel::setText);
   connect(panel_, &ComparePanel::cursor_changed, this, &MainWindow::show_blocks);
   connect(panel_, &ComparePanel::linked_changed, this, [this](bool linked) { link_button_->setChecked(linked); });
+  connect(panel_, &ComparePanel::forecast_closed, this,
+          [this](const std::string& schedule) { predictions_.remove(schedule); });
   connect(panel_, &ComparePanel::forecast_shown, this, [this](int tab) {
     const auto row = predictions_.row_of(panel_->forecasts()[static_cast<std::size_t>(tab)]->schedule.name);
     if (row) predictions_table_->select_model_row(*row);
@@ -104,6 +112,9 @@ void MainWindow::when_opened() {
                      ? tr("%1 - Interlace").arg(name)
                      : tr("%1 and %2 more - Interlace").arg(name).arg(recorded->files.size() - 1));
   remember_file();
+  if (recorded->predictor && schedules_to_predict_.empty()) {
+    hover_label_->setText(tr("Pick a schedule in the tool bar, or All, to see what it would do"));
+  }
   for (const std::string& schedule : std::exchange(schedules_to_predict_, {})) predict(schedule);
   if (editor_dock_->isVisible()) session_.try_out(editor_->schedule());
 }

@@ -5,6 +5,8 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QTableView>
+#include <QTimer>
+#include <QWindow>
 
 #include "gui/session/save_schedule.hpp"
 #include "simulator/schedule/library.hpp"
@@ -115,6 +117,36 @@ TEST_F(EditorTest, RowsMoveByKeysAndWhatCannotRunIsToldNotPredicted) {
   EXPECT_EQ(predicted_step(), before) << "the last one that could run";
   press("Alt+Down");
   EXPECT_EQ(row_of("backward"), row_of("dense_forward") + 1);
+}
+
+TEST_F(EditorTest, RowsAreDraggedByTheMouse) {
+  if (QGuiApplication::platformName() == "offscreen") GTEST_SKIP() << "drags nothing; under Xvfb this runs";
+  open(kBase, {"torchrec/sparse_dist"});
+  window_.edit_shown();
+  settle();
+  QWidget* rows = editor().table().viewport();
+  const auto place_of = [&](int row) { return editor().table().visualRect(model().index(row, DraftModel::kStep)); };
+  const int from = row_of("backward");
+  const int above = row_of("input_dist_wait");
+  ASSERT_EQ(above, from - 1);
+  QWindow* window = window_.windowHandle();
+  const auto in_window = [&](QPoint at) { return rows->mapTo(&window_, at); };
+  const QPoint begin = in_window(place_of(from).center());
+  // Onto the border above the line: there the drop indicator shows that it goes between the two.
+  const QPoint end = in_window(place_of(above).topLeft() + QPoint(20, 0));
+  // Dragging runs a loop of its own in the press and the first moves: the rest of the movement comes from timers.
+  QTimer::singleShot(300, window, [=] { QTest::mouseMove(window, end + QPoint(0, 3)); });
+  QTimer::singleShot(400, window, [=] { QTest::mouseMove(window, end); });
+  QTimer::singleShot(600, window, [=] { QTest::mouseRelease(window, Qt::LeftButton, {}, end); });
+  QTest::mousePress(window, Qt::LeftButton, {}, begin);
+  for (int moved = 4; moved <= 24; moved += 4) QTest::mouseMove(window, begin - QPoint(0, moved));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return row_of("backward") == above; }, 3000));
+  settle();
+  EXPECT_EQ(row_of("input_dist_wait"), from);
+  EXPECT_EQ(editor().table().currentIndex().row(), above);
+  EXPECT_TRUE(editor().forecast_text().contains("ms a step")) << "and it is predicted";
+  press("Ctrl+Z");
+  EXPECT_EQ(row_of("backward"), from);
 }
 
 TEST_F(EditorTest, WorksWithoutARecording) {

@@ -10,7 +10,10 @@ using ExplanationsTest = WindowTest;
 TEST_F(ExplanationsTest, TheCriticalPathFillsEachStepInBothTimelines) {
   open(kBase, {"torchrec/sparse_dist"});
   const QImage before = pane(Side::kPredicted).grab().toImage();
-  key("P");
+  window_.timelines().set_critical_shown(true);
+  // Worked out on the session's thread; what comes of it comes by events, of which none has been taken yet.
+  EXPECT_TRUE(window_.session().busy());
+  settle();
   for (const Side side : {Side::kMeasured, Side::kPredicted}) {
     const auto paths = pane(side).content().critical;
     ASSERT_EQ(paths.size(), pane(side).run()->first_steps().size());
@@ -26,9 +29,20 @@ TEST_F(ExplanationsTest, TheCriticalPathFillsEachStepInBothTimelines) {
   EXPECT_EQ(pane(Side::kPredicted).grab().toImage(), before);
 }
 
+TEST_F(ExplanationsTest, APredictionThatComesWhileTheyAreShownIsExplainedToo) {
+  open(kBase);
+  key("P");
+  settle();
+  window_.predict("torchrec/staged");
+  settle();
+  EXPECT_FALSE(pane(Side::kPredicted).content().critical.empty());
+  EXPECT_EQ(window_.details().index(1, 0).data().toString(), "predicted critical path");
+}
+
 TEST_F(ExplanationsTest, IdleBandsSayWhyAndAddUpToTheTable) {
   open(kBase, {"torchrec/sparse_dist"});
   key("I");
+  settle();
   const auto idle = pane(Side::kMeasured).content().idle;
   ASSERT_EQ(idle.size(), 2U);
   // The mean over ranks and steps is the idle time of the table.

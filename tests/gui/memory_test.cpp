@@ -1,4 +1,6 @@
 // The memory of a recording with snapshots, beside that of a prediction.
+#include <QAbstractItemModelTester>
+
 #include "gui/panels/memory_strip.hpp"
 #include "tests/gui/window_fixture.hpp"
 
@@ -56,6 +58,18 @@ TEST_F(MemoryTest, BlocksAliveAtTheMouseAreListed) {
   EXPECT_EQ(sum, curve.allocated[curve.moment_at(time).value()]);
   EXPECT_FALSE(blocks.index(1, BlocksModel::kStage).data().toString().isEmpty());
   screenshot("memory");
+}
+
+TEST_F(MemoryTest, TheTableOfBlocksIsAModelLikeOthers) {
+  open_with_memory();
+  BlocksModel blocks;
+  const QAbstractItemModelTester tester(&blocks, QAbstractItemModelTester::FailureReportingMode::Fatal);
+  const RunPtr& run = pane(Side::kMeasured).run();
+  blocks.set(run, 0, run->trace().length() / 2, 0);
+  EXPECT_GT(blocks.rowCount(), 10);
+  blocks.set(run, 1, run->trace().length() / 3, 0);
+  blocks.clear();
+  EXPECT_EQ(blocks.rowCount(), 0);
 }
 
 TEST_F(MemoryTest, AClickOnTheNameShowsTheNextRankOnBothSides) {

@@ -1,25 +1,19 @@
 // Drives the real window as a user does.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <QApplication>
-#include <QDragEnterEvent>
-#include <QDropEvent>
+#include <QLineEdit>
 #include <QMessageBox>
-#include <QMimeData>
 #include <QPushButton>
-#include <QSignalSpy>
 #include <QTabBar>
 #include <QTest>
-#include <QUrl>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
-#include "gui/compare/alignment.hpp"
 #include "gui/panels/table_panel.hpp"
-#include "gui/timeline/draw_rows.hpp"
+#include "gui/window/help_dialog.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/print.hpp"
 #include "tests/gui/window_fixture.hpp"
@@ -31,27 +25,6 @@ namespace {
 std::string read(const std::filesystem::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// The middle of an operation that is in sight, from the corner of its pane.
-QPoint point_of(const TimelinePane& pane, trace::OperationId op) {
-  const QRectF plot = areas_of(QRectF(pane.rect())).plot;
-  for (const PlacedBox& placed : boxes_in_sight(pane.content(), plot.height())) {
-    if (placed.operation == op) return pixels_of(placed.box, placed.top, placed.height, plot).center();
-  }
-  ADD_FAILURE() << "not in sight";
-  return {};
-}
-/// The widest kernel that lies wholly in sight.
-trace::OperationId widest_kernel(const TimelinePane& pane) {
-  const QRectF plot = areas_of(QRectF(pane.rect())).plot;
-  std::optional<PlacedBox> widest;
-  for (const PlacedBox& placed : boxes_in_sight(pane.content(), plot.height() - 40)) {
-    const bool kernel = pane.run()->trace().kind(placed.operation) == trace::OperationKind::kKernel;
-    if (!kernel || placed.box.left < 0 || placed.box.right > plot.width() - 20 || placed.top < 0) continue;
-    if (!widest || placed.box.right - placed.box.left > widest->box.right - widest->box.left) widest = placed;
-  }
-  return widest.value().operation;
 }
 
 TEST_F(WindowTest, OpensPredictsExportsAndCloses) {
@@ -130,137 +103,6 @@ TEST_F(WindowTest, TheTabOfTheFirstPredictionIsSeen) {
   EXPECT_GT(tabs->height(), 10);
 }
 
-TEST_F(WindowTest, PanesAreAlignedAndMoveTogetherUntilUnlinked) {
-  open(kBase, {"torchrec/sparse_dist"});
-  const auto views = [this] { return window_.timelines().views(); };
-  EXPECT_EQ(pane(Side::kMeasured).plot_width(), pane(Side::kPredicted).plot_width());
-  const Viewport before = views().view(Side::kMeasured);
-  key("W");
-  EXPECT_LT(views().view(Side::kMeasured).ns_per_px, before.ns_per_px);
-  EXPECT_EQ(views().view(Side::kMeasured), views().view(Side::kPredicted));
-  key("D");
-  EXPECT_EQ(views().view(Side::kMeasured), views().view(Side::kPredicted));
-  key("Z");
-  key("L");
-  EXPECT_FALSE(views().linked());
-  const Viewport measured = views().view(Side::kMeasured);
-  QTest::mousePress(&pane(Side::kPredicted), Qt::LeftButton, {}, QPoint(600, 100));
-  QTest::mouseRelease(&pane(Side::kPredicted), Qt::LeftButton, {}, QPoint(600, 100));
-  key("W");
-  EXPECT_EQ(views().view(Side::kMeasured), measured);
-  EXPECT_NE(views().view(Side::kPredicted), measured);
-}
-
-TEST_F(WindowTest, AlignedByBatchBothShowItsFirstWorkAtZero) {
-  open(kBase, {"torchrec/sparse_dist"});
-  key("B");
-  EXPECT_EQ(window_.timelines().aligned_by(), AlignBy::kBatch);
-  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
-    // By another way than the panel's: over all device work of the first rank.
-    const gui::Run& run = *pane(side).run();
-    const auto batch = trained_batch(run, step_at(run.first_steps(), 0).value());
-    std::optional<Nanoseconds> first;
-    for (std::uint32_t i = 0; i < run.trace().size(); ++i) {
-      const trace::OperationId op{i};
-      const bool counts = trace::is_device_work(run.trace().kind(op)) && run.trace().rank_of(op).index() == 0;
-      if (!counts || run.scene().tags().batch_of(op) != batch) continue;
-      first = std::min(first.value_or(INT64_MAX), run.trace().start(op));
-    }
-    EXPECT_EQ(pane(side).content().anchor, first);
-  }
-  EXPECT_FALSE(window_.timelines().comparison().leads().empty());
-  screenshot("by_batch");
-  const Nanoseconds before = pane(Side::kPredicted).content().anchor;
-  key("]");
-  EXPECT_GT(pane(Side::kPredicted).content().anchor, before) << "the batch after";
-  key("[");
-  EXPECT_EQ(pane(Side::kPredicted).content().anchor, before);
-  key("B");
-  EXPECT_EQ(window_.timelines().aligned_by(), AlignBy::kStep);
-  EXPECT_EQ(pane(Side::kMeasured).content().anchor,
-            step_at(pane(Side::kMeasured).run()->first_steps(), 0).value().begin);
-}
-
-TEST_F(WindowTest, AlignedByWorkBothShowItAtZeroAlsoInTheNextPrediction) {
-  open(kBase, {"torchrec/sparse_dist", "torchrec/staged"});
-  TimelinePane& measured = pane(Side::kMeasured);
-  const trace::OperationId kernel = widest_kernel(measured);
-  QTest::mouseClick(&measured, Qt::LeftButton, {}, point_of(measured, kernel));
-  key("Shift+L");
-  EXPECT_EQ(window_.timelines().aligned_by(), AlignBy::kRange);
-  EXPECT_EQ(measured.content().anchor, measured.run()->trace().start(kernel));
-  for (const int tab : {1, 0}) {
-    window_.timelines().show_forecast(tab);
-    const auto same = window_.timelines().counterpart_of(Side::kMeasured, kernel);
-    ASSERT_TRUE(same);
-    EXPECT_EQ(pane(Side::kPredicted).content().anchor, pane(Side::kPredicted).run()->trace().start(*same));
-  }
-  // The work itself begins without lead; what the lane shows stands below the work of the measured pane.
-  const auto& leads = window_.timelines().comparison().leads();
-  const auto own = std::ranges::find(leads, kernel, &Lead::measured);
-  ASSERT_NE(own, leads.end());
-  EXPECT_EQ(own->at, measured.run()->trace().duration(kernel));
-}
-
-TEST_F(WindowTest, BesideEachOtherThePanesHaveOneScale) {
-  open(kBase, {"torchrec/sparse_dist"});
-  key("V");
-  QTest::qWait(10);
-  EXPECT_TRUE(window_.timelines().beside());
-  const auto left = pane(Side::kMeasured).mapTo(&window_, QPoint(0, 0));
-  const auto right = pane(Side::kPredicted).mapTo(&window_, QPoint(0, 0));
-  EXPECT_GE(right.x(), left.x() + pane(Side::kMeasured).width());
-  key("0");
-  const Views& views = window_.timelines().views();
-  EXPECT_EQ(views.view(Side::kMeasured).ns_per_px, views.view(Side::kPredicted).ns_per_px);
-  EXPECT_EQ(views.view(Side::kMeasured).begin_ns, views.view(Side::kPredicted).begin_ns);
-  EXPECT_EQ(views.view(Side::kPredicted).width, pane(Side::kPredicted).plot_width());
-  screenshot("beside");
-  key("V");
-  QTest::qWait(10);
-  EXPECT_FALSE(window_.timelines().beside());
-}
-
-TEST_F(WindowTest, ZoomsAreTakenBackOneByOne) {
-  open(kBase, {"torchrec/sparse_dist"});
-  const auto view = [this] { return window_.timelines().views().view(Side::kMeasured); };
-  const Viewport first = view();
-  key("W");
-  const Viewport second = view();
-  QTest::qWait(700);  // moves that follow closely count as one
-  key("W");
-  const Viewport third = view();
-  EXPECT_NE(second, third);
-  key("]");  // what is aligned is no move
-  const Nanoseconds anchor = pane(Side::kMeasured).content().anchor;
-  key("Z");
-  EXPECT_EQ(view(), second);
-  EXPECT_EQ(pane(Side::kMeasured).content().anchor, anchor);
-  key("Z");
-  EXPECT_EQ(view(), first);
-  key("Shift+Z");
-  EXPECT_EQ(view(), second);
-}
-
-TEST_F(WindowTest, WheelZoomsAtThePointerAndDragPans) {
-  open(kBase);
-  TimelinePane& measured = pane(Side::kMeasured);
-  const QRectF plot = areas_of(QRectF(measured.rect())).plot;
-  const double x = 700;
-  const Nanoseconds under = measured.content().view.time_at(x);
-  const QPointF at(plot.left() + x, plot.top() + 100);
-  QWheelEvent turn(at, measured.mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
-  QCoreApplication::sendEvent(&measured, &turn);
-  EXPECT_NEAR(static_cast<double>(measured.content().view.time_at(x)), static_cast<double>(under), 2);
-  const Viewport before = measured.content().view;
-  const QPoint from = at.toPoint();
-  QTest::mousePress(&measured, Qt::LeftButton, {}, from);
-  QTest::mouseMove(&measured, from + QPoint(30, 0));
-  QTest::mouseMove(&measured, from + QPoint(60, 0));
-  QTest::mouseRelease(&measured, Qt::LeftButton, {}, from + QPoint(60, 0));
-  EXPECT_NEAR(measured.content().view.begin_ns, before.begin_ns - 60 * before.ns_per_px, 1);
-}
-
 TEST_F(WindowTest, ClickSelectsAndShowsDetailsAndArrows) {
   open(kBase);
   TimelinePane& measured = pane(Side::kMeasured);
@@ -323,6 +165,9 @@ TEST_F(WindowTest, RangeSnapsToTheEdgesOfAKernelAndCountsIt) {
   screenshot("range");
   ASSERT_EQ(window_.range().rowCount(), 2);  // all, and the one name
   EXPECT_EQ(window_.range().index(0, RangeModel::kCount).data().toInt(), 1);
+  for (const auto column : {RangeModel::kSum, RangeModel::kShortest, RangeModel::kAverage, RangeModel::kLongest}) {
+    EXPECT_EQ(window_.range().index(1, column).data(Qt::UserRole).toLongLong(), trace.duration(kernel));
+  }
 }
 
 TEST_F(WindowTest, ThemeAndColoursChangeWhatIsSeen) {
@@ -348,72 +193,37 @@ TEST_F(WindowTest, AFileOfOnesOwnIsPredictedLikeABuiltInOne) {
   EXPECT_EQ(window_.timelines().forecasts()[1]->row.schedule, "mine/staged");
 }
 
-TEST_F(WindowTest, OpensWhatIsDropped) {
-  QMimeData dropped;
-  dropped.setUrls({QUrl::fromLocalFile(QString::fromStdString(kBase[0].string())),
-                   QUrl::fromLocalFile(QString::fromStdString(kBase[1].string()))});
-  QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(&window_, &enter);
-  EXPECT_TRUE(enter.isAccepted());
-  QDropEvent event(QPointF(100, 100), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
-  QCoreApplication::sendEvent(&window_, &event);
-  settle();
-  ASSERT_NE(window_.session().recorded(), nullptr);
-  EXPECT_EQ(window_.session().recorded()->run->trace().ranks().size(), 2U);
+TEST_F(WindowTest, AClosedTabTakesItsLineAlong) {
+  open(kBase, {"torchrec/sparse_dist", "torchrec/staged"});
+  EXPECT_EQ(window_.predictions().rowCount(), 3);
+  auto* tabs = window_.timelines().findChild<QTabBar*>();
+  Q_EMIT tabs->tabCloseRequested(0);
+  EXPECT_EQ(window_.predictions().rowCount(), 2);
+  EXPECT_EQ(window_.predictions().prediction(1)->schedule, "torchrec/staged");
+  Q_EMIT tabs->tabCloseRequested(0);
+  EXPECT_EQ(window_.predictions().rowCount(), 1);
+  EXPECT_EQ(window_.timelines().shown_forecast(), -1);
 }
 
-TEST_F(WindowTest, BadFilesAreToldAndTheWindowLivesOn) {
+TEST_F(WindowTest, KeysSearchMarkColourAndHelp) {
   open(kBase);
-  const RecordedPtr good = window_.session().recorded();
-  const testing::TemporaryFolder folder;
-  const auto truncated = folder.write("truncated.json", "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 1");
-  const auto empty = folder.write("empty.json", "");
-  const auto wrong = folder.write("wrong.json", "\x89PNG");
-  const auto locked = folder.write("locked.json", "{\"traceEvents\": []}");
-  std::filesystem::permissions(locked, std::filesystem::perms::none);
-  const auto cut_off = folder.path() / "cut_off.json.gz";
-  std::filesystem::copy_file(kBase[0], cut_off);
-  std::filesystem::resize_file(cut_off, std::filesystem::file_size(cut_off) / 2);
-  // 64 GiB of nothing, which take no room on the disk.
-  const auto huge = folder.write("huge.json", "");
-  std::filesystem::resize_file(huge, std::uintmax_t{64} << 30U);
-  const std::vector<std::filesystem::path> bad = {truncated, empty,   wrong, folder.path() / "missing.json",
-                                                  locked,    cut_off, huge};
-  // Not all machines refuse memory that they do not have.
-  constexpr rlim_t kMostMemory = rlim_t{32} << 30U;
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
-  const rlimit limited{std::min(kMostMemory, before.rlim_max), before.rlim_max};
-  for (const auto& file : bad) {
-    ASSERT_EQ(setrlimit(RLIMIT_AS, file == huge ? &limited : &before), 0);
-    open({file});
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
-    QMessageBox* dialog = window_.failure_dialog();
-    ASSERT_NE(dialog, nullptr) << file;
-    EXPECT_TRUE(dialog->informativeText().contains(QString::fromStdString(file.filename().string()))) << file;
-    dialog->button(QMessageBox::Ok)->click();
-    QTest::qWait(10);  // deletes itself
-    EXPECT_EQ(window_.session().recorded(), good) << "what was open stays open";
-  }
-  window_.predict("no/such/schedule");
-  ASSERT_NE(window_.failure_dialog(), nullptr);
-  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("schedule.no_such_schedule"));
-  window_.failure_dialog()->button(QMessageBox::Ok)->click();
+  key("/");
+  auto* field = window_.findChild<QLineEdit*>("search");
+  ASSERT_EQ(QApplication::focusWidget(), field);
+  QTest::keyClicks(field, "sendrecv.*");
+  QTest::keyClick(field, Qt::Key_Return);
+  EXPECT_TRUE(window_.timelines().hit_text().startsWith("1 of "));
+  EXPECT_EQ(QApplication::focusWidget(), &window_.timelines()) << "letters are commands again";
+  key("M");
+  ASSERT_EQ(window_.timelines().marks(Side::kMeasured).size(), 1U);
+  key("M");
+  EXPECT_TRUE(window_.timelines().marks(Side::kMeasured).empty());
+  const QImage by_stage = pane(Side::kMeasured).grab().toImage();
+  key("C");
+  EXPECT_NE(pane(Side::kMeasured).grab().toImage(), by_stage);
+  key("?");
   QTest::qWait(10);
-  open({kTraces / "hta/simple_add"}, {"torchrec/base"});
-  EXPECT_NE(window_.session().recorded(), good);
-  ASSERT_NE(window_.failure_dialog(), nullptr) << "a trace without stages cannot be predicted";
-  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_predict"));
-}
-
-TEST_F(WindowTest, CancelDropsWhatIsUnderWay) {
-  QSignalSpy opened(&window_.session(), &Session::opened);
-  window_.open(kBase);
-  window_.session().cancel();
-  settle();
-  EXPECT_EQ(opened.count(), 0);
-  open(kBase);
-  EXPECT_EQ(opened.count(), 1);
+  EXPECT_NE(window_.findChild<HelpDialog*>(), nullptr);
 }
 
 TEST_F(WindowTest, HelpListsTheKeys) {

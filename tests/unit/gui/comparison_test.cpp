@@ -103,6 +103,11 @@ TEST(Aligned, FindsTheStepOfABatchAndStaysWhereThereAreSteps) {
   EXPECT_EQ(nearest_offset(three, {}, 5), 1);
   EXPECT_EQ(nearest_offset({}, three, -5), -1);
   EXPECT_EQ(nearest_offset(three, {}, 1), 1);
+  const std::vector<Interval> two = {{0, 1}, {1, 2}};
+  EXPECT_EQ(last_common_offset(std::vector<Interval>{{0, 1}}, three), 0);
+  EXPECT_EQ(last_common_offset(two, three), 1);
+  EXPECT_EQ(last_common_offset(three, {}), 1);
+  EXPECT_EQ(last_common_offset({}, {}), 0);
 }
 
 TEST(Comparison, TellsHowWorkDiffers) {

@@ -141,5 +141,50 @@ TEST(Placement, CompactLeavesOutRowsAndSaysHowMany) {
   EXPECT_NE(folded.rank_at(1), nullptr);
 }
 
+TEST(Placement, PinnedLanesComeFirstAndDoNotScroll) {
+  SmallTrace small;
+  small.kernel(small.stream(7), "a", 0, 100);
+  small.kernel(small.stream(8), "b", 0, 50);
+  const trace::Trace trace = small.build();
+  const Lanes lanes = lay_out(trace);
+  LaneChoice choice = LaneChoice::compact(lanes, 1);
+  choice.pinned[1] = true;
+  const RowHeights heights;
+  const Placement placed = place(trace, lanes, choice, heights);
+  ASSERT_EQ(placed.lanes.size(), 2U) << "each once";
+  EXPECT_EQ(placed.lanes[0].lane, 1U);
+  EXPECT_EQ(placed.lanes[0].top, 0);
+  EXPECT_EQ(placed.pinned_height, heights.stream_row + heights.gap);
+  EXPECT_EQ(placed.ranks[0].top, placed.pinned_height);
+  constexpr double kScrolled = 30;
+  EXPECT_EQ(placed.shown_at(placed.lanes[0].top, kScrolled), 0);
+  EXPECT_EQ(placed.shown_at(placed.lanes[1].top, kScrolled), placed.lanes[1].top - kScrolled);
+  EXPECT_EQ(placed.placed_at(1, kScrolled), 1);
+  EXPECT_EQ(placed.placed_at(placed.pinned_height + 1, kScrolled), placed.pinned_height + 1 + kScrolled);
+  choice.folded_ranks.front() = true;
+  EXPECT_EQ(place(trace, lanes, choice, heights).lanes.size(), 1U) << "what is pinned is seen all the same";
+}
+
+TEST(LaneChoice, IsCarriedOverByRankAndName) {
+  SmallTrace small;
+  small.kernel(small.stream(7), "a", 0, 100);
+  small.kernel(small.stream(8), "b", 0, 50);
+  const trace::Trace trace = small.build();
+  SmallTrace next;
+  next.kernel(next.stream(9), "new", 0, 200);
+  next.kernel(next.stream(8), "b", 0, 50);
+  const trace::Trace other = next.build();
+  const Lanes lanes = lay_out(trace);
+  const Lanes other_lanes = lay_out(other);
+  LaneChoice choice = LaneChoice::compact(lanes, 1);
+  for (std::size_t i = 0; i < lanes.lanes.size(); ++i) choice.pinned[i] = lanes.lanes[i].title == "stream 8";
+  choice.folded_ranks.front() = true;
+  const LaneChoice carried = choice.carried_over(trace, lanes, other, other_lanes);
+  for (std::size_t i = 0; i < other_lanes.lanes.size(); ++i) {
+    EXPECT_EQ(carried.pinned[i], other_lanes.lanes[i].title == "stream 8") << other_lanes.lanes[i].title;
+  }
+  EXPECT_TRUE(carried.folded_ranks.front());
+}
+
 }  // namespace
 }  // namespace interlace::gui

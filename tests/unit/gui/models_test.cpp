@@ -81,6 +81,28 @@ TEST(PredictionsModel, APredictionAgainReplacesItsLine) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
+TEST(PredictionsModel, TheFastestWithoutAHazardIsBold) {
+  PredictionsModel model;
+  const Watched watched(model);
+  model.set_recorded(recorded());
+  model.add(prediction("sound", 30'000'000));
+  const auto bold = [&model](int row) { return model.index(row, 0).data(Qt::FontRole).isValid(); };
+  EXPECT_FALSE(bold(1)) << "there is no other";
+  report::Prediction racing = prediction("racing", 20'000'000);
+  racing.hazards = {"a read before the write"};
+  model.add(racing);
+  model.add(prediction("slow", 40'000'000));
+  EXPECT_TRUE(bold(1));
+  EXPECT_FALSE(bold(2));
+  EXPECT_FALSE(bold(3));
+  model.remove("sound");
+  ASSERT_EQ(model.rowCount(), 3);
+  EXPECT_EQ(text(model, 1, PredictionsModel::kSchedule), "racing");
+  EXPECT_TRUE(bold(2));
+  model.remove("no such one");
+  EXPECT_EQ(model.rowCount(), 3);
+}
+
 TEST(Csv, QuotesWhatNeedsIt) {
   FactsModel model;
   const Watched watched(model);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <QImage>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -109,6 +110,43 @@ TEST_F(PictureTest, MeasuredAndPredictedStepsBeginAtTheSamePixel) {
   };
   EXPECT_GT(x_of_step(comparison.picture().panes[0].content), 0);
   EXPECT_DOUBLE_EQ(x_of_step(comparison.picture().panes[0].content), x_of_step(comparison.picture().panes[1].content));
+}
+
+TEST_F(PictureTest, ShowsWhyStepsTakeSoLongWhereAsked) {
+  const auto draw = [&](const RenderOptions& options) {
+    return image_of(RenderedComparison(recorded_, {sparse_}, options).picture());
+  };
+  const QImage plain = draw({});
+  const QImage critical = draw({.critical_path = true});
+  const QImage idle = draw({.idle = true});
+  EXPECT_NE(critical, plain);
+  EXPECT_NE(idle, plain);
+  EXPECT_NE(idle, critical);
+  const RenderedComparison both(recorded_, {sparse_}, {.critical_path = true, .idle = true});
+  for (const PicturePane& pane : both.picture().panes) {
+    EXPECT_FALSE(pane.content.critical.empty());
+    EXPECT_FALSE(pane.content.idle.empty());
+  }
+  EXPECT_EQ(both.picture().legend.front().name.rfind("idle: ", 0), 0U);
+}
+
+TEST_F(PictureTest, ShowsMemoryOnOneScaleWhereItWasRecorded) {
+  const RecordedPtr recorded =
+      open_recording({kTraces / "base.mem.r0.json.gz", kTraces / "base.mem.r1.json.gz",
+                      kTraces / "base.mem.r0.snap.pickle", kTraces / "base.mem.r1.snap.pickle"},
+                     {});
+  Forecaster forecaster(recorded);
+  const ForecastPtr sparse = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
+  const RenderedComparison comparison(recorded, {sparse}, {});
+  const Picture& picture = comparison.picture();
+  ASSERT_TRUE(picture.panes[0].memory && picture.panes[1].memory);
+  EXPECT_EQ(picture.panes[0].memory->top, picture.panes[1].memory->top);
+  EXPECT_EQ(picture.panes[0].memory->view, picture.panes[0].content.view);
+  EXPECT_EQ(picture.panes[1].memory->anchor, picture.panes[1].content.anchor);
+  EXPECT_EQ(std::lround(picture.height()), 1080) << "the rows make room";
+  const RenderedComparison without(recorded, {sparse}, {.memory = false});
+  EXPECT_FALSE(without.picture().panes[0].memory);
+  EXPECT_NE(image_of(picture), image_of(without.picture()));
 }
 
 TEST_F(PictureTest, WritesPngSvgAndPdf) {

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "gui/session/forecast.hpp"
+#include "gui/session/sample.hpp"
+#include "gui/timeline/dependencies.hpp"
 #include "simulator/schedule/library.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace interlace::gui {
 namespace {
@@ -54,10 +58,40 @@ TEST(OpenRecording, WithoutKnownAnnotationsCanBeLookedAt) {
   }
 }
 
+TEST(SampleRecording, IsFoundFromBelowAndNowhereElse) {
+  const std::filesystem::path source(INTERLACE_SOURCE_DIR);
+  EXPECT_EQ(sample_recording(source / "build/some/where"), sample_recording(source));
+  EXPECT_EQ(sample_recording(source).size(), 2U);
+  const testing::TemporaryFolder folder;
+  EXPECT_TRUE(sample_recording(folder.path()).empty());
+}
+
 TEST(OpenRecording, CanBeGivenUp) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW((void)open_recording({kTraces / "hta/simple_add"}, {{}, stop.get_token()}), Cancelled);
+}
+
+/// How many arrows of each kind the operations of a run have.
+std::map<DependencyKind, std::size_t> arrows_of(const gui::Run& run) {
+  std::map<DependencyKind, std::size_t> counts;
+  for (std::uint32_t i = 0; i < run.trace().size(); ++i) {
+    for (const Dependency& arrow : dependencies_of(*run.dependencies(), {i})) ++counts[arrow.kind];
+  }
+  return counts;
+}
+
+TEST(Forecaster, PredictedWorkHasArrowsOfAllKindsThatMatter) {
+  const RecordedPtr recorded = open_base();
+  Forecaster forecaster(recorded);
+  const ForecastPtr forecast = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
+  for (const RunPtr& run : {recorded->run, forecast->run}) {
+    const auto arrows = arrows_of(*run);
+    for (const DependencyKind kind : {DependencyKind::kLaunch, DependencyKind::kEvent, DependencyKind::kHostWait,
+                                      DependencyKind::kCollectivePeer}) {
+      EXPECT_TRUE(arrows.contains(kind)) << run->title() << ": " << to_string(kind);
+    }
+  }
 }
 
 TEST(Forecaster, PredictsMemoryWhereItWasRecorded) {

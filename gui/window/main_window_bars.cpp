@@ -1,0 +1,143 @@
+// The bars above and below the timelines.
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QToolButton>
+
+#include "gui/window/main_window.hpp"
+#include "simulator/schedule/library.hpp"
+
+namespace interlace::gui {
+
+void MainWindow::make_tool_bar() {
+  QToolBar* bar = addToolBar(tr("Tools"));
+  bar->setMovable(false);
+  bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
+  bar->addAction(tr("Open..."), this, &MainWindow::ask_for_recordings);
+  bar->addSeparator();
+  schedule_box_ = new QComboBox;
+  schedule_box_->setMinimumContentsLength(30);
+  schedule_box_->setFocusPolicy(Qt::ClickFocus);
+  schedule_box_->addItem(tr("predict a schedule..."));
+  for (const schedule::LibraryEntry& entry : schedule::library()) {
+    schedule_box_->addItem(QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size())));
+  }
+  bar->addWidget(schedule_box_);
+  connect(schedule_box_, &QComboBox::activated, this, [this](int index) {
+    if (index > 0) predict(schedule_box_->itemText(index).toStdString());
+    schedule_box_->setCurrentIndex(0);
+    panel_->setFocus();
+  });
+  bar->addAction(tr("All"), this, &MainWindow::predict_all)->setToolTip(tr("Predict all built-in schedules"));
+  bar->addAction(tr("From file..."), this, &MainWindow::ask_for_schedule)
+      ->setToolTip(tr("Predict a schedule of your own"));
+  bar->addAction(tr("Edit"), this, &MainWindow::edit_shown)
+      ->setToolTip(tr("Edit the schedule that is shown: reorder, change streams and waits"));
+  bar->addSeparator();
+  bar->addWidget(new QLabel(tr(" colour by ")));
+  colour_box_ = new QComboBox;
+  colour_box_->setFocusPolicy(Qt::ClickFocus);
+  for (const ColourBy by : {ColourBy::kStage, ColourBy::kBatch, ColourBy::kKind, ColourBy::kStream}) {
+    const std::string_view name = to_string(by);
+    colour_box_->addItem(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
+  }
+  connect(colour_box_, &QComboBox::activated, this, [this](int index) {
+    panel_->set_colour_by(static_cast<ColourBy>(index));
+    panel_->setFocus();
+  });
+  bar->addWidget(colour_box_);
+  add_views_to(*bar);
+  bar->addSeparator();
+  search_field_ = new QLineEdit;
+  search_field_->setObjectName(QStringLiteral("search"));
+  search_field_->setPlaceholderText(tr("search (/)"));
+  search_field_->setClearButtonEnabled(true);
+  search_field_->setMaximumWidth(280);
+  bar->addWidget(search_field_);
+  hit_label_ = new QLabel;
+  hit_label_->setMinimumWidth(110);
+  bar->addWidget(hit_label_);
+  connect(search_field_, &QLineEdit::returnPressed, this, [this] {
+    search(search_field_->text());
+    panel_->setFocus();
+  });
+  connect(search_field_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    if (text.isEmpty()) search(text);
+  });
+}
+
+void MainWindow::add_views_to(QToolBar& bar) {
+  bar.addWidget(new QLabel(tr(" align by ")));
+  align_box_ = new QComboBox;
+  align_box_->setFocusPolicy(Qt::ClickFocus);
+  align_box_->setToolTip(
+      tr("What stands at time 0 of both timelines: the begin of a step, the first work for a batch "
+         "(of the selection), or what is measured or selected"));
+  for (const AlignBy by : {AlignBy::kStep, AlignBy::kBatch, AlignBy::kRange}) {
+    const std::string_view name = to_string(by);
+    align_box_->addItem(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
+  }
+  connect(align_box_, &QComboBox::activated, this, [this](int index) {
+    switch (static_cast<AlignBy>(index)) {
+      case AlignBy::kStep: panel_->align_step(); break;
+      case AlignBy::kBatch: panel_->align_batch(); break;
+      case AlignBy::kRange: panel_->align_selections(); break;
+    }
+    show_alignment();  // a range can only be aligned where one is chosen
+    panel_->setFocus();
+  });
+  connect(panel_, &ComparePanel::alignment_changed, this, &MainWindow::show_alignment);
+  bar.addWidget(align_box_);
+  link_button_ = new QToolButton;
+  link_button_->setText(tr("Linked"));
+  link_button_->setCheckable(true);
+  link_button_->setChecked(true);
+  link_button_->setFocusPolicy(Qt::NoFocus);
+  connect(link_button_, &QToolButton::toggled, this, [this](bool on) { panel_->set_linked(on); });
+  bar.addWidget(link_button_);
+  bar.addSeparator();
+  const auto toggle = [&](const QString& text, const QString& tip, auto set, auto shown) {
+    QAction* action = bar.addAction(text);
+    action->setCheckable(true);
+    action->setChecked(shown());
+    action->setToolTip(tip);
+    connect(action, &QAction::triggered, this, set);
+    connect(panel_, &ComparePanel::overlays_changed, action, [action, shown] { action->setChecked(shown()); });
+  };
+  toggle(
+      tr("Critical path"), tr("What each step hangs on (P)"), [this](bool on) { panel_->set_critical_shown(on); },
+      [this] { return panel_->critical_shown(); });
+  toggle(
+      tr("Idle causes"), tr("Why devices do nothing (I)"), [this](bool on) { panel_->set_idle_shown(on); },
+      [this] { return panel_->idle_shown(); });
+  toggle(
+      tr("Memory"), tr("Memory curves, where memory was recorded (Y)"),
+      [this](bool on) { panel_->set_memory_shown(on); }, [this] { return panel_->memory_shown(); });
+}
+
+void MainWindow::show_alignment() { align_box_->setCurrentIndex(static_cast<int>(panel_->aligned_by())); }
+
+void MainWindow::make_status_bar() {
+  hover_label_ = new QLabel;
+  phase_label_ = new QLabel;
+  busy_bar_ = new QProgressBar;
+  busy_bar_->setRange(0, 0);
+  busy_bar_->setMaximumWidth(140);
+  busy_bar_->setTextVisible(false);
+  cancel_button_ = new QToolButton;
+  cancel_button_->setText(tr("Cancel"));
+  connect(cancel_button_, &QToolButton::clicked, this, [this] {
+    session_.cancel();
+    schedules_to_predict_.clear();
+  });
+  statusBar()->addWidget(hover_label_, 1);
+  statusBar()->addPermanentWidget(phase_label_);
+  statusBar()->addPermanentWidget(busy_bar_);
+  statusBar()->addPermanentWidget(cancel_button_);
+  show_busy(false);
+}
+
+}  // namespace interlace::gui

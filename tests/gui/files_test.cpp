@@ -1,0 +1,175 @@
+// Which files are opened, and how: good ones, bad ones, and ones given up.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <QAction>
+#include <QDragEnterEvent>
+#include <QDropEvent>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QTest>
+#include <QToolButton>
+#include <QUrl>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/gui/window_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace interlace::gui {
+namespace {
+
+/// Root may read everything: while this lives the process is somebody else.
+class Nobody {
+ public:
+  Nobody() {
+    constexpr uid_t kNobody = 65'534;
+    changed_ = geteuid() == 0 && seteuid(kNobody) == 0;
+  }
+  ~Nobody() {
+    if (changed_ && seteuid(0) != 0) std::abort();
+  }
+  Nobody(const Nobody&) = delete;
+  Nobody& operator=(const Nobody&) = delete;
+
+ private:
+  bool changed_ = false;
+};
+
+TEST_F(WindowTest, AFileThatMayNotBeReadIsToldAndTheWindowLivesOn) {
+  open(kBase);
+  const RecordedPtr good = window_.session().recorded();
+  const testing::TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  const auto locked = folder.path() / "locked.json.gz";
+  std::filesystem::copy_file(kBase[0], locked);
+  open({locked});
+  ASSERT_EQ(window_.failure_dialog(), nullptr) << "the file itself is good";
+  open(kBase);
+  const RecordedPtr open_now = window_.session().recorded();
+  std::filesystem::permissions(locked, std::filesystem::perms::none);
+  {
+    const Nobody nobody;
+    if (access(locked.c_str(), R_OK) == 0 && geteuid() == 0) GTEST_SKIP() << "root may read everything here";
+    open({locked});
+  }
+  ASSERT_NE(window_.failure_dialog(), nullptr);
+  const QString text = window_.failure_dialog()->informativeText();
+  EXPECT_TRUE(text.contains("locked.json.gz")) << text.toStdString();
+  EXPECT_TRUE(text.contains("ermission")) << text.toStdString();
+  EXPECT_EQ(window_.session().recorded(), open_now);
+  window_.failure_dialog()->button(QMessageBox::Ok)->click();
+  QTest::qWait(10);
+  window_.predict("torchrec/staged");
+  settle();
+  EXPECT_EQ(window_.timelines().forecasts().size(), 1U);
+}
+
+TEST_F(WindowTest, BadFilesAreToldAndTheWindowLivesOn) {
+  open(kBase);
+  const RecordedPtr good = window_.session().recorded();
+  const testing::TemporaryFolder folder;
+  const auto truncated = folder.write("truncated.json", "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 1");
+  const auto empty = folder.write("empty.json", "");
+  const auto wrong = folder.write("wrong.json", "\x89PNG");
+  const auto cut_off = folder.path() / "cut_off.json.gz";
+  std::filesystem::copy_file(kBase[0], cut_off);
+  std::filesystem::resize_file(cut_off, std::filesystem::file_size(cut_off) / 2);
+  // 64 GiB of nothing, which take no room on the disk.
+  const auto huge = folder.write("huge.json", "");
+  std::filesystem::resize_file(huge, std::uintmax_t{64} << 30U);
+  const std::vector<std::filesystem::path> bad = {truncated, empty, wrong, folder.path() / "missing.json",
+                                                  cut_off,   huge};
+  // Not all machines refuse memory that they do not have.
+  constexpr rlim_t kMostMemory = rlim_t{32} << 30U;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit limited{std::min(kMostMemory, before.rlim_max), before.rlim_max};
+  for (const auto& file : bad) {
+    ASSERT_EQ(setrlimit(RLIMIT_AS, file == huge ? &limited : &before), 0);
+    open({file});
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    QMessageBox* dialog = window_.failure_dialog();
+    ASSERT_NE(dialog, nullptr) << file;
+    EXPECT_TRUE(dialog->informativeText().contains(QString::fromStdString(file.filename().string()))) << file;
+    dialog->button(QMessageBox::Ok)->click();
+    QTest::qWait(10);  // deletes itself
+    EXPECT_EQ(window_.session().recorded(), good) << "what was open stays open";
+  }
+  window_.predict("no/such/schedule");
+  ASSERT_NE(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("schedule.no_such_schedule"));
+  window_.failure_dialog()->button(QMessageBox::Ok)->click();
+  QTest::qWait(10);
+  open({kTraces / "hta/simple_add"}, {"torchrec/base"});
+  EXPECT_NE(window_.session().recorded(), good);
+  ASSERT_NE(window_.failure_dialog(), nullptr) << "a trace without stages cannot be predicted";
+  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_predict"));
+}
+
+TEST_F(WindowTest, WhatWasOpenedIsOfferedAgain) {
+  open(kBase);
+  open({kTraces / "hta/simple_add"});
+  auto* recent = window_.menuBar()->findChild<QMenu*>("recent");
+  ASSERT_NE(recent, nullptr);
+  Q_EMIT recent->aboutToShow();
+  ASSERT_GE(recent->actions().size(), 2);
+  EXPECT_EQ(recent->actions()[0]->text(), "simple_add");
+  EXPECT_EQ(recent->actions()[1]->text(), "base.r0.json.gz and 1 more");
+  recent->actions()[1]->trigger();
+  settle();
+  EXPECT_EQ(window_.session().recorded()->files, kBase);
+  EXPECT_EQ(window_.session().recorded()->run->trace().ranks().size(), 2U);
+}
+
+TEST_F(WindowTest, TheSampleIsAClickAway) {
+  const auto actions = window_.findChildren<QAction*>("open_sample");
+  ASSERT_EQ(actions.size(), 1);
+  actions.front()->trigger();
+  settle();
+  ASSERT_NE(window_.session().recorded(), nullptr);
+  EXPECT_TRUE(window_.session().recorded()->predictor) << "schedules can be predicted from it";
+}
+
+TEST_F(WindowTest, OpensWhatIsDropped) {
+  QMimeData dropped;
+  dropped.setUrls({QUrl::fromLocalFile(QString::fromStdString(kBase[0].string())),
+                   QUrl::fromLocalFile(QString::fromStdString(kBase[1].string()))});
+  QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&window_, &enter);
+  EXPECT_TRUE(enter.isAccepted());
+  QDropEvent event(QPointF(100, 100), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+  QCoreApplication::sendEvent(&window_, &event);
+  settle();
+  ASSERT_NE(window_.session().recorded(), nullptr);
+  EXPECT_EQ(window_.session().recorded()->run->trace().ranks().size(), 2U);
+}
+
+TEST_F(WindowTest, CancelDropsWhatIsUnderWay) {
+  QSignalSpy opened(&window_.session(), &Session::opened);
+  window_.open(kBase);
+  auto* cancel = window_.statusBar()->findChild<QToolButton*>();
+  ASSERT_TRUE(cancel != nullptr && cancel->isVisible());
+  cancel->click();
+  EXPECT_FALSE(window_.session().busy()) << "nobody waits for what is not wanted";
+  EXPECT_FALSE(cancel->isVisible());
+  open(kBase, {"torchrec/staged"});
+  EXPECT_EQ(opened.count(), 1);
+  EXPECT_EQ(window_.timelines().forecasts().size(), 1U);
+  window_.predict("torchrec/sparse_dist");
+  window_.session().cancel();
+  window_.predict("torchrec/fused_sparse_dist");
+  settle();
+  ASSERT_EQ(window_.timelines().forecasts().size(), 2U);
+  EXPECT_EQ(window_.timelines().forecasts().back()->schedule.name, "torchrec/fused_sparse_dist");
+}
+
+}  // namespace
+}  // namespace interlace::gui

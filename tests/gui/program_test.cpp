@@ -1,0 +1,73 @@
+// The program as a user runs it without a display.
+#include <gtest/gtest.h>
+
+#include <QImage>
+#include <QProcess>
+#include <filesystem>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace interlace::gui {
+namespace {
+
+const std::filesystem::path kTraces = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
+
+struct Answer {
+  int status = -1;
+  std::string errors;
+};
+
+Answer run_gui(const QStringList& arguments) {
+  QProcess program;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) environment.remove(name);
+  program.setProcessEnvironment(environment);
+  program.start(INTERLACE_GUI_PROGRAM, arguments);
+  constexpr int kPatienceMs = 120'000;
+  if (!program.waitForFinished(kPatienceMs)) return {};
+  return {program.exitCode(), program.readAllStandardError().toStdString()};
+}
+
+QString in_qt(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
+
+TEST(Program, RendersMeasuredBesidePredictedWithoutADisplay) {
+  const testing::TemporaryFolder folder;
+  const auto draw = [&](const char* name, const QStringList& more) {
+    QStringList arguments = {in_qt(kTraces / "base.mem.r0.json.gz"),
+                             in_qt(kTraces / "base.mem.r1.json.gz"),
+                             in_qt(kTraces / "base.mem.r0.snap.pickle"),
+                             in_qt(kTraces / "base.mem.r1.snap.pickle"),
+                             "--render",
+                             in_qt(folder.path() / name)};
+    const Answer answer = run_gui(arguments + more);
+    EXPECT_EQ(answer.status, 0) << answer.errors;
+    return QImage(in_qt(folder.path() / name));
+  };
+  const QImage measured = draw("measured.png", {});
+  const QImage compared = draw("compared.png", {"--schedule", "torchrec/staged"});
+  const QImage explained = draw("explained.png", {"--schedule", "torchrec/staged", "--critical-path", "--idle"});
+  const QImage bare = draw("bare.png", {"--schedule", "torchrec/staged", "--no-memory", "--size", "1000x800"});
+  EXPECT_EQ(compared.size(), QSize(1920, 1080));
+  EXPECT_EQ(bare.size(), QSize(1000, 800));
+  EXPECT_NE(measured, compared);
+  EXPECT_NE(compared, explained);
+}
+
+TEST(Program, SaysWhatIsWrong) {
+  const testing::TemporaryFolder folder;
+  const QString out = in_qt(folder.path() / "out.png");
+  const Answer no_file = run_gui({"no_such_file.json", "--render", out});
+  EXPECT_EQ(no_file.status, 1);
+  EXPECT_NE(no_file.errors.find("no_such_file.json"), std::string::npos) << no_file.errors;
+  const Answer no_schedule = run_gui({in_qt(kTraces / "base.r0.json.gz"), "--schedule", "none", "--render", out});
+  EXPECT_EQ(no_schedule.status, 1);
+  EXPECT_NE(no_schedule.errors.find("schedule.no_such_schedule"), std::string::npos) << no_schedule.errors;
+  EXPECT_EQ(run_gui({"--colour", "taste"}).status, 2);
+  const Answer no_display = run_gui({in_qt(kTraces / "base.r0.json.gz")});
+  EXPECT_EQ(no_display.status, 1);
+  EXPECT_NE(no_display.errors.find("--render"), std::string::npos) << "told what to do instead";
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "out.png"));
+}
+
+}  // namespace
+}  // namespace interlace::gui
