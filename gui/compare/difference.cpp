@@ -4,7 +4,9 @@
 #include <QObject>
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
+#include "gui/timeline/names.hpp"
 #include "gui/timeline/pane.hpp"
 #include "gui/timeline/ticks.hpp"
 
@@ -66,6 +68,36 @@ std::vector<Lead> leads(const Run& measured, const Aligned& measured_part, const
   }
   std::ranges::stable_sort(found, {}, &Lead::at);
   return found;
+}
+
+const Lead* lead_at(const std::vector<Lead>& leads, Nanoseconds at) {
+  const auto after = std::ranges::upper_bound(leads, at, {}, &Lead::at);
+  if (after == leads.begin() || (after == leads.end() && leads.back().at < at)) return nullptr;
+  return &*(after - 1);
+}
+
+std::vector<std::pair<std::string, Nanoseconds>> won_by_stage(const Run& measured, const std::vector<Lead>& leads) {
+  const Tags& tags = measured.scene().tags();
+  std::map<std::string, Nanoseconds> won;
+  Nanoseconds before = 0;
+  for (const Lead& lead : leads) {
+    won[tags.stages()[tags.stage_of(lead.measured)]] += lead.ahead - before;
+    before = lead.ahead;
+  }
+  std::vector<std::pair<std::string, Nanoseconds>> sorted;
+  for (const auto& [stage, time] : won) {
+    if (time != 0) sorted.emplace_back(stage.empty() ? "other work" : stage, time);
+  }
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& of) { return std::abs(of.second); });
+  return sorted;
+}
+
+std::string lead_text(const Run& measured, const Lead& lead) {
+  const Tags& tags = measured.scene().tags();
+  std::string text = duration_text(std::abs(lead.ahead)) + (lead.ahead >= 0 ? " ahead after " : " behind after ") +
+                     short_name(measured.trace(), lead.measured);
+  if (const std::uint8_t stage = tags.stage_of(lead.measured); stage != 0) text += " of " + tags.stages()[stage];
+  return text;
 }
 
 void draw_difference(QPainter& painter, const std::vector<Lead>& leads, const Viewport& view, const QRectF& area,

@@ -2,6 +2,7 @@
 
 #include <QPainter>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gui/compare/aligned.hpp"
@@ -25,6 +26,18 @@ struct Lead {
 /// two does in its stretch is left out: a prediction may have it in the step before.
 [[nodiscard]] std::vector<Lead> leads(const Run& measured, const Aligned& measured_part, const Run& predicted,
                                       const Aligned& predicted_part, const Matching& matching);
+
+/// The lead that holds at a point of the axis: of the last work that has ended there. Null before the first and behind
+/// the last. leads: by `at`.
+[[nodiscard]] const Lead* lead_at(const std::vector<Lead>& leads, Nanoseconds at);
+
+/// How much the lead grows (< 0: shrinks) during the work of each stage: where time is won and lost. The largest change
+/// first; stages that change nothing are left out.
+[[nodiscard]] std::vector<std::pair<std::string, Nanoseconds>> won_by_stage(const Run& measured,
+                                                                            const std::vector<Lead>& leads);
+
+/// "3.21 ms ahead after ncclDevKernel_SendRecv of output_dist_wait"
+[[nodiscard]] std::string lead_text(const Run& measured, const Lead& lead);
 
 /// The lane that shows it, on the axis of the panes: above the middle ahead, below it behind. `area` has the same
 /// columns as a pane.

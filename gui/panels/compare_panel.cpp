@@ -58,6 +58,12 @@ ComparePanel::ComparePanel(QWidget* parent)
   all->addWidget(splitter_, 1);
   connect_pane(Side::kMeasured);
   connect_pane(Side::kPredicted);
+  connect(difference_, &DifferenceStrip::pointed, this, [this](const Lead* lead) {
+    const bool known = lead != nullptr && recorded_;
+    Q_EMIT hovered(known ? QString::fromStdString(lead_text(*recorded_->run, *lead)) : QString());
+  });
+  connect(difference_, &DifferenceStrip::chosen, this,
+          [this](const Lead& lead) { select(Side::kMeasured, lead.measured, true); });
   connect(tabs_, &QTabBar::currentChanged, this, &ComparePanel::show_forecast);
   connect(tabs_, &QTabBar::tabCloseRequested, this, &ComparePanel::close_forecast);
 }

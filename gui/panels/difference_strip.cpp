@@ -1,9 +1,15 @@
 #include "gui/panels/difference_strip.hpp"
 
+#include <QMouseEvent>
+#include <utility>
+
+#include "gui/timeline/pane.hpp"
+
 namespace interlace::gui {
 
 DifferenceStrip::DifferenceStrip(QWidget* parent) : QWidget(parent), theme_(&theme(ThemeKind::kLight)) {
   setFixedHeight(static_cast<int>(kDifferenceHeight));
+  setMouseTracking(true);
 }
 
 void DifferenceStrip::set_leads(std::vector<Lead> leads) {
@@ -20,6 +26,19 @@ void DifferenceStrip::set_theme(const Theme& theme) {
   theme_ = &theme;
   update();
 }
+
+const Lead* DifferenceStrip::under(const QMouseEvent& event) const {
+  const double x = event.position().x() - kLabelWidth;
+  return x < 0 ? nullptr : lead_at(leads_, view_.time_at(x));
+}
+
+void DifferenceStrip::mouseMoveEvent(QMouseEvent* event) { Q_EMIT pointed(under(*event)); }
+
+void DifferenceStrip::mousePressEvent(QMouseEvent* event) {
+  if (const Lead* lead = under(*event)) Q_EMIT chosen(*lead);
+}
+
+void DifferenceStrip::leaveEvent(QEvent* /*event*/) { Q_EMIT pointed(nullptr); }
 
 void DifferenceStrip::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);

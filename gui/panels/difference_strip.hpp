@@ -9,6 +9,8 @@ namespace interlace::gui {
 
 /// The lane between the panes that shows where the prediction wins and loses time.
 class DifferenceStrip : public QWidget {
+  Q_OBJECT
+
  public:
   explicit DifferenceStrip(QWidget* parent = nullptr);
 
@@ -17,10 +19,20 @@ class DifferenceStrip : public QWidget {
   void set_theme(const Theme& theme);
   [[nodiscard]] const std::vector<Lead>& leads() const { return leads_; }
 
+ Q_SIGNALS:
+  /// The mouse is over a lead; null: over none.
+  void pointed(const interlace::gui::Lead* lead);
+  void chosen(const interlace::gui::Lead& lead);
+
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
 
  private:
+  [[nodiscard]] const Lead* under(const QMouseEvent& event) const;
+
   std::vector<Lead> leads_;
   Viewport view_;
   const Theme* theme_;

@@ -110,18 +110,22 @@ void draw_idle(QPainter& painter, const PaneContent& content, const QRectF& plot
     const std::vector<const PlacedLane*> streams = streams_of(content, rank);
     const std::vector<IdlePiece>& pieces = content.idle[rank];
     double drawn_to = -1;
-    for (auto piece = first_behind(pieces, shown.begin); piece != pieces.end(); ++piece) {
-      if (piece->span.begin > shown.end) break;
+    auto piece = first_behind(pieces, shown.begin);
+    while (piece != pieces.end() && piece->span.begin <= shown.end) {
       const double left = std::max(view.x_of(piece->span.begin), 0.0);
       const double right = std::min(view.x_of(piece->span.end), plot.width());
-      // Bands narrower than a pixel: one a pixel is enough.
-      if (right < drawn_to + 0.5) continue;
+      // Bands narrower than a pixel: one a pixel is enough, however many there are.
+      if (right < drawn_to + 0.5) {
+        piece = std::max(piece + 1, first_behind(pieces, view.time_at(drawn_to + 0.5) - 1));
+        continue;
+      }
       drawn_to = std::max(right, left + 1);
       for (const PlacedLane* lane : streams) {
         const QRectF band(plot.left() + left, plot.top() + content.shown_at(lane->top), drawn_to - left, lane->height);
         painter.fillRect(band, colour_of(theme, piece->cause));
         if (lane == streams.front()) label(painter, *piece, band, theme);
       }
+      ++piece;
     }
   }
 }

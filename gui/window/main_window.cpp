@@ -15,9 +15,11 @@
 #include <QSettings>
 #include <QStyleFactory>
 #include <QTabWidget>
+#include <QTableView>
 #include <QToolButton>
 #include <QUrl>
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -27,6 +29,7 @@
 #include "gui/panels/table_panel.hpp"
 #include "gui/session/notes.hpp"
 #include "gui/timeline/measure.hpp"
+#include "gui/timeline/ticks.hpp"
 #include "simulator/report/memory_text.hpp"
 #include "simulator/schedule/library.hpp"
 
@@ -52,6 +55,10 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), panel_(new Compar
   make_menus();
   make_status_bar();
   connect_session();
+  constexpr int kRestMs = 120;
+  measuring_.setSingleShot(true);
+  measuring_.setInterval(kRestMs);
+  connect(&measuring_, &QTimer::timeout, this, &MainWindow::measure_range);
   set_theme(ThemeKind::kLight);
   panel_->set_hint(
       tr("Open recordings of a training job: File > Open, or drop PyTorch-profiler traces or .ilt files here.\n"
@@ -135,6 +142,9 @@ void MainWindow::predict_all() {
 
 void MainWindow::when_predicted(const ForecastPtr& forecast) {
   predictions_.add(forecast->row);
+  for (const int column : {PredictionsModel::kAllocated, PredictionsModel::kReserved}) {
+    predictions_table_->table().setColumnHidden(column, forecast->row.memory.empty());
+  }
   panel_->add_forecast(forecast);
   if (editor_dock_->isVisible() && forecast->schedule == editor_->schedule()) editor_->set_forecast(*forecast);
 }
@@ -206,6 +216,14 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
   const Forecast& forecast = *panel_->forecasts()[static_cast<std::size_t>(shown)];
   facts.emplace_back(tr("schedule"), in_qt(forecast.schedule.name));
   if (!forecast.schedule.description.empty()) facts.emplace_back(tr("is"), in_qt(forecast.schedule.description));
+  const std::vector<Lead>& leads = panel_->comparison().leads();
+  if (!leads.empty()) {
+    QStringList won;
+    for (const auto& [stage, time] : won_by_stage(*session_.recorded()->run, leads)) {
+      won << tr(time > 0 ? "%1 in %2" : "-%1 in %2").arg(in_qt(duration_text(std::abs(time))), in_qt(stage));
+    }
+    if (!won.isEmpty()) facts.emplace_back(tr("won"), won.join(QStringLiteral(", ")));
+  }
   for (const std::string& reason : forecast.row.reasons) facts.emplace_back(tr("why"), in_qt(reason));
   for (const std::string& hazard : forecast.row.hazards) facts.emplace_back(tr("hazard"), in_qt(hazard));
   for (const std::string& line : report::memory_lines(forecast.row, std::nullopt)) {
@@ -216,6 +234,16 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
 }
 
 void MainWindow::show_range() {
+  constexpr std::size_t kMostAtOnce = 300'000;
+  const RunPtr& run = panel_->pane(panel_->active()).run();
+  if (run && run->trace().size() > kMostAtOnce) {
+    measuring_.start();
+  } else {
+    measure_range();
+  }
+}
+
+void MainWindow::measure_range() {
   const TimelinePane& pane = panel_->pane(panel_->active());
   if (!pane.run() || !pane.range()) {
     range_.clear();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QTimer>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -111,6 +112,7 @@ class MainWindow : public QMainWindow {
   /// Why the prediction that is shown differs from the recording.
   [[nodiscard]] std::vector<FactsModel::Fact> facts_of_forecast() const;
   void show_range();
+  void measure_range();
   /// Those alive at the mouse, while their table is to be seen.
   void show_blocks(Side side);
   void show_hit_text();
@@ -145,6 +147,7 @@ class MainWindow : public QMainWindow {
   QProgressBar* busy_bar_ = nullptr;
   QToolButton* cancel_button_ = nullptr;
   QMenu* recent_menu_ = nullptr;
+  QTimer measuring_;  ///< until the mouse rests, where measuring takes longer than a frame
   ThemeKind theme_kind_ = ThemeKind::kLight;
 };
 

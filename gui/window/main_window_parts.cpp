@@ -33,6 +33,8 @@ void MainWindow::make_panels() {
   predictions_table_ = new TablePanel(&predictions_, std::nullopt, true);
   details_table_ = new TablePanel(&details_, 1, false);
   details_table_->table().horizontalHeader()->hide();
+  details_table_->table().setWordWrap(true);  // reasons are sentences
+  details_table_->table().verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   range_table_ = new TablePanel(&range_, RangeModel::kName, true);
   blocks_table_ = new TablePanel(&blocks_, BlocksModel::kStage, true);
   auto* quality_table = new TablePanel(&diagnostics_, DiagnosticsModel::kMeaning, false);

@@ -10,8 +10,10 @@
 #include <fstream>
 #include <string>
 
+#include "gui/session/forecast.hpp"
 #include "gui/session/freed_memory.hpp"
 #include "gui/session/recorded.hpp"
+#include "simulator/schedule/library.hpp"
 #include "simulator/trace/ilt/writer.hpp"
 #include "tests/benchmarks/large_trace.hpp"
 #include "tests/benchmarks/long_kineto_trace.hpp"
@@ -56,6 +58,17 @@ void open_kineto(benchmark::State& state) {
   open_file(state, folder.write("large.json.gz", testing::gzip(benchmarks::long_kineto_trace(operators))));
 }
 BENCHMARK(open_kineto)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// From asking for a schedule until its timeline can be drawn, for the shipped recording of two ranks.
+void predict_schedule(benchmark::State& state) {
+  const std::filesystem::path folder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
+  const RecordedPtr recorded = open_recording({folder / "base.r0.json.gz", folder / "base.r1.json.gz"}, {});
+  Forecaster forecaster(recorded);
+  const schedule::Schedule wanted = schedule::find("torchrec/sparse_dist");
+  (void)forecaster.predict(wanted, {});  // the first one replays the recorded schedule, too
+  for (auto _ : state) benchmark::DoNotOptimize(forecaster.predict(wanted, {}));
+}
+BENCHMARK(predict_schedule)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 /// Perfetto, from start to the answer of a query that needs all slices.
 void open_kineto_in_trace_processor(benchmark::State& state) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "gui/compare/alignment.hpp"
+#include "gui/panels/difference_strip.hpp"
 #include "tests/gui/window_fixture.hpp"
 
 namespace interlace::gui {
@@ -85,6 +86,33 @@ TEST_F(WindowTest, AlignedByWorkBothShowItAtZeroAlsoInTheNextPrediction) {
   const auto own = std::ranges::find(leads, kernel, &Lead::measured);
   ASSERT_NE(own, leads.end());
   EXPECT_EQ(own->at, measured.run()->trace().duration(kernel));
+}
+
+TEST_F(WindowTest, TheLaneOfDifferencesTellsAndSelectsTheWorkUnderTheMouse) {
+  open(kBase, {"torchrec/sparse_dist"});
+  auto* strip = window_.timelines().findChild<DifferenceStrip*>();
+  ASSERT_NE(strip, nullptr);
+  const auto& leads = window_.timelines().comparison().leads();
+  const Lead& middle = leads[leads.size() / 2];
+  const Viewport view = window_.timelines().views().view(Side::kPredicted);
+  const QPoint at(static_cast<int>(kLabelWidth + view.x_of(middle.at)) + 1, 10);
+  QString told;
+  QObject::connect(&window_.timelines(), &ComparePanel::hovered, &window_,
+                   [&told](const QString& text) { told = text; });
+  QTest::mouseMove(strip, at);
+  EXPECT_TRUE(told.contains(" ahead after ")) << told.toStdString();
+  QTest::mouseClick(strip, Qt::LeftButton, {}, at);
+  const auto selected = pane(Side::kMeasured).selected();
+  ASSERT_TRUE(selected);
+  EXPECT_NE(std::ranges::find(leads, *selected, &Lead::measured), leads.end());
+  EXPECT_EQ(pane(Side::kPredicted).content().counterpart,
+            window_.timelines().counterpart_of(Side::kMeasured, *selected));
+  key("Esc");
+  bool won = false;
+  for (int row = 0; row < window_.details().rowCount(); ++row) {
+    won = won || window_.details().index(row, 0).data().toString() == "won";
+  }
+  EXPECT_TRUE(won) << "the details sum it up by stage";
 }
 
 TEST_F(WindowTest, BesideEachOtherThePanesHaveOneScale) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QClipboard>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
@@ -87,6 +88,8 @@ TEST_F(WindowTest, WritesReportsAndTables) {
   const auto* table = window_.findChildren<TablePanel*>().front();
   table->save(folder.path() / "table.csv");
   EXPECT_NE(read(folder.path() / "table.csv").find("torchrec/staged"), std::string::npos);
+  table->copy();
+  EXPECT_EQ(QApplication::clipboard()->text().toStdString(), read(folder.path() / "table.csv"));
   EXPECT_THROW(table->save(folder.path() / "no/such/folder/table.csv"), Error);
   window_.write_report(folder.path() / "report.docx");
   settle();

@@ -69,6 +69,21 @@ TEST(Comparison, LeadGrowsWhereTimeIsWonAndStays) {
   EXPECT_EQ(comparison.leads().back().ahead, shorter);
 }
 
+TEST(Comparison, TellsWhereTimeIsWon) {
+  const RunPtr measured = run_of("measured", 100);
+  const RunPtr predicted = run_of("predicted", 60);
+  const Comparison comparison(*measured, *predicted, 0);
+  const auto won = won_by_stage(*measured, comparison.leads());
+  ASSERT_EQ(won.size(), 1U) << "the optimizer neither wins nor loses";
+  EXPECT_EQ(won.front(), std::pair(std::string("embedding_lookup"), Nanoseconds{40}));
+  EXPECT_EQ(lead_at(comparison.leads(), 129), nullptr);
+  ASSERT_NE(lead_at(comparison.leads(), 131), nullptr);
+  EXPECT_EQ(lead_at(comparison.leads(), 131)->at, 130);
+  EXPECT_EQ(lead_at(comparison.leads(), 160)->at, 160);
+  EXPECT_EQ(lead_at(comparison.leads(), 161), nullptr);
+  EXPECT_EQ(lead_text(*measured, comparison.leads().front()), "40 ns ahead after lookup of embedding_lookup");
+}
+
 TEST(Comparison, ByBatchTimeBeginsWithTheFirstWorkForIt) {
   const RunPtr measured = run_of("measured", 100);
   const RunPtr predicted = run_of("predicted", 60, 15);  // its batch comes into the pipeline 15 ns before the step
