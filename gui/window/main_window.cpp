@@ -215,7 +215,6 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
   if (shown < 0) return facts;
   const Forecast& forecast = *panel_->forecasts()[static_cast<std::size_t>(shown)];
   facts.emplace_back(tr("schedule"), in_qt(forecast.schedule.name));
-  if (!forecast.schedule.description.empty()) facts.emplace_back(tr("is"), in_qt(forecast.schedule.description));
   const std::vector<Lead>& leads = panel_->comparison().leads();
   if (!leads.empty()) {
     QStringList won;
@@ -230,6 +229,7 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
     facts.emplace_back(tr("memory"), in_qt(line));
   }
   for (const std::string& race : forecast.row.races) facts.emplace_back(tr("race"), in_qt(race));
+  if (!forecast.schedule.description.empty()) facts.emplace_back(tr("is"), in_qt(forecast.schedule.description));
   return facts;
 }
 
