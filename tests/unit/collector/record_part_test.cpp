@@ -177,12 +177,12 @@ TEST(RecordPart, WritesTheLastPartWhenTold) {
   const testing::TemporaryFolder folder;
   const std::string base = folder.path().string();
   // The program runs until it is killed, when it has written its last part for the first time.
-  const std::string command =
-      "env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY " --last 30s --out " + base +
-      "/trace -- sh -c 'echo $$ >" + base + "/pid; exec " FAKE_PROGRAM " run' >/dev/null 2>" + base +
-      "/err & sleep 1; wc -c <" + base + "/trace/rank0.ilt >" + base + "/before; echo dump >" + base +
-      "/trace/control; sleep 1; wc -c <" + base + "/trace/rank0.ilt >" + base + "/after; kill -9 $(cat " + base +
-      "/pid); wait";
+  const std::string command = "env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY " --last 30s --out " +
+                              base + "/trace -- sh -c 'echo $$ >" + base +
+                              "/pid; exec " FAKE_PROGRAM " run' >/dev/null 2>" + base + "/err & sleep 1; wc -c <" +
+                              base + "/trace/rank0.ilt >" + base + "/before; echo dump >" + base +
+                              "/trace/control; sleep 1; wc -c <" + base + "/trace/rank0.ilt >" + base +
+                              "/after; kill -9 $(cat " + base + "/pid); wait";
   static_cast<void>(std::system(command.c_str()));
   EXPECT_GT(std::stoi(text_of(base + "/after")), 2 * std::stoi(text_of(base + "/before"))) << text_of(base + "/err");
   const ReadBack read(folder.path() / "trace" / "rank0.ilt");
