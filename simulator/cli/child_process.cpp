@@ -1,6 +1,7 @@
 #include "simulator/cli/child_process.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ std::vector<std::string> environment_with(std::map<std::string, std::string> var
   }
   std::vector<std::string> lines;
   lines.reserve(variables.size());
-  for (const auto& [name, value] : variables) lines.push_back(name + '=' + value);
+  for (const auto& [name, value] : variables) lines.push_back(fmt::format("{}={}", name, value));
   return lines;
 }
 

@@ -52,7 +52,7 @@ std::string part_text(const explain::Part& part) {
     case Cause::kOrder:
       return part.stage == part.of_stage ? fmt::format("in {}: {}", of, work)
                                          : fmt::format("{} comes behind {}: {}", stage, of, work);
-    case Cause::kStart: return fmt::format("before {} of {}", work, of);
+    case Cause::kStart:
     case Cause::kUnexplained: return fmt::format("before {} of {}", work, of);
   }
   return {};
