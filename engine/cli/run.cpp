@@ -124,6 +124,22 @@ std::map<std::string, std::string> nccl_settings() {
   return settings;
 }
 
+// Whoever made the folder of a recording tells what the collector noted, when all ranks have ended.
+class RecordingFolder {
+ public:
+  explicit RecordingFolder(const std::string& folder) : folder_(folder) { make_recording_folder(folder); }
+  RecordingFolder(const RecordingFolder&) = delete;
+  RecordingFolder& operator=(const RecordingFolder&) = delete;
+  RecordingFolder(RecordingFolder&&) = delete;
+  RecordingFolder& operator=(RecordingFolder&&) = delete;
+  ~RecordingFolder() {
+    for (const std::string& note : take_notes(folder_)) std::cerr << "recording: " << note << '\n';
+  }
+
+ private:
+  std::string folder_;
+};
+
 int run(RunRequest request) {
   const schedule::Schedule schedule = schedule::load(request.schedule);
   // A recording shows whole steps only.
@@ -135,12 +151,13 @@ int run(RunRequest request) {
                 "leave it out, or take --device cuda");
   }
   std::optional<std::vector<RankResult>> results;
+  std::optional<RecordingFolder> folder;
   if (request.device == "cpu") {
     results = train_on_cpu(request, schedule, workload);
   } else {
     check_fit(schedule, workload);
     const std::optional<WorldPlace> world = find_world(process_environment());
-    if (!world && !request.record.empty()) make_recording_folder(request.record);
+    if (!world && !request.record.empty()) folder.emplace(request.record);
     const bool is_rank = world || workload.ranks == 1;
     if (is_rank && !request.record.empty()) record_timed_steps(request.record, this_program(), request.training);
     if (!world) require_gpus(workload.ranks);

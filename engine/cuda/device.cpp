@@ -5,9 +5,11 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <c10/util/Exception.h>
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "engine/cuda/status.hpp"
@@ -66,6 +68,22 @@ class HostTime {
   const char* name_;
   Profile::Clock::time_point began_;
 };
+
+// What LibTorch throws, in one line and without the addresses of its callers.
+template <class Call>
+auto in_torch(const Call& call) {
+  try {
+    return call();
+  } catch (const c10::OutOfMemoryError& error) {
+    std::string what = error.what_without_backtrace();
+    what.resize(std::min({what.size(), what.find('\n'), what.find(" Including non-PyTorch")}));
+    throw Error(kOutOfMemory, "", what, "take smaller tables or batches, or more ranks");
+  } catch (const c10::Error& error) {
+    std::string what = error.what_without_backtrace();
+    std::ranges::replace(what, '\n', ' ');
+    throw Error(kInternal, "", what, "please report this");
+  }
+}
 
 cudaEvent_t event_of(const Event& event) { return static_cast<const CudaEvent&>(*event).get(); }
 
@@ -162,7 +180,7 @@ cudaStream_t CudaDevice::native(StreamId stream) const { return streams_->own[st
 
 void CudaDevice::launch(StreamId stream, Work work) {
   const c10::cuda::CUDAStreamGuard guard(streams_->known[stream.index()]);
-  work(native(stream));
+  in_torch([&] { work(native(stream)); });
 }
 
 void CudaDevice::copy(StreamId stream, void* to, const void* from, std::size_t bytes) {
@@ -221,7 +239,8 @@ void CudaDevice::synchronize() { check(cudaDeviceSynchronize()); }
 std::shared_ptr<Block> CudaDevice::allocate(std::size_t bytes, StreamId pool) {
   const c10::cuda::CUDAStreamGuard guard(streams_->known[pool.index()]);
   const HostTime time(*this, "allocate");
-  auto block = std::make_shared<CudaBlock>(c10::cuda::CUDACachingAllocator::get()->allocate(bytes), *streams_, pool);
+  c10::DataPtr data = in_torch([&] { return c10::cuda::CUDACachingAllocator::get()->allocate(bytes); });
+  auto block = std::make_shared<CudaBlock>(std::move(data), *streams_, pool);
   time.end();
   return block;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <random>
 #include <string>
 #include <system_error>
@@ -61,6 +62,20 @@ void record_timed_steps(const fs::path& folder, const fs::path& program, TrainOp
   collector::stop();
   training.before_timed = [] { collector::start(); };
   training.after_timed = [] { collector::stop(); };
+}
+
+// Lines of kind, process, program and text, parted by tabs; those of the kind "note" are for people.
+std::vector<std::string> take_notes(const fs::path& folder) {
+  const fs::path file = folder / "record.log";
+  std::vector<std::string> notes;
+  std::ifstream log(file);
+  for (std::string line; std::getline(log, line);) {
+    if (line.starts_with("note\t")) notes.push_back(line.substr(line.rfind('\t') + 1));
+  }
+  log.close();
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  return notes;
 }
 
 }  // namespace interlace::engine

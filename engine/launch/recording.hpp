@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "engine/launch/train.hpp"
 #include "simulator/base/error.hpp"
@@ -18,5 +20,9 @@ void make_recording_folder(const std::filesystem::path& folder);
 /// beside it, else from where libraries are found. Throws as collector::start().
 void record_timed_steps(const std::filesystem::path& folder, const std::filesystem::path& program,
                         TrainOptions& training);
+
+/// To be called where make_recording_folder() was, when all ranks have ended: what the collector had to say, a line
+/// each, leaves the folder, which then holds the recording alone.
+[[nodiscard]] std::vector<std::string> take_notes(const std::filesystem::path& folder);
 
 }  // namespace interlace::engine

@@ -112,7 +112,9 @@ RankResult train(const schedule::Schedule& schedule, const Workload& workload, c
   Device& device = tools.device;
   const std::vector<StreamId> streams = make_streams(schedule, device);
   const StreamId main = streams[schedule.stream_named("main")->index()];
+  std::optional<Range> making(std::in_place, device, "making the model");
   Model model(workload, tools, main);
+  making.reset();
   const std::size_t steps = workload.dense ? static_cast<std::size_t>(workload.steps) : 0;
   const Buffer<float> losses = to_device(device, main, std::vector<float>(steps));
   Trainer trainer(workload, tools, model, lookup_streams(schedule, workload, streams), losses);

@@ -98,7 +98,6 @@ Awaitable Trainer::backward_segment(const StageCall& call, std::size_t segment) 
 
 // The looked-up rows add their gradients to the dense ones.
 Awaitable Trainer::update_data_parallel(const StageCall& call) {
-  const PartRange range(tools_.device, {}, part::kDense);
   const DataParallelWork& work = *context(call.batch).activations.data_parallel;
   const DataParallelTables& tables = *model_->data_parallel();
   const StreamId stream = *lookups_.data_parallel;
@@ -111,7 +110,12 @@ Awaitable Trainer::update_data_parallel(const StageCall& call) {
                                .places = {},
                                .looked_up = work.gradients.span(),
                                .width = tables.width};
-  const Buffer<std::byte> order = sort_rows(lookup, stream);
+  const auto sorted = [&] {
+    const PartRange range(tools_.device, {}, part::kOrder);
+    return sort_rows(lookup, stream);
+  };
+  const Buffer<std::byte> order = sorted();
+  const PartRange range(tools_.device, {}, part::kUpdate);
   tools_.device.wait_stream(stream, call.stream);
   work.gradients.used_on(stream);
   const UpdateArguments update{

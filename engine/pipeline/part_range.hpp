@@ -7,7 +7,8 @@
 
 namespace interlace::engine {
 
-/// Names of parts of stages, as docs/annotation_profiles.md says what each holds.
+/// Names of parts of stages, as docs/annotation_profiles.md says what each holds. `order` and `update` of no module are
+/// those of the data-parallel tables.
 namespace part {
 inline constexpr std::string_view kWhole{};
 inline constexpr std::string_view kPermute{"permute"};

@@ -27,8 +27,7 @@ std::vector<const schedule::StageStep*> stage_steps(const schedule::Schedule& sc
 bool runs_segment(const schedule::StageStep& step, const stages::SegmentKey& segment) {
   if (step.stage != segment.stage) return false;
   if (!step.part) return true;
-  const bool dense = segment.piece == stages::Piece::kDense || segment.piece == stages::Piece::kWhole;
-  return dense == (*step.part == schedule::Part::kDense);
+  return segment.of_dense_part() == (*step.part == schedule::Part::kDense);
 }
 
 }  // namespace interlace::memory

@@ -60,6 +60,7 @@ class Compiler {
     for (const Step& step : steps) {
       if (const auto* stage = std::get_if<StageStep>(&step.action); stage != nullptr) {
         if (stage->stage == Stage::kEmbeddingLookup) lookup_stream_ = resolve(stage->stream);
+        if (stage->stage == Stage::kDataParallelLookup) data_parallel_stream_ = resolve(stage->stream);
       } else if (const auto* loop = std::get_if<schedule::ForEachModule>(&step.action)) {
         find_lookup_stream(loop->steps);
       }
@@ -254,8 +255,7 @@ class Compiler {
     for (std::uint32_t i = 0; i < iteration_->calls.size(); ++i) {
       const SegmentKey& key = iteration_->calls[i].segment;
       if (key.stage != Stage::kBackward) continue;
-      const bool dense = key.piece == Piece::kDense || key.piece == Piece::kWhole;
-      if (step.part && dense != (*step.part == Part::kDense)) continue;
+      if (step.part && key.of_dense_part() != (*step.part == Part::kDense)) continue;
       if (module && key.module != module) continue;
       order.push_back(i);
     }
@@ -267,17 +267,20 @@ class Compiler {
     std::optional<SegmentKey> current;
     for (const std::uint32_t i : order) {
       const SegmentKey& key = iteration_->calls[i].segment;
-      const bool on_lookup_stream = key.piece == Piece::kUpdate || key.piece == Piece::kOrder;
-      if (on_lookup_stream) updated = true;
+      const StreamIndex tables = (key.module ? lookup_stream_ : data_parallel_stream_).value_or(home);
+      if (key.of_tables() && key.module) updated = true;
       if (key.piece == Piece::kUpdate && key != current) {
-        stream_wait(lookup_stream_.value_or(home), home);
-        collective_wait(lookup_stream_.value_or(home), {Stage::kBackward, Piece::kGradDist, key.module}, step.batch);
+        stream_wait(tables, home);
+        if (key.module) collective_wait(tables, {Stage::kBackward, Piece::kGradDist, key.module}, step.batch);
       }
       current = key;
-      call(i, on_lookup_stream ? lookup_stream_.value_or(home) : home, key, step.batch);
+      call(i, key.of_tables() ? tables : home, key, step.batch);
     }
     if (updated) stream_wait(home, lookup_stream_.value_or(home));
-    if (step.part != Part::kEmbedding) collective_wait(home, {Stage::kBackward, Piece::kDense, {}}, step.batch);
+    if (step.part == Part::kEmbedding) return;
+    collective_wait(home, {Stage::kBackward, Piece::kDense, {}}, step.batch);
+    const SegmentKey data_parallel{Stage::kBackward, Piece::kUpdate, {}};
+    if (calls_.contains(data_parallel)) collective_wait(home, data_parallel, step.batch);
   }
 
   /// Autograd starts every gradient exchange as soon as its gradient is there and updates the tables after, modules in
@@ -289,8 +292,7 @@ class Compiler {
     if (!split) return;
     const auto rank = [&](std::uint32_t i) {
       const SegmentKey& key = iteration_->calls[i].segment;
-      const bool of_tables = key.piece == Piece::kUpdate || key.piece == Piece::kOrder;
-      const int phase = key.piece == Piece::kGradDist ? 1 : of_tables ? 2 : 0;
+      const int phase = key.of_dense_part() ? 0 : key.piece == Piece::kGradDist ? 1 : 2;
       const std::int64_t reverse = key.module ? -static_cast<std::int64_t>(key.module->value) : 0;
       return std::pair(phase, phase == 0 ? 0 : reverse);
     };
@@ -361,6 +363,7 @@ class Compiler {
   std::map<SegmentKey, std::vector<std::uint32_t>> calls_;
   std::set<ModuleId> modules_;
   std::optional<StreamIndex> lookup_stream_;
+  std::optional<StreamIndex> data_parallel_stream_;
   std::map<std::string, std::uint32_t> events_;
   Program program_;
 };

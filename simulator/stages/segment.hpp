@@ -35,6 +35,14 @@ struct SegmentKey {
   Piece piece = Piece::kWhole;
   std::optional<ModuleId> module;
 
+  /// Of backward: what works on the rows of tables. Without a module these are data-parallel ones, whose gradients
+  /// count among the dense ones.
+  [[nodiscard]] bool of_tables() const { return piece == Piece::kUpdate || piece == Piece::kOrder; }
+  /// Of backward: the part of the dense net.
+  [[nodiscard]] bool of_dense_part() const {
+    return piece == Piece::kDense || piece == Piece::kWhole || (of_tables() && !module);
+  }
+
   auto operator<=>(const SegmentKey&) const = default;
 };
 

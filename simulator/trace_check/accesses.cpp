@@ -37,6 +37,7 @@ Effects whole(Stage stage) {
 
 const Effects kTableUpdate{{Resource::kKjt, Resource::kTables}, {Resource::kTables}};
 const Effects kTableOrder{{Resource::kKjt}, {}};
+const Effects kBatchOrder{{Resource::kActivations}, {}};  // data-parallel features are kept for backward
 const Effects kDenseBackward{{Resource::kActivations, Resource::kDenseParameters}, {Resource::kDenseGradients}};
 const Effects kGradientReduction{{Resource::kDenseGradients}, {Resource::kDenseGradients}};
 const Effects kSplitsExchange{{Resource::kSplits}, {Resource::kSplits}};
@@ -134,8 +135,8 @@ class Finder {
       return reduces && run.piece != Piece::kGradDist ? kGradientReduction : Effects{};
     }
     switch (run.piece) {
-      case Piece::kUpdate: return kTableUpdate;
-      case Piece::kOrder: return kTableOrder;
+      case Piece::kUpdate: return run.module ? kTableUpdate : kDenseBackward;
+      case Piece::kOrder: return run.module ? kTableOrder : kBatchOrder;
       case Piece::kGradDist: return {};
       case Piece::kDense: return kDenseBackward;
       default: break;
