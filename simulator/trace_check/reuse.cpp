@@ -20,6 +20,7 @@ struct Block {
   Bytes bytes = 0;
   std::optional<LaneId> pool;
   std::optional<std::uint32_t> made_in;  ///< run of a stage
+  std::vector<LaneId> recorded_on;       ///< record_stream: a free waits for these streams, too
 };
 
 /// Memory that was given back and not handed out since.
@@ -56,6 +57,7 @@ class Follower {
       const AllocationDetail& detail = *trace_->allocation(events_[i]);
       switch (detail.action) {
         case AllocationAction::kAlloc: hand_out(events_[i], detail); break;
+        case AllocationAction::kRecordStream: record_on(detail); break;
         case AllocationAction::kFreeRequested: let_go(i, detail); break;
         case AllocationAction::kFreeCompleted: give_back(detail); break;
         case AllocationAction::kSegmentFree:
@@ -76,7 +78,12 @@ class Follower {
       compare(at->second, event);
       at = freed_.erase(at);
     }
-    live_[detail.address] = {detail.bytes, detail.stream, staged_->run_of[event.index()]};
+    live_[detail.address] = {detail.bytes, detail.stream, staged_->run_of[event.index()], {}};
+  }
+
+  void record_on(const AllocationDetail& detail) {
+    const auto live = live_.find(detail.address);
+    if (live != live_.end() && detail.stream) live->second.recorded_on.push_back(*detail.stream);
   }
 
   void let_go(std::size_t i, const AllocationDetail& detail) {
@@ -109,10 +116,9 @@ class Follower {
     const auto& made_in = freed.block.made_in;
     if (!made_in || !freed.block.pool || made_in == freed.freed_in) return;
     ++result_.checked;
-    if (freed.deferred) {
-      ++result_.recorded;
-      return;
-    }
+    // Where the recording tells no record_stream, a late completion stands for it. Where it does, each stream counts.
+    if (freed.deferred || !freed.block.recorded_on.empty()) ++result_.recorded;
+    if (freed.deferred && freed.block.recorded_on.empty()) return;
     const auto reuse = first_use(handed_out, *freed.block.pool);
     if (!reuse) return;
     const StageRun& maker = staged_->runs[*made_in];
@@ -130,6 +136,7 @@ class Follower {
   void compare(const Freed& freed, const Touch& touch, const DatumKey& key, OperationId reuse) {
     const AccessGroup& group = accesses_->groups[touch.group];
     if (touch.writes || group.collective || group.stream == *freed.block.pool) return;
+    if (std::ranges::find(freed.block.recorded_on, group.stream) != freed.block.recorded_on.end()) return;
     const auto after =
         std::ranges::upper_bound(group.work, freed.at, {}, [&](OperationId work) { return queues_->queued_at(work); });
     if (after == group.work.begin()) return;

@@ -226,6 +226,24 @@ TEST(Reuse, IsSafeBehindAWaitOrARecordedStream) {
   EXPECT_EQ(result.blocks_recorded, 1);
 }
 
+TEST(Reuse, IsSafeWhereTheStreamThatUsesItWasRecorded) {
+  const auto recorded_on = [](int stream) {
+    LoopTrace loop;
+    loop.stage("output_dist_start", 1).memory(kAlloc, 0x1000, 512, kSide).kernel(kSide, 1000, 10);
+    loop.stage("output_dist_wait", 1)
+        .wait(kMain, kSide)
+        .kernel(kMain, 1100, 400)
+        .memory(trace::AllocationAction::kRecordStream, 0x1000, 512, stream)
+        .memory(kFreeRequested, 0x1000, 512, kSide)
+        .memory(kFreeCompleted, 0x1000, 512, kSide);  // main was done when the allocator next looked
+    loop.stage("input_dist_wait", 2).memory(kAlloc, 0x1000, 256, kSide).kernel(kSide, 1600, 10);
+    return check_loop(loop);
+  };
+  EXPECT_TRUE(recorded_on(kMain).hazards.empty());
+  EXPECT_EQ(recorded_on(kMain).blocks_recorded, 1);
+  EXPECT_EQ(recorded_on(kMain + 20).hazards.size(), 1U) << "another stream's end says nothing of main";
+}
+
 TEST(Reuse, MayBeKnown) {
   LoopTrace loop = reuse_loop(false, false);
   const TraceCheck result =
