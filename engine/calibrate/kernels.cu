@@ -64,6 +64,10 @@ __global__ void gather_kernel(const float4* table, float* sum, std::int64_t rows
   if (value.x + value.y + value.z + value.w == 1.2345F) *sum = value.x;
 }
 
+// As much shared memory as the tiles of a matrix multiplication take: two blocks fill an SM, and no CTA of a collective
+// fits beside them.
+constexpr int kTileBytes = 100 * 1024;
+
 __global__ void multiply_kernel(float* out, int rounds) {
   float a = static_cast<float>(threadIdx.x);
   float b = a + 1;
@@ -124,7 +128,9 @@ void launch_gather(const void* table, float* sum, std::int64_t rows, std::int64_
 }
 
 void launch_multiply(float* out, int blocks, int rounds, cudaStream_t stream) {
-  multiply_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(out, rounds);
+  check(cudaFuncSetAttribute(multiply_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kTileBytes),
+        "cudaFuncSetAttribute");
+  multiply_kernel<<<static_cast<unsigned>(blocks), kThreads, kTileBytes, stream>>>(out, rounds);
   check_launch();
 }
 

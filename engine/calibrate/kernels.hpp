@@ -13,7 +13,8 @@ void launch_write(void* to, std::size_t bytes, cudaStream_t stream);
 void launch_copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream);
 /// Reads rows of 512 bytes in a scattered order, as a table lookup does: `rows` of them out of `table_rows`.
 void launch_gather(const void* table, float* sum, std::int64_t rows, std::int64_t table_rows, cudaStream_t stream);
-/// Multiplies and adds in registers: `blocks` equal blocks of 256 threads, each of which does `rounds` * 64 steps.
+/// Multiplies and adds in registers: `blocks` equal blocks of 256 threads, each of which does `rounds` * 64 steps. Two
+/// blocks fill an SM, as those of a matrix multiplication do.
 void launch_multiply(float* out, int blocks, int rounds, cudaStream_t stream);
 void launch_nothing(cudaStream_t stream);
 /// Writes 1 where the host sees it.

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <array>
-#include <functional>
+#include <chrono>
 #include <memory>
-#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/calibrate/cuda_objects.hpp"
@@ -49,7 +51,7 @@ class Workshop {
     };
     switch (kind) {
       // Many rounds of blocks, so that what SMs others hold is a part of the time and not a whole round.
-      case Class::kCompute: launch_multiply(sum_.as<float>(), sms_ * 8 * 20, 60, stream); break;
+      case Class::kCompute: launch_multiply(sum_.as<float>(), sms_ * 2 * 40, 120, stream); break;
       case Class::kStreaming: launch_copy(to_.as<void>(), from_.as<void>(), kBytes, stream); break;
       case Class::kGather: launch_gather(from_.as<void>(), sum_.as<float>(), kBytes / 512, kBytes / 512, stream); break;
       case Class::kHostToDevice: copy(to_.as<void>(), host_.as<void>()); break;
@@ -76,29 +78,40 @@ class Pairs {
     mine_ = std::make_unique<Stream>();
     others_ = std::make_unique<Stream>();
     work_ = std::make_unique<Workshop>();
-    if (devices > 1) ranks_ = std::make_unique<Ranks>(devices, kExchanged);
+    if (devices > 1) ranks_ = std::make_unique<Ranks>(devices, kLongExchange);
     use_device(0);
   }
 
   [[nodiscard]] bool can(Class kind) const { return kind != Class::kCollective || ranks_ != nullptr; }
 
-  /// Microseconds of some pieces of `kind` on the first device; with `beside`, while such work runs there as well.
-  double time_us(Class kind, const Class* beside) {
+  struct Time {
+    double us = 0;            ///< of a piece
+    double covered_part = 0;  ///< of that time, while the other work was running or queued
+  };
+  /// Of work of `kind` on the first device; with `beside`, while such work runs there as well.
+  Time time(Class kind, const Class* beside) {
     std::vector<double> times;
+    std::vector<double> covered;
     for (int i = 0; i <= effort_.repeats; ++i) {
-      const double us = once(kind, beside);
-      if (i > 0) times.push_back(us);
+      const Time one = beside == nullptr               ? alone(kind)
+                       : *beside == Class::kCollective ? under_a_collective(kind)
+                                                       : amid_others(kind, *beside);
+      if (i == 0) continue;  // warms up
+      times.push_back(one.us);
+      covered.push_back(one.covered_part);
     }
-    return median(std::move(times));
+    return {median(std::move(times)), median(std::move(covered))};
   }
 
  private:
   static constexpr std::size_t kExchanged = 128 * kMega;
+  static constexpr std::size_t kLongExchange = 1024 * kMega;
   static constexpr int kPieces = 6;
+  static constexpr int kMostPieces = 2000;
 
-  void queue(Class kind, const Stream& stream) {
+  void queue(Class kind, const Stream& stream, std::size_t exchanged = kExchanged) {
     if (kind == Class::kCollective) {
-      ranks_->queue(Collective::kAllToAll, kExchanged);
+      ranks_->queue(Collective::kAllToAll, exchanged);
       use_device(0);
     } else {
       work_->queue(kind, stream.get());
@@ -108,37 +121,55 @@ class Pairs {
     return kind == Class::kCollective ? ranks_->stream(0) : usual;
   }
 
-  double once(Class kind, const Class* beside) {
+  Time alone(Class kind) {
     const Stream& stream = stream_of(kind, *mine_);
     const Event begin;
     const Event end;
-    if (beside == nullptr) {
-      begin.record(stream);
-      for (int i = 0; i < kPieces; ++i) queue(kind, stream);
-      end.record(stream);
-      drain();
-      return microseconds(begin, end);
-    }
-    // The other work begins first and is refilled from here until the timed one is done.
-    const Stream& other = stream_of(*beside, *others_);
-    for (int i = 0; i < kPieces; ++i) queue(*beside, other);
+    begin.record(stream);
+    for (int i = 0; i < kPieces; ++i) queue(kind, stream);
+    end.record(stream);
+    drain();
+    return {microseconds(begin, end) / kPieces, 0};
+  }
+
+  /// One piece within one long collective, which holds its SMs from before the piece to behind it: a second collective
+  /// would have to wait until all blocks of the piece have theirs.
+  Time under_a_collective(Class kind) {
+    const Event begin;
+    const Event end;
+    const Event exchanged;
+    queue(Class::kCollective, *others_, kLongExchange);
+    exchanged.record(ranks_->stream(0));
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    begin.record(*mine_);
+    queue(kind, *mine_);
+    end.record(*mine_);
+    drain();
+    const double us = microseconds(begin, end);
+    return {us, std::clamp(microseconds(begin, exchanged) / us, 0.0, 1.0)};
+  }
+
+  /// Some pieces, beside others that are refilled until they are done.
+  Time amid_others(Class kind, Class beside) {
+    const Stream& stream = stream_of(kind, *mine_);
+    const Event begin;
+    const Event end;
+    for (int i = 0; i < kPieces; ++i) queue(beside, *others_);
     begin.record(stream);
     for (int i = 0; i < kPieces; ++i) queue(kind, stream);
     end.record(stream);
     for (int piece = 0; piece < kMostPieces && !end.done(); ++piece) {
-      queue(*beside, other);
-      const Event queued;
-      queued.record(other);
+      queue(beside, *others_);
+      if (piece % kPieces != kPieces - 1) continue;
       // No further ahead than some pieces, so that the end is not buried.
-      if (piece % kPieces == kPieces - 1) {
-        while (!queued.done() && !end.done()) {
-        }
+      const Event queued;
+      queued.record(*others_);
+      while (!queued.done() && !end.done()) {
       }
     }
     drain();
-    return microseconds(begin, end);
+    return {microseconds(begin, end) / kPieces, 1};
   }
-  static constexpr int kMostPieces = 2000;
 
   void drain() const {
     mine_->synchronise();
@@ -161,16 +192,17 @@ Json measure_slowdowns(int devices, const Effort& effort) {
   Json rows = Json::array();
   for (const Class kind : kClasses) {
     if (!pairs.can(kind)) continue;
-    const double alone = pairs.time_us(kind, nullptr);
+    const double alone = pairs.time(kind, nullptr).us;
     for (const Class beside : kClasses) {
       // Two of one class on two streams share by taking turns: NCCL allows no two collectives of one communicator.
       if (!pairs.can(beside) || beside == kind) continue;
-      const double together = pairs.time_us(kind, &beside);
+      const auto together = pairs.time(kind, &beside);
       rows.push_back({{"work", to_string(kind)},
                       {"beside", to_string(beside)},
                       {"alone_us", alone},
-                      {"beside_us", together},
-                      {"slowdown", together / alone}});
+                      {"beside_us", together.us},
+                      {"covered_part", together.covered_part},
+                      {"slowdown", together.us / alone}});
     }
   }
   return rows;

@@ -24,7 +24,13 @@ std::string signed_ms(Nanoseconds time) { return fmt::format("{:+.2f}", static_c
 
 std::string or_unknown(const std::string& stage) { return stage.empty() ? "no known stage" : stage; }
 
-std::string work_text(const std::string& operation) { return report::short_kernel_name(operation); }
+/// A kernel's name without its namespaces, which tell less than its end.
+std::string work_text(const std::string& operation) {
+  const std::string name = report::short_kernel_name(operation);
+  const std::size_t arguments = name.find('<');
+  const std::size_t colons = name.rfind("::", arguments);
+  return colons == std::string::npos ? name : name.substr(colons + 2);
+}
 
 /// What a cause means.
 std::string_view meaning(Cause cause) {

@@ -16,6 +16,8 @@ using Json = nlohmann::json;
 
 constexpr double kNsPerUs = 1e3;
 constexpr double kReferenceCtas = 32.0;
+constexpr double kCovered = 0.9;   // less of a work beside the other says little
+constexpr double kFewestCtas = 4;  // fewer hold too little for a slowdown to be told from noise
 
 class ProfileReader {
  public:
@@ -74,6 +76,7 @@ class ProfileReader {
       if (one == nullptr || other == nullptr || *one != work || *other != beside) continue;
       const auto times = number(row, "slowdown");
       if (times && *times <= 0) fail("slowdown", "is not greater than 0");
+      if (number(row, "covered_part").value_or(1.0) < kCovered) return std::nullopt;
       return times;
     }
     return std::nullopt;
@@ -86,7 +89,7 @@ class ProfileReader {
       const double ctas = *sms * (1 - 1 / *compute);
       const auto sensitivity = [&](std::string_view work) -> std::optional<double> {
         const auto times = slowdown(work, "collective");
-        if (!times || ctas < 1) return std::nullopt;
+        if (!times || ctas < kFewestCtas) return std::nullopt;
         return std::max(0.0, *times - 1) * kReferenceCtas / ctas;
       };
       profile.streaming_sensitivity = sensitivity("streaming");

@@ -103,6 +103,16 @@ void add_moved(const Run& measured, const NamedWork& measured_names, const Run& 
   std::ranges::stable_sort(result.moved, std::ranges::greater{}, &Moved::time_ns);
 }
 
+/// By NameId: whether a run has it at all. A trace of few steps may lack the works of a stage that runs far ahead of
+/// the optimizer within its steps, though it has them before.
+std::vector<bool> present(const NamedWork& works, std::size_t known) {
+  std::vector<bool> there(known, false);
+  for (const auto& name : works) {
+    if (name) there[name->index()] = true;
+  }
+  return there;
+}
+
 }  // namespace
 
 std::vector<NameTimes> name_times(const Run& run, const NamedWork& names, std::size_t known) {
@@ -142,6 +152,8 @@ Matching match(const Run& measured, const NamedWork& measured_names, const Run& 
                const NamedWork& predicted_names, const WorkNames& known) {
   const auto before = name_times(measured, measured_names, known.size());
   const auto now = name_times(predicted, predicted_names, known.size());
+  const std::vector<bool> in_measured = present(measured_names, known.size());
+  const std::vector<bool> in_predicted = present(predicted_names, known.size());
   Matching result;
   std::map<std::tuple<bool, std::string, std::string>, Unmatched> unmatched;
   std::map<std::pair<std::string, std::string>, OperationTimes> operations;
@@ -159,6 +171,8 @@ Matching match(const Run& measured, const NamedWork& measured_names, const Run& 
       ++times.works;
       times.measured_ns += std::llround(before[i].own_ns);
       times.predicted_ns += std::llround(now[i].own_ns);
+    } else if (in_measured[i] && in_predicted[i]) {
+      result.matched += std::max(before[i].works, now[i].works);
     } else if (before[i].works > 0 || now[i].works > 0) {
       const bool only_measured = before[i].works > 0;
       const NameTimes& times = only_measured ? before[i] : now[i];

@@ -53,6 +53,13 @@ TEST(MachineProfile, DoesWithoutWhatWasNotMeasured) {
   const MachineProfile one_gpu = parse_machine_profile(
       profile_with(R"(, "slowdowns": [{"work": "compute", "beside": "streaming", "slowdown": 2}])"), "machine.json");
   EXPECT_TRUE(one_gpu.values().empty());
+  // Of a compute-bound kernel hardly slowed no CTAs can be told, and of a work hardly covered no slowdown.
+  const MachineProfile unclear = parse_machine_profile(profile_with(R"(, "slowdowns": [
+        {"work": "compute", "beside": "collective", "slowdown": 1.01},
+        {"work": "streaming", "beside": "collective", "slowdown": 1.25},
+        {"work": "host_to_device", "beside": "collective", "slowdown": 2, "covered_part": 0.5}])"),
+                                                       "machine.json");
+  EXPECT_TRUE(unclear.values().empty());
 }
 
 TEST(MachineProfile, RefusesWhatIsNone) {

@@ -147,6 +147,21 @@ TEST(Explain, ShowsWhatOnlyOneRunHas) {
   EXPECT_EQ(more.parts.front().operation, "norm");
 }
 
+// As the engine annotates: every stage lies in the range of its iteration.
+TEST(Explain, FindsStepsWithinIterations) {
+  TrainingRun job;
+  for (int i = 0; i < 3; ++i) {
+    job.begin_iteration(i);
+    job.stage("optimizer_step", i);
+    job.kernel(kMain, "update", 1'000);
+    job.end_iteration();
+  }
+  const ExplainedRun run(job.build());
+  ASSERT_EQ(run.run().steps.size(), 1U);
+  ASSERT_EQ(run.run().steps.front().size(), 2U);
+  EXPECT_EQ(run.run().steps.front().front().length(), 1'000);
+}
+
 TEST(Explain, RefusesWhatCannotBeCompared) {
   TrainingRun once;
   once.stage("optimizer_step", 0);

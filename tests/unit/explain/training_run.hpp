@@ -28,6 +28,18 @@ class TrainingRun {
     open_ = name + " " + std::to_string(batch);
     opened_ = now_;
   }
+  void begin_iteration(int number) {
+    close();
+    iteration_ = "iteration " + std::to_string(number);
+    iteration_began_ = now_;
+    now_ += 1;
+  }
+  void end_iteration() {
+    close();
+    builder_.add_range({host_, builder_.intern(iteration_), iteration_began_, now_ - iteration_began_, {}},
+                       {.kind = trace::RangeKind::kAnnotation});
+    now_ += 1;
+  }
   /// The host does something else for so long.
   void think(Nanoseconds time) { now_ += time; }
 
@@ -90,6 +102,8 @@ class TrainingRun {
   std::vector<Nanoseconds> free_ = std::vector<Nanoseconds>(4, 0);
   std::string open_;
   Nanoseconds opened_ = 0;
+  std::string iteration_;
+  Nanoseconds iteration_began_ = 0;
 };
 
 /// A trace with what explain needs of it.
