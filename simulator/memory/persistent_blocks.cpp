@@ -104,6 +104,7 @@ std::unordered_set<allocator::Address> given_back(const std::vector<allocator::T
 }  // namespace
 
 std::optional<std::vector<Bytes>> persistent_blocks(const trace::Trace& trace, trace::RankId rank, Interval steps,
+                                                    const std::unordered_set<std::uint64_t>& of_stages,
                                                     Diagnostics& diagnostics) {
   const trace::AllocatorState* recorded = state_behind(trace, rank, steps.end);
   if (recorded == nullptr) return std::nullopt;
@@ -117,7 +118,8 @@ std::optional<std::vector<Bytes>> persistent_blocks(const trace::Trace& trace, t
   std::vector<Bytes> persistent;
   for (const allocator::SegmentRecord& segment : before.segments) {
     for (const allocator::BlockRecord& block : segment.blocks) {
-      if (block.status != allocator::BlockStatus::kAllocated || gone.contains(block.address)) continue;
+      if (block.status != allocator::BlockStatus::kAllocated) continue;
+      if (gone.contains(block.address) || of_stages.contains(block.address)) continue;
       persistent.push_back(block.requested > 0 ? block.requested : block.size);
     }
   }

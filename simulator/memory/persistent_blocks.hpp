@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
@@ -11,10 +13,13 @@
 namespace interlace::memory {
 
 /// The blocks of a rank that are there when these steps begin and not given back while they are recorded: parameters,
-/// optimizer state, workspaces. By address, as asked for. From the first recorded state of the allocator behind the
+/// optimizer state, workspaces; but for those at the addresses `of_stages`, which some stage makes for each batch and
+/// whose end was not recorded. By address, as asked for. From the first recorded state of the allocator behind the
 /// steps (else the last there is), played back to where they begin, since a recording may hold all of a program; none
 /// where the recording has no state. Counts as allocator::rewind does.
 [[nodiscard]] std::optional<std::vector<Bytes>> persistent_blocks(const trace::Trace& trace, trace::RankId rank,
-                                                                  Interval steps, Diagnostics& diagnostics);
+                                                                  Interval steps,
+                                                                  const std::unordered_set<std::uint64_t>& of_stages,
+                                                                  Diagnostics& diagnostics);
 
 }  // namespace interlace::memory

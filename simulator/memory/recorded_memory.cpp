@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "simulator/memory/persistent_blocks.hpp"
 #include "simulator/memory/steps.hpp"
@@ -40,6 +41,7 @@ class Pairing {
 
   void iteration(const stages::Iteration& iteration) {
     made_.clear();
+    last_call_ = iteration.items.empty() ? iteration.host.end : trace_->start(iteration.items.back().call);
     for (const stages::MemoryItem& item : iteration.memory) {
       const trace::AllocationDetail& detail = *trace_->allocation(item.event);
       note_total(detail);
@@ -55,11 +57,19 @@ class Pairing {
   /// What the last iteration drops as it ends.
   void closing(const stages::Iteration& iteration) {
     made_.clear();
+    last_call_ = iteration.host.end;
     for (const stages::MemoryItem& item : iteration.memory) {
       if (!may_end_iteration(item.segment)) return;
       const trace::AllocationDetail& detail = *trace_->allocation(item.event);
       if (detail.action != AllocationAction::kAlloc) release(item, detail);
     }
+  }
+
+  /// Addresses of the blocks that stages made and that were not given back.
+  [[nodiscard]] std::unordered_set<std::uint64_t> still_there() const {
+    std::unordered_set<std::uint64_t> addresses;
+    for (const auto& [address, block] : live_) addresses.insert(address);
+    return addresses;
   }
 
   RecordedMemory finish(Diagnostics& diagnostics) {
@@ -100,7 +110,9 @@ class Pairing {
     live_.erase(found);
     const bool at_end = item.between_stages && may_end_iteration(item.segment);
     const Place place = at_end ? Place{} : Place{item.segment, item.items_before, made_[*item.segment]};
-    const std::int32_t batch = at_end ? iterations_ - 1 : iterations_ + batch_offset(*recorded_, *item.segment);
+    // Where the cut lies right behind the optimizer step, what an iteration drops as it ends is found in the next one.
+    const std::int32_t trained = trace_->start(item.event) >= last_call_ ? iterations_ : iterations_ - 1;
+    const std::int32_t batch = at_end ? trained : iterations_ + batch_offset(*recorded_, *item.segment);
     block.released = Release{place, batch - block.batch};
   }
 
@@ -157,6 +169,7 @@ class Pairing {
   RecordedMemory result_;
   std::int32_t iterations_ = 0;
   std::map<SegmentKey, std::uint32_t> made_;  ///< in the present iteration
+  Nanoseconds last_call_ = 0;                 ///< of the present iteration
   std::vector<Block> blocks_;
   std::vector<const Block*> regular_;
   std::unordered_map<std::uint64_t, std::size_t> live_;
@@ -189,7 +202,7 @@ RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut&
   RecordedMemory memory = pairing.finish(diagnostics);
   if (cut.iterations.empty()) return memory;
   const Interval steps{cut.iterations.front().host.begin, cut.iterations.back().host.end};
-  if (auto persistent = persistent_blocks(trace, cut.rank, steps, diagnostics))
+  if (auto persistent = persistent_blocks(trace, cut.rank, steps, pairing.still_there(), diagnostics))
     memory.persistent = std::move(*persistent);
   return memory;
 }

@@ -42,10 +42,11 @@ class WholeProgram {
     fill(static_cast<std::uint64_t>(kSegment));
     builder_.add_allocator_state({.rank = rank_, .time = time, .segments = {segment}});
   }
-  std::vector<Bytes> persistent(Interval steps) {
+  static constexpr std::uint64_t at(std::uint64_t place) { return kBase + place; }
+  std::vector<Bytes> persistent(Interval steps, const std::unordered_set<std::uint64_t>& of_stages = {}) {
     Diagnostics diagnostics;
     const trace::Trace trace = std::move(builder_).build(diagnostics);
-    const auto found = persistent_blocks(trace, rank_, steps, diagnostics);
+    const auto found = persistent_blocks(trace, rank_, steps, of_stages, diagnostics);
     EXPECT_EQ(diagnostics.count_of("allocator.history_contradicts_state"), 0);
     return found.value_or(std::vector<Bytes>{-1});
   }
@@ -73,6 +74,16 @@ TEST(PersistentBlocks, AreThoseThatOutliveTheSteps) {
   program.free(140, 1024, 103);
   program.state(200, {0, 512});
   EXPECT_EQ(program.persistent({100, 150}), (std::vector<Bytes>{100}));
+}
+
+TEST(PersistentBlocks, AreNotWhatAStageMadeAndTheRecordingEndsBefore) {
+  WholeProgram program;
+  program.alloc(10, 0, 101);    // a parameter
+  program.alloc(20, 512, 102);  // a batch of the steps, from before them, in use behind them
+  program.alloc(110, 1024, 103);
+  program.free(140, 1024, 103);
+  program.state(200, {0, 512});
+  EXPECT_EQ(program.persistent({100, 150}, {WholeProgram::at(512)}), (std::vector<Bytes>{100}));
 }
 
 TEST(PersistentBlocks, ComeFromTheStateBehindTheSteps) {
