@@ -21,8 +21,7 @@ Interval ComparePanel::limits(Side side) const {
   Interval all{0, 0};
   for (const Side of : {Side::kMeasured, Side::kPredicted}) {
     if (!pane(of).run() || (of != side && !views_.linked())) continue;
-    const Interval extent = views_.on_axis(of, pane(of).run()->extent());
-    all = all.length() == 0 ? extent : Interval{std::min(all.begin, extent.begin), std::max(all.end, extent.end)};
+    all = hull(all, views_.on_axis(of, pane(of).run()->extent()));
   }
   return all;
 }

@@ -186,8 +186,7 @@ void TimelinePane::measure_to(QPointF at) {
     rows = rows_between(pressed_at_.y(), at.y());
   }
   const Nanoseconds to = snapped(in_plot(at).x(), all_rows_ ? rows_in_sight(content(), plot_height()) : rows);
-  const Interval span{std::min(measured_from_, to), std::max(measured_from_, to)};
-  Q_EMIT range_wanted(MeasuredRange{span, std::move(rows)});
+  Q_EMIT range_wanted(MeasuredRange{between(measured_from_, to), std::move(rows)});
 }
 
 }  // namespace interlace::gui

@@ -22,6 +22,16 @@ struct Interval {
   return {begin, std::max(begin, std::min(a.end, b.end))};
 }
 
+/// The smallest interval that holds both; an empty one holds nothing.
+[[nodiscard]] constexpr Interval hull(Interval a, Interval b) {
+  if (a.length() == 0) return b;
+  if (b.length() == 0) return a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+/// From the earlier of two times to the later.
+[[nodiscard]] constexpr Interval between(Nanoseconds a, Nanoseconds b) { return {std::min(a, b), std::max(a, b)}; }
+
 /// A set of points in time, kept as sorted intervals that neither touch nor overlap.
 class IntervalSet {
  public:

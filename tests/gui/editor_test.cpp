@@ -7,6 +7,8 @@
 #include <QTableView>
 #include <QTimer>
 #include <QWindow>
+#include <fstream>
+#include <iterator>
 
 #include "gui/session/save_schedule.hpp"
 #include "simulator/schedule/library.hpp"
@@ -16,6 +18,11 @@
 
 namespace interlace::gui {
 namespace {
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 class EditorTest : public WindowTest {
  protected:
@@ -169,6 +176,9 @@ TEST_F(EditorTest, SavesAFileThatCanBeReadAndRefusesWhatCannotRun) {
     saved.source = (folder.path() / "mine.json").string();
     return saved;
   }());
+  // The engine's tests run this one.
+  EXPECT_EQ(text_of(folder.path() / "mine.json"),
+            text_of(std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/schedules/edited/in_the_window.json"));
   ASSERT_TRUE(model().move_row(row_of("backward"), 0));
   window_.save_draft(folder.path() / "broken.json");
   ASSERT_NE(window_.failure_dialog(), nullptr);

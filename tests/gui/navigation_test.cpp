@@ -21,7 +21,14 @@ TEST_F(WindowTest, PanesAreAlignedAndMoveTogetherUntilUnlinked) {
   key("W");
   EXPECT_LT(views().view(Side::kMeasured).ns_per_px, before.ns_per_px);
   EXPECT_EQ(views().view(Side::kMeasured), views().view(Side::kPredicted));
+  const Viewport near = views().view(Side::kMeasured);
   key("D");
+  EXPECT_GT(views().view(Side::kMeasured).visible().begin, near.visible().begin);
+  EXPECT_EQ(views().view(Side::kMeasured), views().view(Side::kPredicted));
+  key("A");
+  EXPECT_EQ(views().view(Side::kMeasured).visible(), near.visible());
+  key("S");
+  EXPECT_GT(views().view(Side::kMeasured).ns_per_px, near.ns_per_px);
   EXPECT_EQ(views().view(Side::kMeasured), views().view(Side::kPredicted));
   key("Z");
   key("L");

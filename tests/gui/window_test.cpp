@@ -3,11 +3,14 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QFileDialog>
+#include <QInputDialog>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QTabBar>
 #include <QTest>
+#include <QTimer>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -63,7 +66,15 @@ TEST_F(WindowTest, NotesAreThereAgainWhenTheRecordingIsOpenedAgain) {
   open({copy});
   const trace::OperationId kernel = widest_kernel(pane(Side::kMeasured));
   QTest::mouseClick(&pane(Side::kMeasured), Qt::LeftButton, {}, point_of(pane(Side::kMeasured), kernel));
-  window_.note("slow here");
+  QTimer::singleShot(0, [] {
+    auto* asks = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(asks, nullptr);
+    asks->setTextValue("slow here");
+    asks->accept();
+  });
+  key("T");
+  window_.activateWindow();  // as a window manager does when a dialog has gone
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
   const Mark expected{pane(Side::kMeasured).run()->trace().start(kernel), "slow here"};
   EXPECT_EQ(window_.timelines().marks(Side::kMeasured), std::vector{expected});
   open({copy});
@@ -71,6 +82,21 @@ TEST_F(WindowTest, NotesAreThereAgainWhenTheRecordingIsOpenedAgain) {
   QTest::mouseClick(&pane(Side::kMeasured), Qt::LeftButton, {}, point_of(pane(Side::kMeasured), kernel));
   key("M");  // takes it away, and with the last one the file
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "base.r0.json.gz.notes.json"));
+}
+
+TEST_F(WindowTest, TheDialogOpensAllRanksAtOnce) {
+  QTimer::singleShot(0, [] {
+    auto* asks = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(asks, nullptr);
+    QStringList files;
+    for (const std::filesystem::path& file : kBase) files << '"' + QString::fromStdString(file.string()) + '"';
+    asks->findChild<QLineEdit*>("fileNameEdit")->setText(files.join(' '));
+    ASSERT_TRUE(QMetaObject::invokeMethod(asks, "accept"));
+  });
+  key("Ctrl+O");
+  settle();
+  ASSERT_TRUE(pane(Side::kMeasured).run());
+  EXPECT_EQ(pane(Side::kMeasured).run()->trace().ranks().size(), kBase.size());
 }
 
 TEST_F(WindowTest, WritesReportsAndTables) {

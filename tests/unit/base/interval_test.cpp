@@ -5,6 +5,18 @@
 namespace interlace {
 namespace {
 
+TEST(Interval, TheHullHoldsBothAndNothingOfAnEmptyOne) {
+  EXPECT_EQ(hull({10, 20}, {5, 12}), (Interval{5, 20}));
+  EXPECT_EQ(hull({10, 20}, {30, 40}), (Interval{10, 40}));
+  EXPECT_EQ(hull({0, 0}, {30, 40}), (Interval{30, 40}));
+  EXPECT_EQ(hull({30, 40}, {7, 7}), (Interval{30, 40}));
+}
+
+TEST(Interval, LiesBetweenTwoTimesInEitherOrder) {
+  EXPECT_EQ(between(3, 9), (Interval{3, 9}));
+  EXPECT_EQ(between(9, 3), (Interval{3, 9}));
+}
+
 TEST(IntervalSet, UnitesWhatTouchesAndOverlaps) {
   const IntervalSet set({{10, 20}, {0, 5}, {5, 7}, {15, 30}, {40, 40}});
   EXPECT_EQ(set.intervals(), (std::vector<Interval>{{0, 7}, {10, 30}}));

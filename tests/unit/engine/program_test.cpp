@@ -37,6 +37,15 @@ TEST(EngineProgram, JsonHoldsTheLossesWithAllTheirBits) {
   EXPECT_GE(json["ranks"][0].at("peak_reserved_bytes"), json["ranks"][0].at("peak_allocated_bytes"));
 }
 
+TEST(EngineProgram, RunsAScheduleThatTheGuiSaved) {
+  const std::string edited = INTERLACE_SOURCE_DIR "/samples/schedules/edited/in_the_window.json";
+  const std::string rest = " --device cpu --seed 9 --steps 3 --format json";
+  const Finished run = engine("run --workload tiny --schedule " + edited + rest);
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Finished library = engine("run --workload tiny --schedule torchrec/sparse_dist" + rest);
+  EXPECT_EQ(nlohmann::json::parse(run.out).at("losses"), nlohmann::json::parse(library.out).at("losses"));
+}
+
 TEST(EngineProgram, ForeseenSizesChangeNothingInASoundSchedule) {
   const std::string run = "run --workload tiny --schedule torchrec/staged --device cpu --seed 3 --format json";
   const Finished waiting = engine(run);
