@@ -18,10 +18,10 @@ namespace interlace::gui {
 
 namespace {
 
-/// Cuts by TorchRec's annotations. A recording without them can be looked at all the same.
+/// Cuts by the annotations of TorchRec or of the engine, whichever there are. A recording without them can be looked at all the same.
 std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, Recorded& recorded) {
   try {
-    stages::Cut cut = stages::cut(trace, stages::torchrec_profile(), recorded.diagnostics);
+    stages::Cut cut = stages::cut(trace, stages::profile_of(trace), recorded.diagnostics);
     replay::SiteTable table = replay::find_sites(trace, cut, recorded.diagnostics);
     const std::vector<schedule::Schedule> library = schedule::all_sound();
     const schedule::Schedule* known = replay::recognise(library, trace, cut, table);

@@ -77,7 +77,7 @@ campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, co
   const trace_check::StagedWork staged =
       trace_check::names_its_stages(trace)
           ? trace_check::staged_by_names(trace)
-          : trace_check::staged_by(trace, stages::cut(trace, stages::torchrec_profile(), read.diagnostics), {});
+          : trace_check::staged_by(trace, stages::cut(trace, stages::profile_of(trace), read.diagnostics), {});
   std::vector<analysis::StepWindow> windows;
   for (const auto& steps : explain::run_of(trace, staged).steps) windows.push_back(analysis::window_of(steps));
   const analysis::OverlapSummary summary = analysis::overlap(trace, analysis::Annotations(trace), windows).mean;

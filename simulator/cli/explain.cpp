@@ -29,7 +29,8 @@ trace_check::StagedWork staged(const ExplainRequest& request, ingest::Recording&
   if (!request.profile && trace_check::names_its_stages(recording.trace)) {
     return trace_check::staged_by_names(recording.trace);
   }
-  const stages::Profile profile = request.profile ? stages::read_profile(*request.profile) : stages::torchrec_profile();
+  const stages::Profile profile =
+      request.profile ? stages::read_profile(*request.profile) : stages::profile_of(recording.trace);
   const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
   return trace_check::staged_by(recording.trace, cut, schedule::Schedule{});
 }

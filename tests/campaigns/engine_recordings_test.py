@@ -36,7 +36,7 @@ def main():
     errors = []
     for folder, name in zip(folders, names):
         rows = predict(interlace, folder, names)
-        engine = json.loads((folder / "run.json").read_text())
+        engine = json.loads((samples / f"{folder.name}.json").read_text())
         for rank, told in enumerate(engine["ranks"]):
             off = rows[name]["allocated_peak_bytes"][rank] / told["peak_allocated_bytes"] - 1
             assert abs(off) <= ALLOCATED_BOUND, f"{name}, rank {rank}: own peak of allocated memory {off:+.2%}"

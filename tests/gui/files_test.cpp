@@ -138,6 +138,12 @@ TEST_F(WindowTest, TheSampleIsAClickAway) {
   EXPECT_TRUE(window_.session().recorded()->predictor) << "schedules can be predicted from it";
 }
 
+TEST_F(WindowTest, RecordingsOfTheEngineArePredictedToo) {
+  open({kTraces / "engine_t6/sparse_dist"}, {"torchrec/semi_sync"});
+  ASSERT_TRUE(pane(Side::kPredicted).run()) << "no prediction";
+  EXPECT_EQ(pane(Side::kPredicted).run()->trace().ranks().size(), 2U);
+}
+
 TEST_F(WindowTest, OpensWhatIsDropped) {
   QMimeData dropped;
   dropped.setUrls({QUrl::fromLocalFile(QString::fromStdString(kBase[0].string())),
