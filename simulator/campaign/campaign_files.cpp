@@ -173,12 +173,6 @@ MeasuredTrace trace_of_json(const Json& json) {
   return trace;
 }
 
-std::optional<std::string> content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 /// What a file of a campaign holds, as `convert` understands it.
 template <class Convert>
 auto parsed(const std::filesystem::path& file, const std::string& text, Convert convert) {
@@ -201,6 +195,12 @@ std::vector<std::filesystem::path> json_files(const std::filesystem::path& folde
 }
 
 }  // namespace
+
+std::optional<std::string> content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
 
 std::string file_stem(std::string schedule) {
   std::ranges::replace_if(

@@ -53,6 +53,9 @@ class Folder {
   std::filesystem::path path_;
 };
 
+/// All of a file; none where it cannot be read.
+[[nodiscard]] std::optional<std::string> content_of(const std::filesystem::path& file);
+
 /// A schedule's name as that of a file.
 [[nodiscard]] std::string file_stem(std::string schedule);
 

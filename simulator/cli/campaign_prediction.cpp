@@ -4,10 +4,10 @@
 #include "simulator/analysis/overlap.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
+#include "simulator/cli/staging.hpp"
 #include "simulator/cli/validate_request.hpp"
 #include "simulator/explain/run.hpp"
 #include "simulator/schedule/library.hpp"
-#include "simulator/stages/cut.hpp"
 
 namespace interlace::cli {
 
@@ -74,12 +74,9 @@ campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, co
                                       Console& console) {
   ingest::Recording read = read_recording({recording.string()}, {}, console);
   const trace::Trace& trace = read.trace;
-  const trace_check::StagedWork staged =
-      trace_check::names_its_stages(trace)
-          ? trace_check::staged_by_names(trace)
-          : trace_check::staged_by(trace, stages::cut(trace, stages::profile_of(trace), read.diagnostics), {});
+  const trace_check::StagedWork work = staged(read, std::nullopt);
   std::vector<analysis::StepWindow> windows;
-  for (const auto& steps : explain::run_of(trace, staged).steps) windows.push_back(analysis::window_of(steps));
+  for (const auto& steps : explain::run_of(trace, work).steps) windows.push_back(analysis::window_of(steps));
   const analysis::OverlapSummary summary = analysis::overlap(trace, analysis::Annotations(trace), windows).mean;
   return {schedule, static_cast<double>(summary.step_ns) / kNsPerMs, overlap_of(summary), std::nullopt};
 }

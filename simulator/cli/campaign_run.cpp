@@ -2,8 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 
@@ -21,10 +19,8 @@ namespace {
 using campaign::NextStep;
 using Clock = std::chrono::steady_clock;
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+/// Nothing where the engine did not come to write it.
+std::string content_of(const std::filesystem::path& file) { return campaign::content_of(file).value_or(""); }
 
 /// The last line that says something.
 std::string last_line(const std::filesystem::path& log) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "simulator/cli/recording.hpp"
+#include "simulator/cli/staging.hpp"
 #include "simulator/replay/recognise.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
@@ -58,9 +59,7 @@ trace_check::TraceCheck check_recording(const CheckTraceRequest& request, Consol
   if (!request.profile && trace_check::names_its_stages(trace)) {
     staged = trace_check::staged_by_names(trace);
   } else {
-    const stages::Profile profile =
-        request.profile ? stages::read_profile(*request.profile) : stages::profile_of(trace);
-    const stages::Cut cut = stages::cut(trace, profile, recording.diagnostics);
+    const stages::Cut cut = stages::cut(trace, profile_for(request.profile, trace), recording.diagnostics);
     const schedule::Schedule schedule = recorded_schedule(request, trace, cut);
     name = schedule.name;
     options.known = schedule.known_hazards;

@@ -9,8 +9,8 @@
 
 #include "simulator/cli/explain_output.hpp"
 #include "simulator/cli/recording.hpp"
+#include "simulator/cli/staging.hpp"
 #include "simulator/cli/subcommands.hpp"
-#include "simulator/stages/cut.hpp"
 
 namespace interlace::cli {
 
@@ -23,29 +23,16 @@ struct ExplainRequest {
   std::size_t at_most = 15;
 };
 
-/// Stages by the ranges that name them, as predicted traces have them; else by a profile. Which batch a stage works on
-/// does not matter, so the schedule need not be known.
-trace_check::StagedWork staged(const ExplainRequest& request, ingest::Recording& recording) {
-  if (!request.profile && trace_check::names_its_stages(recording.trace)) {
-    return trace_check::staged_by_names(recording.trace);
-  }
-  const stages::Profile profile =
-      request.profile ? stages::read_profile(*request.profile) : stages::profile_of(recording.trace);
-  const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
-  return trace_check::staged_by(recording.trace, cut, schedule::Schedule{});
-}
-
 void run_explain(const ExplainRequest& request, Console& console) {
   const std::vector<std::string> measured_files(request.inputs.begin(), request.inputs.end() - 1);
   const std::string& predicted_file = request.inputs.back();
   ingest::Recording measured = read_recording(measured_files, {}, console);
   ingest::Recording predicted = read_recording({predicted_file}, {}, console);
   console.progress("comparing");
-  const trace_check::StagedWork measured_stages = staged(request, measured);
+  const trace_check::StagedWork measured_stages = staged(measured, request.profile);
   // A profile says how the recorded program names its stages; predicted traces name them themselves.
   const bool named = trace_check::names_its_stages(predicted.trace);
-  const trace_check::StagedWork predicted_stages =
-      named ? trace_check::staged_by_names(predicted.trace) : staged(request, predicted);
+  const trace_check::StagedWork predicted_stages = staged(predicted, named ? std::nullopt : request.profile);
   ExplainAnswer answer{.measured = measured_files.front(), .predicted = predicted_file, .explanation = {}};
   if (measured_files.size() > 1) answer.measured += " and " + std::to_string(measured_files.size() - 1) + " more";
   Diagnostics of_graphs;

@@ -13,6 +13,7 @@
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/prediction_row.hpp"
 #include "simulator/cli/recording.hpp"
+#include "simulator/cli/staging.hpp"
 #include "simulator/replay/program.hpp"
 #include "simulator/replay/recognise.hpp"
 #include "simulator/schedule/library.hpp"
@@ -150,8 +151,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const std::vector<AskedSchedule> asked = asked_schedules(request.schedules);
   ingest::Recording recording = read_recording(request.recordings, request.memory_snapshots, console);
   console.progress("cutting the recording into stages");
-  const stages::Profile profile =
-      request.profile ? stages::read_profile(*request.profile) : stages::profile_of(recording.trace);
+  const stages::Profile profile = profile_for(request.profile, recording.trace);
   const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
   std::optional<contention::MachineProfile> machine;
   if (request.machine) machine = contention::read_machine_profile(*request.machine);

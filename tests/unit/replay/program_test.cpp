@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "simulator/ingest/read.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/parse.hpp"
+#include "tests/unit/replay/recorded_sample.hpp"
 
 namespace interlace::replay {
 namespace {
@@ -17,18 +16,8 @@ namespace {
 using Kind = Instruction::Kind;
 using schedule::Stage;
 
-class ProgramTest : public testing::Test {
+class ProgramTest : public RecordedSample {
  protected:
-  static ingest::Recording sample() {
-    const std::filesystem::path folder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
-    const std::vector<std::filesystem::path> files{folder / "sparse.r0.json.gz", folder / "sparse.r1.json.gz"};
-    return ingest::read(files);
-  }
-  ingest::Recording recording = sample();
-  Diagnostics diagnostics;
-  stages::Cut cut = stages::cut(recording.trace, stages::torchrec_profile(), diagnostics);
-  SiteTable table = find_sites(recording.trace, cut, diagnostics);
-
   static std::vector<std::uint32_t> calls(const Program& program) {
     std::vector<std::uint32_t> order;
     for (const Instruction& i : program.instructions) {

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <vector>
 
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/slowdown.hpp"
-#include "simulator/ingest/read.hpp"
 #include "simulator/replay/sites.hpp"
+#include "tests/unit/replay/recorded_sample.hpp"
 
 namespace interlace::replay {
 namespace {
@@ -17,18 +16,8 @@ namespace {
 using trace::OperationId;
 using trace::OperationKind;
 
-class SiteCostsTest : public testing::Test {
+class SiteCostsTest : public RecordedSample {
  protected:
-  static ingest::Recording sample() {
-    const std::filesystem::path folder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
-    const std::vector<std::filesystem::path> files{folder / "sparse.r0.json.gz", folder / "sparse.r1.json.gz"};
-    return ingest::read(files);
-  }
-  ingest::Recording recording = sample();
-  Diagnostics diagnostics;
-  stages::Cut cut = stages::cut(recording.trace, stages::torchrec_profile(), diagnostics);
-  SiteTable table = find_sites(recording.trace, cut, diagnostics);
-
   /// Does a kernel of any rank that streams device memory run at this time?
   bool memory_is_streamed_at(Nanoseconds t) const {
     const trace::Trace& trace = recording.trace;
