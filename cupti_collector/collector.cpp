@@ -109,6 +109,8 @@ void flush() noexcept {
 
 void mark(std::string_view name) noexcept { add(kMark, name); }
 
+void tell(const UnrecordedSteps& steps) noexcept { mark(to_mark(steps)); }
+
 Range::Range(std::string_view name) noexcept { add(kPush, name); }
 
 Range::~Range() { add(kPop, {}); }

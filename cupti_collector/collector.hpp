@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "simulator/base/error.hpp"
+#include "simulator/base/unrecorded_steps.hpp"
 
 /// Recording from inside a program. Nothing here needs CUDA at build or run time: the functions look for the collector
 /// library in the process, and where a program runs without `interlace record` and never calls `start`, marks and
@@ -24,6 +25,9 @@ void flush() noexcept;
 
 /// A point in time on this thread. name: UTF-8, cut to 4 KiB.
 void mark(std::string_view name) noexcept;
+
+/// Says how long steps of the program's loop took while nothing was recorded: a mark. To be called while recording.
+void tell(const UnrecordedSteps& steps) noexcept;
 
 /// A span of this thread, from construction to destruction. Ranges of a thread nest.
 class Range {

@@ -39,6 +39,7 @@ struct RunRequest {
   std::string format = "table";
   WorkloadChanges changes;
   std::string record;  ///< folder; empty: nothing is recorded
+  std::optional<std::int64_t> reference;
   std::optional<std::int64_t> cooldown;
   std::optional<std::uint64_t> seed;
   TrainOptions training;
@@ -46,10 +47,15 @@ struct RunRequest {
   int stall_limit = 25;
 };
 
+/// With --record, where nobody says otherwise: enough for the noise of single steps.
+constexpr std::int64_t kReferenceSteps = 20;
+
+std::int64_t steps_before(const TrainOptions& training) { return training.warmup + training.reference; }
+
 Workload workload_of(const RunRequest& request) {
   Workload workload = load_workload(request.workload);
   change(workload, request.changes);
-  workload.steps += request.training.warmup + request.training.cooldown;
+  workload.steps += steps_before(request.training) + request.training.cooldown;
   const std::optional<WorldPlace> world = find_world(process_environment());
   if (world && request.changes.ranks && *request.changes.ranks != world->ranks) {
     throw Error(kWorldSize, "--ranks",
@@ -66,7 +72,7 @@ Workload workload_of(const RunRequest& request) {
 }
 
 std::int64_t timed_steps(const RunRequest& request, const Workload& workload) {
-  return workload.steps - request.training.warmup - request.training.cooldown;
+  return workload.steps - steps_before(request.training) - request.training.cooldown;
 }
 
 // Its thread can neither be stopped nor joined.
@@ -101,6 +107,8 @@ std::vector<std::string> arguments_of_ranks(const RunRequest& request, const Wor
                                         std::to_string(workload.batch),
                                         "--warmup",
                                         std::to_string(request.training.warmup),
+                                        "--reference",
+                                        std::to_string(request.training.reference),
                                         "--cooldown",
                                         std::to_string(request.training.cooldown),
                                         "--format",
@@ -144,6 +152,7 @@ int run(RunRequest request) {
   const schedule::Schedule schedule = schedule::load(request.schedule);
   // A recording shows whole steps only.
   request.training.cooldown = request.cooldown.value_or(request.record.empty() ? 0 : schedule::depth(schedule));
+  request.training.reference = request.reference.value_or(request.record.empty() ? 0 : kReferenceSteps);
   const Workload workload = workload_of(request);
   const std::map<std::string, std::string> settings = nccl_settings();
   if (!request.record.empty() && request.device == "cpu") {
@@ -174,7 +183,7 @@ int run(RunRequest request) {
   const RunReport report{.workload = workload.name,
                          .schedule = schedule.name,
                          .device = request.device,
-                         .warmup = request.training.warmup,
+                         .warmup = steps_before(request.training),
                          .timed_steps = timed_steps(request, workload),
                          .batch = workload.batch,
                          .settings = settings,
@@ -218,6 +227,11 @@ void add_run(CLI::App& app, Action& chosen) {
           "ranks and grow memory pools")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command
+      ->add_option("--reference", request->reference,
+                   "Batches to train on after the warm-up, whose time goes into the recording, so that predictions can "
+                   "tell what recording costs; with --record 20, else none")
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--cooldown", request->cooldown,
                    "Batches to train on after those, without taking their time, so that the pipeline does not drain in "

@@ -1,6 +1,7 @@
 #include "engine/launch/recording.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <random>
@@ -14,6 +15,8 @@ namespace interlace::engine {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr auto kNanosecondsASecond = static_cast<double>(kSecond);
 
 // Where the user has set it, it stays.
 void set_variable(const char* name, const std::string& value) {
@@ -60,7 +63,10 @@ void record_timed_steps(const fs::path& folder, const fs::path& program, TrainOp
   // From the start, so that streams, communicators and what the allocator holds are known; but only the timed steps.
   collector::start(fs::absolute(folder), library);
   collector::stop();
-  training.before_timed = [] { collector::start(); };
+  training.before_timed = [steps = training.reference](double seconds) {
+    collector::start();
+    if (steps > 0) collector::tell({.steps = steps, .time = std::llround(seconds * kNanosecondsASecond)});
+  };
   training.after_timed = [] { collector::stop(); };
 }
 

@@ -15,7 +15,8 @@ inline constexpr ErrorCode kCannotRecord{"engine.cannot_record"};
 /// impossible, or where it holds one already.
 void make_recording_folder(const std::filesystem::path& folder);
 
-/// Lets the collector into this process, to record the timed steps into the folder: to be called once, before the first
+/// Lets the collector into this process, to record the timed steps into the folder, which is also told how long the
+/// reference steps took: to be called once, before the first
 /// use of the GPU, while the process has one thread. program: this one; the collector library is taken from ../lib
 /// beside it, else from where libraries are found. Throws as collector::start().
 void record_timed_steps(const std::filesystem::path& folder, const std::filesystem::path& program,

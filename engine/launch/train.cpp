@@ -61,9 +61,13 @@ class StepTimes {
 
   // Without warm-up the time begins with what fills the pipeline. The device is through with what came before.
   void before_iteration(std::int64_t iteration) {
-    if (!began_ && (options_.warmup == 0 || iteration == options_.warmup)) {
+    if (options_.reference > 0 && !reference_began_ && begins_at(options_.warmup, iteration)) {
       device_->synchronize();
-      if (options_.before_timed) options_.before_timed();
+      reference_began_ = Profile::Clock::now();
+    }
+    if (!began_ && begins_at(options_.warmup + options_.reference, iteration)) {
+      device_->synchronize();
+      if (options_.before_timed) options_.before_timed(seconds_since(reference_began_));
       const Range named(*device_, "schedule " + schedule_);
       if (options_.profile) device_->set_profile(&profile_);
       began_ = Profile::Clock::now();
@@ -85,9 +89,13 @@ class StepTimes {
   }
 
  private:
+  static bool begins_at(std::int64_t first, std::int64_t iteration) { return first == 0 || iteration == first; }
+  static double seconds_since(const std::optional<Profile::Clock::time_point>& begin) {
+    return begin ? std::chrono::duration<double>(Profile::Clock::now() - *begin).count() : 0.0;
+  }
   void end_of_timed() {
     device_->synchronize();
-    if (began_) seconds_ = std::chrono::duration<double>(Profile::Clock::now() - *began_).count();
+    seconds_ = seconds_since(began_);
     device_->set_profile(nullptr);
     if (options_.after_timed) options_.after_timed();
     ended_ = true;
@@ -100,6 +108,7 @@ class StepTimes {
   TrainOptions options_;
   Profile profile_;
   std::vector<Event> starts_;
+  std::optional<Profile::Clock::time_point> reference_began_;
   std::optional<Profile::Clock::time_point> began_;
   bool ended_ = false;
   double seconds_ = 0.0;

@@ -26,10 +26,13 @@ struct RankResult {
 
 struct TrainOptions {
   std::int64_t warmup = 0;  ///< of the workload's steps, so many go first and are not timed; the pipeline stays filled
-  std::int64_t cooldown = 0;  ///< so many go last and are not timed: the pipeline does not drain in those that are
+  std::int64_t reference = 0;  ///< so many follow on those, timed as the timed ones are: to compare with
+  std::int64_t cooldown = 0;   ///< so many go last and are not timed: the pipeline does not drain in those that are
   bool profile = false;
-  std::function<void()> before_timed;  ///< called when the device is through with what came before; may be empty
-  std::function<void()> after_timed;   ///< the same, when it is through with the timed steps
+  /// Called when the device is through with what came before, with the time of the reference steps in seconds (0 where
+  /// there are none). May be empty.
+  std::function<void(double)> before_timed;
+  std::function<void()> after_timed;  ///< the same, when it is through with the timed steps; may be empty
 };
 
 /// Trains on this rank, with the schedule, over workload.steps batches. All ranks of the communicator call it with the

@@ -67,6 +67,16 @@ TEST(EngineProgram, StepsBehindTheTimedOnesTrainToo) {
   EXPECT_GT(timed.at("seconds").get<double>(), 0.0);
 }
 
+TEST(EngineProgram, ReferenceStepsTrainTooAndComeBeforeTheTimedOnes) {
+  const std::string run = "run --workload tiny --schedule torchrec/sparse_dist --device cpu --format json ";
+  const nlohmann::json plain = nlohmann::json::parse(engine(run + "--steps 7").out);
+  const nlohmann::json timed =
+      nlohmann::json::parse(engine(run + "--steps 3 --warmup 1 --reference 2 --cooldown 1").out);
+  EXPECT_EQ(timed.at("losses"), plain.at("losses"));
+  EXPECT_EQ(timed.at("timed_steps"), 3);
+  EXPECT_EQ(timed.at("warmup"), 3);
+}
+
 TEST(EngineProgram, BatchAndSettingsAreToldAndObeyed) {
   const std::string run = "run --workload tiny --schedule torchrec/base --device cpu --format json --batch 3 --steps 1";
   const nlohmann::json json = nlohmann::json::parse(engine(run, "NCCL_MAX_NCHANNELS=2").out);
