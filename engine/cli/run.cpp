@@ -116,6 +116,7 @@ std::vector<std::string> arguments_of_ranks(const RunRequest& request, const Wor
                                         "--stall-limit",
                                         std::to_string(request.stall_limit)};
   if (request.training.profile) arguments.emplace_back("--profile");
+  if (!request.training.digest) arguments.emplace_back("--no-digest");
   if (!request.record.empty()) arguments.insert(arguments.end(), {"--record", request.record});
   return arguments;
 }
@@ -186,6 +187,7 @@ int run(RunRequest request) {
                          .warmup = steps_before(request.training),
                          .timed_steps = timed_steps(request, workload),
                          .batch = workload.batch,
+                         .digest = request.training.digest,
                          .settings = settings,
                          .ranks = std::move(*results)};
   if (request.format == "json") {
@@ -241,6 +243,8 @@ void add_run(CLI::App& app, Action& chosen) {
       ->add_option("--record", request->record,
                    "Record the timed steps into this folder, which other commands of interlace read")
       ->type_name("DIR");
+  command->add_flag("!--no-digest", request->training.digest,
+                    "Leave out the digest of the tables at the end, which reads them all");
   command->add_flag("--profile", request->training.profile,
                     "Show the time of the host and of the device a timed step, by stage, collective and kernel");
   command->add_option("--seed", request->seed,

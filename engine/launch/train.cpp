@@ -135,7 +135,7 @@ RankResult train(const schedule::Schedule& schedule, const Workload& workload, c
   times.end();
 
   RankResult result{.losses = mean_losses(tools, main, losses),
-                    .digest = model.digest(tools, main),
+                    .digest = options.digest ? model.digest(tools, main) : 0,
                     .peaks = device.peaks(),
                     .validations = trainer.validations(),
                     .seconds = 0.0,

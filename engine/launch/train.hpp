@@ -15,7 +15,7 @@ namespace interlace::engine {
 /// What one rank's training gave.
 struct RankResult {
   std::vector<float> losses;  ///< a value a step, the mean over the ranks; empty without a dense model
-  std::uint64_t digest = 0;   ///< Model::digest() of this rank
+  std::uint64_t digest = 0;   ///< Model::digest() of this rank; 0 where none was wanted
   MemoryPeaks peaks;
   std::vector<Validation> validations;
   double seconds = 0.0;  ///< of the timed steps; with what fills the pipeline where none go first, and drains it, last
@@ -28,6 +28,7 @@ struct TrainOptions {
   std::int64_t warmup = 0;  ///< of the workload's steps, so many go first and are not timed; the pipeline stays filled
   std::int64_t reference = 0;  ///< so many follow on those, timed as the timed ones are: to compare with
   std::int64_t cooldown = 0;   ///< so many go last and are not timed: the pipeline does not drain in those that are
+  bool digest = true;          ///< take it at the end, which reads all tables
   bool profile = false;
   /// Called when the device is through with what came before, with the time of the reference steps in seconds (0 where
   /// there are none). May be empty.

@@ -74,7 +74,7 @@ void write_json(std::ostream& out, const RunReport& report) {
   json["settings"] = report.settings;
   json["losses"] = Json::array();
   for (const float loss : report.ranks.front().losses) json["losses"].push_back(loss_of(loss));
-  json["tables"] = digest_of(report);
+  json["tables"] = report.digest ? Json(digest_of(report)) : Json(nullptr);
   json["ranks"] = Json::array();
   json["validations"] = Json::array();
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
@@ -99,7 +99,7 @@ void write_table(std::ostream& out, const RunReport& report) {
   for (std::size_t step = 0; step < steps; ++step) {
     out << fmt::format("{:>6}  {:>12.9f}\n", step, report.ranks.front().losses[step]);
   }
-  if (steps > 0) out << fmt::format("\ntables  {}\n", digest_of(report));
+  if (steps > 0 && report.digest) out << fmt::format("\ntables  {}\n", digest_of(report));
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
     const RankResult& result = report.ranks[rank];
     out << fmt::format("rank {}  peak {:.3f} MB allocated, {:.3f} MB reserved", rank,

@@ -99,6 +99,8 @@ class Campaign {
     };
     add("--ranks", plan_.ranks);
     add("--batch", plan_.batch);
+    // Of large tables it takes longer than all steps, and nobody reads it here.
+    if (knows("--no-digest")) words.emplace_back("--no-digest");
     if (knows("--cooldown")) {
       // So that the pipeline does not drain in the timed steps.
       const std::int32_t ahead = schedule::depth(schedule::load(engine_name(schedule)));
@@ -218,8 +220,9 @@ std::map<std::string, std::string> settings_with(const std::map<std::string, std
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view line = *entry;
     const std::size_t sign = line.find('=');
-    // Where things are installed is no setting.
+    // Where things are installed is no setting; nor which GPUs of a kind are taken.
     if (sign == std::string_view::npos || line.substr(sign + 1).starts_with('/')) continue;
+    if (line.starts_with("CUDA_VISIBLE_DEVICES=")) continue;
     for (const std::string_view prefix : {"NCCL_", "CUDA_", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
       if (line.starts_with(prefix)) settings.emplace(line.substr(0, sign), line.substr(sign + 1));
     }

@@ -77,6 +77,15 @@ TEST(EngineProgram, ReferenceStepsTrainTooAndComeBeforeTheTimedOnes) {
   EXPECT_EQ(timed.at("warmup"), 3);
 }
 
+TEST(EngineProgram, LeavesOutTheDigestWhereNoneIsWanted) {
+  const std::string run = "run --workload tiny --schedule torchrec/base --device cpu --format json --steps 2";
+  const nlohmann::json with = nlohmann::json::parse(engine(run).out);
+  const nlohmann::json without = nlohmann::json::parse(engine(run + " --no-digest").out);
+  EXPECT_EQ(without.at("losses"), with.at("losses"));
+  EXPECT_TRUE(with.at("tables").is_string());
+  EXPECT_TRUE(without.at("tables").is_null());
+}
+
 TEST(EngineProgram, BatchAndSettingsAreToldAndObeyed) {
   const std::string run = "run --workload tiny --schedule torchrec/base --device cpu --format json --batch 3 --steps 1";
   const nlohmann::json json = nlohmann::json::parse(engine(run, "NCCL_MAX_NCHANNELS=2").out);
