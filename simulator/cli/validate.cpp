@@ -5,6 +5,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <ostream>
@@ -48,13 +49,13 @@ std::string full_name(const std::string& name) {
 /// A line a GPU; nothing where the driver's program is not there.
 std::vector<std::string> gpus(const std::filesystem::path& folder) {
   const auto out = folder / "logs" / "gpus.txt";
+  std::vector<std::string> words{"--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"};
+  // The driver's program shows all of the machine.
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets variables here
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) words.push_back(fmt::format("--id={}", visible));
   try {
-    const ChildEnd end = run_child({"nvidia-smi",
-                                    {"--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"},
-                                    {},
-                                    out,
-                                    folder / "logs" / "gpus.log",
-                                    std::chrono::seconds(30)});
+    const ChildEnd end =
+        run_child({"nvidia-smi", std::move(words), {}, out, folder / "logs" / "gpus.log", std::chrono::seconds(30)});
     if (end.status != 0) return {};
   } catch (const Error&) {
     return {};
