@@ -1,5 +1,7 @@
 #include "engine/collectives/communicator.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "engine/runtime/profile.hpp"
@@ -20,19 +22,19 @@ Communicator::Communicator(Device& device, StreamId stream, int rank, int ranks)
 Awaitable Communicator::all_reduce_mean(std::string_view what, StreamId from, const Buffer<float>& values,
                                         std::size_t begin_at, std::size_t count) {
   begin(what, from);
-  values.used_on(stream_);
   Profiled piece(*device_, "collective", std::string(what), stream_);
   queue_all_reduce_mean(std::string(what), values.span().subspan(begin_at, count));
   piece.end();
-  return end();
+  return end({values.block()});
 }
 
-Awaitable Communicator::issue_all_to_all(AllToAll exchange, StreamId from) {
+Awaitable Communicator::issue_all_to_all(AllToAll exchange, StreamId from,
+                                         const std::vector<std::shared_ptr<Block>>& used) {
   begin(exchange.what, from);
   Profiled piece(*device_, "collective", exchange.what, stream_);
   queue_all_to_all(std::move(exchange));
   piece.end();
-  return end();
+  return end(used);
 }
 
 void Communicator::begin(std::string_view what, StreamId from) {
@@ -42,7 +44,12 @@ void Communicator::begin(std::string_view what, StreamId from) {
   device_->wait_stream(stream_, from);
 }
 
-Awaitable Communicator::end() { return {*device_, device_->record(stream_)}; }
+// Empty arrays have no memory.
+Awaitable Communicator::end(const std::vector<std::shared_ptr<Block>>& used) {
+  std::vector<std::shared_ptr<Block>> blocks;
+  std::ranges::copy_if(used, std::back_inserter(blocks), [](const auto& block) { return block != nullptr; });
+  return {*device_, device_->record(stream_), std::make_shared<HeldMemory>(stream_, std::move(blocks))};
+}
 
 std::vector<std::size_t> Communicator::in_bytes(std::vector<std::size_t> counts, std::size_t element) {
   for (std::size_t& count : counts) count *= element;

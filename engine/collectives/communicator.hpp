@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,17 +41,16 @@ class Communicator {
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] StreamId stream() const { return stream_; }
 
-  /// Sends part q to rank q, and receives what rank q sends here as part q. Counts must match on both sides.
+  /// Sends part q to rank q, and receives what rank q sends here as part q. Counts must match on both sides. What it
+  /// sends and receives is held until somebody waits (HeldMemory).
   template <class T>
   Awaitable all_to_all(std::string_view what, StreamId from, const Parts<T>& send, const Parts<T>& receive) {
-    send.buffer.used_on(stream_);
-    receive.buffer.used_on(stream_);
     return issue_all_to_all({.what = std::string(what),
                              .send = send.buffer.data(),
                              .send_bytes = in_bytes(send.counts, sizeof(T)),
                              .receive = receive.buffer.data(),
                              .receive_bytes = in_bytes(receive.counts, sizeof(T))},
-                            from);
+                            from, {send.buffer.block(), receive.buffer.block()});
   }
 
   /// Replaces values[begin, begin + count) by the mean over the ranks; they add in the order of the ranks, so that the
@@ -75,9 +75,9 @@ class Communicator {
 
  private:
   [[nodiscard]] static std::vector<std::size_t> in_bytes(std::vector<std::size_t> counts, std::size_t element);
-  Awaitable issue_all_to_all(AllToAll exchange, StreamId from);
+  Awaitable issue_all_to_all(AllToAll exchange, StreamId from, const std::vector<std::shared_ptr<Block>>& used);
   void begin(std::string_view what, StreamId from);
-  Awaitable end();
+  Awaitable end(const std::vector<std::shared_ptr<Block>>& used);
 
   Device* device_;
   StreamId stream_;

@@ -117,7 +117,6 @@ Awaitable Trainer::update_data_parallel(const StageCall& call) {
   const Buffer<std::byte> order = sorted();
   const PartRange range(tools_.device, {}, part::kUpdate);
   tools_.device.wait_stream(stream, call.stream);
-  work.gradients.used_on(stream);
   const UpdateArguments update{
       .lookup = lookup, .order = order.span(), .optimizer = {.kind = TableOptimizer::kAccumulate}};
   launch("update rows", stream,
@@ -155,7 +154,7 @@ void Trainer::update_tables(const StageCall& call, std::size_t module, const Awa
   const Buffer<std::byte> order = sorted();
   const PartRange range = part_of(module, part::kUpdate);
   tools_.device.wait_stream(stream, call.stream);
-  arrival.wait(stream);
+  arrival.wait_and_hold(stream);
   const UpdateArguments update{.lookup = lookup,
                                .order = order.span(),
                                .scale = 1.0F / static_cast<float>(ranks()),
@@ -163,6 +162,7 @@ void Trainer::update_tables(const StageCall& call, std::size_t module, const Awa
   launch("update rows", stream,
          [update](const EmbeddingKernels& kernels, NativeStream on) { kernels.update(on, update); });
   tools_.device.wait_stream(call.stream, stream);
+  arrival.hand_over(call.stream);
 }
 
 }  // namespace interlace::engine

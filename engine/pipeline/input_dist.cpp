@@ -133,7 +133,6 @@ StageOutcome Trainer::input_dist_wait(const StageCall& call) {
 void Trainer::read_splits(const StageCall& call, SplitsExchange& splits) {
   const PartRange range = part_of_all(splits.modules, part::kSplits);
   splits.arrival.wait(call.stream);
-  splits.received.used_on(call.stream);
   splits.read = HostCopy<std::int64_t>(tools_.device, call.stream, splits.received, 0, splits.received.size()).read();
   const std::size_t stride = 1 + splits.modules.size();
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
@@ -181,7 +180,6 @@ StageOutcome Trainer::input_dist_finish(const StageCall& call) {
     const PartRange range = part_of(module);
     ModuleWork& work = context(call.batch).modules[module];
     for (const Awaitable& arrival : work.arrivals) arrival.wait(call.stream);
-    work.received.lengths.used_on(call.stream);
     work.ids = work.received.ids;
     work.weights = work.received.weights;
     keep(call, work.ids);

@@ -74,10 +74,7 @@ StageOutcome Trainer::all_to_all(const StageCall& call) {
   const std::vector<std::size_t> parts(ranks(), sent.values.size() / ranks());
   const Awaitable arrival =
       tools_.communicator.all_to_all<float>("message", call.stream, {sent.values, parts}, {received.values, parts});
-  if (!call.step->async) {
-    arrival.wait(call.stream);
-    received.values.used_on(call.stream);
-  }
+  if (!call.step->async) arrival.wait(call.stream);
   return {.collective = arrival.event(), .on_host_wait = {}};
 }
 

@@ -29,7 +29,6 @@ StageOutcome Trainer::output_dist_wait(const StageCall& call) {
     const PartRange range = part_of(module);
     const ModuleWork& work = context.modules[module];
     work.pooled_arrival.wait(call.stream);
-    work.pooled_blocks.used_on(call.stream);
     const PooledArguments arguments{.moves = model_->modules()[module]->moves(),
                                     .batch = workload_->batch,
                                     .blocks = work.pooled_blocks.data(),

@@ -39,8 +39,8 @@ struct LookupStreams {
 /// know neither what came before nor what follows.
 ///
 /// Memory that a stage returns comes from the pool that the schedule names and is kept for the streams that it names.
-/// What a collective sends and receives is kept for the communicator's stream and for the stream that takes it up; what
-/// a stage needs for itself alone comes from the pool of its own stream.
+/// What a collective sends and receives is held until a stream takes it up (HeldMemory); what a stage needs for itself
+/// alone comes from the pool of its own stream.
 class Trainer : public StageRunner {
  public:
   Trainer(const Workload& workload, const RankTools& tools, Model& model, LookupStreams lookups, Buffer<float> losses);

@@ -42,6 +42,8 @@ class Buffer {
   void used_on(StreamId stream) const {
     if (block_) block_->used_on(stream);
   }
+  /// Null where it is not allocated.
+  [[nodiscard]] const std::shared_ptr<Block>& block() const { return block_; }
 
  private:
   std::shared_ptr<Block> block_;

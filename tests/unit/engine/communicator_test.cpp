@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "engine/runtime/transfer.hpp"
@@ -66,6 +68,56 @@ TEST(CpuCommunicator, AllReduceGivesTheMeanOfARange) {
     EXPECT_EQ(read.span()[0], here);
     EXPECT_EQ(read.span()[1], 2 * (0 + 1 + 2 + 3) / 4.0F);
     EXPECT_EQ(read.span()[2], 5.0F + here);
+  });
+}
+
+// Rank 0 goes on here before rank 1 takes part, so that the collective is under way all the time.
+void during_an_exchange(
+    const std::function<void(CpuDevice&, StreamId pool, Awaitable&, const std::vector<const float*>&)>& act) {
+  CpuCluster cluster(2, {});
+  cluster.run([&](int rank) {
+    CpuDevice device(cluster, rank);
+    CpuCommunicator communicator(device, 0, rank, 2);
+    const StreamId pool = device.make_stream("main", 0);
+    std::vector<const float*> used;
+    const auto issue = [&] {
+      const Buffer<float> send = device.buffer<float>(2, pool);
+      const Buffer<float> receive = device.buffer<float>(2, pool);
+      used = {send.data(), receive.data()};
+      return communicator.all_to_all<float>("parts", pool, {send, {1, 1}}, {receive, {1, 1}});
+    };
+    Awaitable arrival = issue();
+    if (rank == 0) act(device, pool, arrival, used);
+    device.synchronize();
+  });
+}
+
+bool gets_again(CpuDevice& device, StreamId pool, const std::vector<const float*>& used) {
+  const Buffer<float> next = device.buffer<float>(2, pool);
+  return std::ranges::find(used, next.data()) != used.end();
+}
+
+TEST(CpuCommunicator, MemoryInFlightIsHeldUntilItsPoolsStreamWaitsAndNoLonger) {
+  during_an_exchange([](CpuDevice& device, StreamId pool, Awaitable& arrival, const auto& used) {
+    EXPECT_FALSE(gets_again(device, pool, used));
+    arrival.wait_and_hold(pool);
+    EXPECT_FALSE(gets_again(device, pool, used));
+    arrival.hand_over(pool);
+    EXPECT_TRUE(gets_again(device, pool, used));
+  });
+}
+
+TEST(CpuCommunicator, MemoryInFlightIsKeptForAnotherStreamThatWaits) {
+  during_an_exchange([](CpuDevice& device, StreamId pool, Awaitable& arrival, const auto& used) {
+    arrival.wait(device.make_stream("other", 0));
+    EXPECT_FALSE(gets_again(device, pool, used));
+  });
+}
+
+TEST(CpuCommunicator, MemoryInFlightIsKeptWhereNobodyWaits) {
+  during_an_exchange([](CpuDevice& device, StreamId pool, Awaitable& arrival, const auto& used) {
+    arrival = {};
+    EXPECT_FALSE(gets_again(device, pool, used));
   });
 }
 
