@@ -75,6 +75,7 @@ std::vector<std::string> arguments_of_run(const BenchRequest& request, const std
   add("--ranks", request.changes.ranks);
   add("--batch", request.changes.batch);
   add("--steps", request.changes.steps);
+  if (request.changes.feature_processors) arguments.emplace_back("--feature-processor");
   return arguments;
 }
 

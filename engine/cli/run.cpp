@@ -115,6 +115,7 @@ std::vector<std::string> arguments_of_ranks(const RunRequest& request, const Wor
                                         request.format,
                                         "--stall-limit",
                                         std::to_string(request.stall_limit)};
+  if (workload.feature_processors) arguments.emplace_back("--feature-processor");
   if (request.training.profile) arguments.emplace_back("--profile");
   if (!request.training.digest) arguments.emplace_back("--no-digest");
   if (!request.record.empty()) arguments.insert(arguments.end(), {"--record", request.record});
@@ -207,6 +208,8 @@ void add_workload_changes(CLI::App& command, WorkloadChanges& changes) {
       ->check(CLI::NonNegativeNumber);
   command.add_option("--steps", changes.steps, "Batches to train on; the workload's number where absent")
       ->check(CLI::PositiveNumber);
+  command.add_flag("--feature-processor", changes.feature_processors,
+                   "Weigh each id by a learned weight of its place in its bag, in all sharded modules");
 }
 
 void add_run(CLI::App& app, Action& chosen) {

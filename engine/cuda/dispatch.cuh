@@ -10,6 +10,12 @@
 
 namespace interlace::engine::cuda {
 
+/// The lanes of the calling thread's group, of all that are in its warp.
+template <int lanes>
+__device__ unsigned members_of_group() {
+  return lanes == 32 ? 0xffffffffU : ((1U << lanes % 32) - 1U) << (threadIdx.x % 32U / lanes * lanes);
+}
+
 inline bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % sizeof(float4) == 0; }
 
 /// Calls run(vector, lanes, held) with a null pointer to the vector type and integral constants: the kernel that fits

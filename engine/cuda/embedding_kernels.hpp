@@ -22,6 +22,12 @@ class CudaEmbeddingKernels : public EmbeddingKernels {
   void sort_rows(NativeStream stream, const LookupArguments& arguments, std::span<std::byte> order) const override;
   [[nodiscard]] std::size_t order_bytes(std::size_t ids) const override;
   void update(NativeStream stream, const UpdateArguments& arguments) const override;
+  void weigh(NativeStream stream, const PlaceArguments& arguments, std::span<const float> of_places,
+             std::span<float> weights) const override;
+  void weight_gradients(NativeStream stream, const LookupArguments& arguments,
+                        std::span<float> gradients) const override;
+  void add_place_gradients(NativeStream stream, const PlaceArguments& arguments, std::span<const float> of_ids,
+                           std::span<float> of_places) const override;
   void assemble(NativeStream stream, const PooledArguments& arguments) const override;
   void arrange(NativeStream stream, const PooledArguments& arguments) const override;
   void fill_uniform(NativeStream stream, std::span<float> values, const UniformFill& fill) const override;

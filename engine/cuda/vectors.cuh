@@ -29,6 +29,11 @@ __device__ inline void add_scaled(float4& sum, float factor, const float4& v) {
   sum.w = fmaf(factor, v.w, sum.w);
 }
 
+__device__ inline float product(float a, float b) { return a * b; }
+__device__ inline float product(const float4& a, const float4& b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
 __device__ inline float sum_of_squares(float v) { return v * v; }
 __device__ inline float sum_of_squares(const float4& v) { return v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w; }
 

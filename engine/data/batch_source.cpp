@@ -32,7 +32,7 @@ JaggedFeatures make_features(const ModuleSpec& module, std::int64_t batch, Devic
   std::vector<std::int32_t> lengths;
   for (const TableSpec& table : module.tables) {
     for (std::int64_t sample = 0; sample < batch; ++sample) {
-      lengths.push_back(static_cast<std::int32_t>(random.below(2 * static_cast<std::uint64_t>(table.pooling) + 1)));
+      lengths.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(longest_bag(table)) + 1)));
     }
   }
   const auto ids = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});

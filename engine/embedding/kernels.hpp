@@ -87,6 +87,19 @@ struct UpdateArguments {
   TableOptimizerSpec optimizer;
 };
 
+/// The weights of the places in the bags of a shard's feature, among those of its module.
+struct PlaceWeights {
+  std::int32_t begin = 0;
+  std::int32_t count = 1;  ///< at least 1; behind the last place the last weight counts
+};
+
+/// A feature processor of a module: each id is weighed by the place in its bag. Bags as in LookupArguments.
+struct PlaceArguments {
+  std::span<const PlaceWeights> shards;
+  std::int32_t most = 1;  ///< the largest count of a shard
+  std::int64_t batch = 0;
+  JaggedView input;  ///< with the weights that came with the ids
+};
 /// Columns of the pooled embeddings of a sample and where they lie in what a rank sent: rank blocks one behind the
 /// other, each batch x block_width floats.
 struct ColumnMove {
@@ -144,6 +157,17 @@ class EmbeddingKernels {
   /// updates the row in place. Gradients of tables are never stored. Each sum has one order, so that the result is the
   /// same each time.
   virtual void update(NativeStream stream, const UpdateArguments& arguments) const = 0;
+  /// The feature processor's forward: the weight of each id times that of its place.
+  virtual void weigh(NativeStream stream, const PlaceArguments& arguments, std::span<const float> of_places,
+                     std::span<float> weights) const = 0;
+  /// The gradient of the weight of each id: its row times the gradient of its bag, which looked_up holds. Before the
+  /// rows are updated.
+  virtual void weight_gradients(NativeStream stream, const LookupArguments& arguments,
+                                std::span<float> gradients) const = 0;
+  /// The feature processor's backward: adds the gradients of the ids' weights, times the weight that came with each, to
+  /// those of the places. Each sum has one order.
+  virtual void add_place_gradients(NativeStream stream, const PlaceArguments& arguments, std::span<const float> of_ids,
+                                   std::span<float> of_places) const = 0;
   /// From the ranks' blocks into the pooled columns.
   virtual void assemble(NativeStream stream, const PooledArguments& arguments) const = 0;
   /// The way back, for gradients: each block column gets its pooled column.

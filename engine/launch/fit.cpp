@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/pipeline/lifetimes.hpp"
+#include "engine/pipeline/parameter_order.hpp"
 #include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/step_checks.hpp"
 
@@ -39,8 +40,9 @@ std::optional<std::set<std::string>> modules_of(const schedule::Schedule& schedu
   return modules;
 }
 
-constexpr std::array kStagesOfModules = {Stage::kInputDistStart,  Stage::kInputDistWait,   Stage::kInputDistFinish,
-                                         Stage::kEmbeddingLookup, Stage::kOutputDistStart, Stage::kOutputDistWait};
+constexpr std::array kStagesOfModules = {Stage::kInputDistStart,   Stage::kInputDistWait,   Stage::kInputDistFinish,
+                                         Stage::kFeatureProcessor, Stage::kEmbeddingLookup, Stage::kOutputDistStart,
+                                         Stage::kOutputDistWait};
 
 // What stands for other work makes and reads messages; it does nothing to tables or batches.
 void refuse_stand_ins_for_resources(const schedule::Schedule& schedule) {
@@ -86,12 +88,15 @@ void check_fit(const schedule::Schedule& schedule, const Workload& workload) {
     needs(stage, workload.dense.has_value(), "a dense model");
   }
   for (const Stage stage : kStagesOfModules) {
+    if (stage == Stage::kFeatureProcessor && !stages.contains(stage)) continue;  // then the lookup does it
     const auto modules = modules_of(schedule, workload, stage);
     for (const ModuleSpec& module : workload.modules) {
       if (!modules || modules->contains(module.name)) continue;
       refuse("stage \"" + std::string(to_string(stage)) + "\" leaves out the module \"" + module.name + "\"");
     }
   }
+  needs(Stage::kFeatureProcessor, workload.feature_processors, "feature processors");
+  if (workload.feature_processors) require_ordered_processors(schedule);
   refuse_stand_ins_for_resources(schedule);
   needs(Stage::kCompute, workload.message.has_value(), "a message");
   needs(Stage::kAllToAll, workload.message.has_value(), "a message");

@@ -27,6 +27,11 @@ LookupStreams lookup_streams(const schedule::Schedule& schedule, const Workload&
   for (const ModuleSpec& module : workload.modules) {
     const std::vector<schedule::StreamIndex> lookups = schedule::table_update_streams(schedule, module.name);
     if (!lookups.empty()) found.modules.push_back(streams[lookups.front().index()]);
+    for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
+      const auto* stage = std::get_if<schedule::StageStep>(&placed.step->action);
+      if (stage == nullptr || stage->stage != schedule::Stage::kFeatureProcessor) continue;
+      if (!stage->module || *stage->module == module.name) found.processors.push_back(streams[stage->stream.index()]);
+    }
   }
   for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
     const auto* stage = std::get_if<schedule::StageStep>(&placed.step->action);

@@ -28,7 +28,7 @@ StageOutcome Trainer::backward(const StageCall& call) {
     backward_dense(call, send, reductions);
   }
   for (std::size_t i = 0; i < call.modules.size(); ++i) {
-    update_tables(call, call.modules[i], arrivals[i], gradients[i]);
+    update_tables(call, call.modules[i], arrivals[i], gradients[i], reductions);
     context(call.batch).modules[call.modules[i]].gradient_blocks = {};
   }
   await(call, reductions);
@@ -142,7 +142,7 @@ Awaitable Trainer::send_gradients(const StageCall& call, std::size_t module, Buf
 
 // Each rank's loss is the mean over its own samples; the model's is the mean over the ranks.
 void Trainer::update_tables(const StageCall& call, std::size_t module, const Awaitable& arrival,
-                            const Buffer<float>& gradients) {
+                            const Buffer<float>& gradients, std::vector<Awaitable>& reductions) {
   const ModuleWork& work = context(call.batch).modules[module];
   const StreamId stream = lookups_.modules[module];
   const LookupArguments lookup = lookup_arguments(work, module, gradients.span());
@@ -155,6 +155,7 @@ void Trainer::update_tables(const StageCall& call, std::size_t module, const Awa
   const PartRange range = part_of(module, part::kUpdate);
   tools_.device.wait_stream(stream, call.stream);
   arrival.wait_and_hold(stream);
+  if (!model_->processors().empty()) reductions.push_back(weigh_backward(lookup, work, module));
   const UpdateArguments update{.lookup = lookup,
                                .order = order.span(),
                                .scale = 1.0F / static_cast<float>(ranks()),

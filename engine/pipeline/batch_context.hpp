@@ -38,6 +38,7 @@ struct ModuleWork {
   Buffer<std::int64_t> offsets;
   Buffer<std::int64_t> ids;
   Buffer<float> weights;
+  Buffer<float> input_weights;  ///< as they came, where a feature processor has made others of them
   // cache_rows
   Buffer<std::int64_t> places;
   // looked_up

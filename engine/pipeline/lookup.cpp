@@ -18,6 +18,7 @@ LookupArguments Trainer::lookup_arguments(const ModuleWork& work, std::size_t mo
 StageOutcome Trainer::embedding_lookup(const StageCall& call) {
   for (const std::size_t module : call.modules) {
     const PartRange range = part_of(module);
+    if (!model_->processors().empty() && lookups_.processors.empty()) weigh_ids(call, module);
     ModuleWork& work = context(call.batch).modules[module];
     const auto width = static_cast<std::size_t>(model_->modules()[module]->plan().width_of(tools_.communicator.rank()));
     work.looked_up = result<float>(call, ranks() * samples() * width);
@@ -72,10 +73,6 @@ StageOutcome Trainer::prefetch(const StageCall& call) {
     });
   }
   return {};
-}
-
-StageOutcome Trainer::feature_processor(const StageCall& /*call*/) {
-  throw Error(kUnsupportedStage, "", "the engine has no feature processors yet", "leave the stage out");
 }
 
 }  // namespace interlace::engine

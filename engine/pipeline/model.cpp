@@ -1,5 +1,6 @@
 #include "engine/pipeline/model.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/data/counter_hash.hpp"
@@ -17,6 +18,15 @@ constexpr std::size_t kAlignment = 4;
 std::size_t cell_count(const ModuleSpec& module) {
   std::size_t count = 0;
   for (const TableSpec& table : module.tables) count += static_cast<std::size_t>(table.rows * table.dim);
+  return count;
+}
+
+// Places of the bags of all tables; a table that is never looked up has one.
+std::int32_t place_count(const TableSpec& table) { return std::max(1, longest_bag(table)); }
+
+std::size_t place_count(const ModuleSpec& module) {
+  std::size_t count = 0;
+  for (const TableSpec& table : module.tables) count += static_cast<std::size_t>(place_count(table));
   return count;
 }
 
@@ -53,8 +63,12 @@ Model::Model(const Workload& workload, const RankTools& tools, StreamId stream) 
 void Model::make_dense(const Workload& workload, const RankTools& tools, StreamId stream, std::int64_t pooled) {
   const std::size_t dense = parameter_count(*workload.dense, pooled);
   const std::size_t tables = (dense + kAlignment - 1) / kAlignment * kAlignment;
-  const std::size_t all = workload.data_parallel ? tables + cell_count(*workload.data_parallel) : dense;
-  std::vector<float> values(all);
+  const std::size_t places = workload.data_parallel ? tables + cell_count(*workload.data_parallel) : dense;
+  std::size_t all = places;
+  if (workload.feature_processors) {
+    for (const ModuleSpec& module : workload.modules) all += place_count(module);
+  }
+  std::vector<float> values(all, 1.0F);  // as those of places begin
   initialise_parameters(*workload.dense, pooled, dense_seed(workload), std::span(values).first(dense));
   if (workload.data_parallel) {
     fill_tables(*workload.data_parallel, module_seed(workload, workload.modules.size()),
@@ -68,6 +82,31 @@ void Model::make_dense(const Workload& workload, const RankTools& tools, StreamI
   net_ = std::make_unique<DenseNet>(*workload.dense, pooled, workload.bucket_bytes, tools.where, parameters_.data(),
                                     gradients_.data());
   if (workload.data_parallel) make_data_parallel(*workload.data_parallel, tools, stream, tables);
+  if (workload.feature_processors) make_processors(workload, tools, stream, places);
+}
+
+void Model::make_processors(const Workload& workload, const RankTools& tools, StreamId stream,
+                            std::size_t first_parameter) {
+  for (std::size_t m = 0; m < modules_.size(); ++m) {
+    const ModuleSpec& module = workload.modules[m];
+    std::vector<std::int32_t> begins;  // by table
+    std::int32_t next = 0;
+    for (const TableSpec& table : module.tables) {
+      begins.push_back(next);
+      next += place_count(table);
+    }
+    std::vector<PlaceWeights> shards;
+    std::int32_t most = 1;
+    for (const Shard& shard : modules_[m]->plan().shards_of(tools.communicator.rank())) {
+      const auto table = static_cast<std::size_t>(shard.table);
+      shards.push_back({.begin = begins[table], .count = place_count(module.tables[table])});
+      most = std::max(most, shards.back().count);
+    }
+    processors_.push_back({.parameters = {first_parameter, place_count(module)},
+                           .shards = to_device(tools.device, stream, shards),
+                           .most = most});
+    first_parameter += place_count(module);
+  }
 }
 
 void Model::make_data_parallel(const ModuleSpec& spec, const RankTools& tools, StreamId stream,

@@ -35,6 +35,13 @@ struct DataParallelTables {
   std::int64_t width = 0;
 };
 
+/// The feature processor of a sharded module: a learned weight of each place in a table's bags, which multiplies those
+/// of the ids there. They are dense parameters, which every rank holds whole; a rank uses those of its shards.
+struct FeatureProcessor {
+  ParameterRange parameters;
+  Buffer<PlaceWeights> shards;  ///< of this rank
+  std::int32_t most = 1;        ///< the largest count of a shard
+};
 /// One rank's part of the model of a workload. The interaction, which goes into the over arch, holds a sample's columns
 /// in this order: the bottom arch's result, the sharded modules, the data-parallel tables.
 class Model {
@@ -44,6 +51,8 @@ class Model {
 
   [[nodiscard]] const std::vector<std::unique_ptr<ShardedModule>>& modules() const { return modules_; }
   [[nodiscard]] const std::optional<DataParallelTables>& data_parallel() const { return data_parallel_; }
+  /// By sharded module; empty where the workload has none.
+  [[nodiscard]] const std::vector<FeatureProcessor>& processors() const { return processors_; }
   [[nodiscard]] const DenseNet* net() const { return net_.get(); }
   [[nodiscard]] const Buffer<float>& parameters() const { return parameters_; }
   [[nodiscard]] const Buffer<float>& gradients() const { return gradients_; }
@@ -56,9 +65,11 @@ class Model {
  private:
   void make_dense(const Workload& workload, const RankTools& tools, StreamId stream, std::int64_t pooled);
   void make_data_parallel(const ModuleSpec& spec, const RankTools& tools, StreamId stream, std::size_t first_parameter);
+  void make_processors(const Workload& workload, const RankTools& tools, StreamId stream, std::size_t first_parameter);
 
   std::vector<std::unique_ptr<ShardedModule>> modules_;
   std::optional<DataParallelTables> data_parallel_;
+  std::vector<FeatureProcessor> processors_;
   Buffer<float> parameters_;
   Buffer<float> gradients_;
   std::unique_ptr<DenseNet> net_;

@@ -64,6 +64,7 @@ void Trainer::release(schedule::Resource resource, std::int64_t batch, const std
         work.offsets = {};
         work.ids = {};
         work.weights = {};
+        work.input_weights = {};
       });
       break;
     case Resource::kCacheRows: each([](ModuleWork& work) { work.places = {}; }); break;

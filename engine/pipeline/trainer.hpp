@@ -30,7 +30,8 @@ struct Validation {
 
 /// Where lookups run. Their gradients are worked on there too, as autograd does it.
 struct LookupStreams {
-  std::vector<StreamId> modules;  ///< by sharded module
+  std::vector<StreamId> modules;     ///< by sharded module
+  std::vector<StreamId> processors;  ///< of the stage feature_processor; empty: it is a part of the lookup
   std::optional<StreamId> data_parallel;
 };
 
@@ -69,6 +70,7 @@ class Trainer : public StageRunner {
   StageOutcome embedding_lookup(const StageCall& call);
   StageOutcome data_parallel_lookup(const StageCall& call);
   StageOutcome prefetch(const StageCall& call);
+  // feature_processor.cpp
   StageOutcome feature_processor(const StageCall& call);
   // output_dist.cpp
   StageOutcome output_dist_start(const StageCall& call);
@@ -99,6 +101,10 @@ class Trainer : public StageRunner {
   [[nodiscard]] LookupArguments lookup_arguments(const ModuleWork& work, std::size_t module,
                                                  std::span<float> looked_up) const;
   [[nodiscard]] Buffer<std::byte> sort_rows(const LookupArguments& arguments, StreamId stream);
+  // feature_processor.cpp
+  [[nodiscard]] PlaceArguments place_arguments(const ModuleWork& work, std::size_t module) const;
+  void weigh_ids(const StageCall& call, std::size_t module);
+  [[nodiscard]] Awaitable weigh_backward(const LookupArguments& lookup, const ModuleWork& work, std::size_t module);
   // backward.cpp
   void backward_dense(const StageCall& call, const std::function<void()>& on_pooled_gradients,
                       std::vector<Awaitable>& reductions);
@@ -107,7 +113,7 @@ class Trainer : public StageRunner {
   Awaitable update_data_parallel(const StageCall& call);
   Awaitable send_gradients(const StageCall& call, std::size_t module, Buffer<float>& received);
   void update_tables(const StageCall& call, std::size_t module, const Awaitable& arrival,
-                     const Buffer<float>& gradients);
+                     const Buffer<float>& gradients, std::vector<Awaitable>& reductions);
   // message.cpp
   struct ComputedFrom {
     std::int64_t batch = 0;

@@ -23,6 +23,8 @@ struct TableSpec {
   bool operator==(const TableSpec&) const = default;
 };
 
+/// Ids in the longest bag of a table's feature.
+[[nodiscard]] constexpr std::int32_t longest_bag(const TableSpec& table) { return 2 * table.pooling; }
 /// Tables that the model looks up together: TorchRec's EmbeddingBagCollection. Rows are pooled by sum; a weighted one
 /// multiplies each row by a weight that comes with the id.
 struct ModuleSpec {

@@ -150,6 +150,20 @@ MessageSpec read_message(const Json& json, int ranks, const std::string& source)
   return message;
 }
 
+// A row-wise table's ids come to its ranks without their places in the bags.
+void check_feature_processors(const Workload& workload, const std::string& source) {
+  if (!workload.feature_processors) return;
+  const auto refuse = [&](const std::string& problem) {
+    throw Error(kBadWorkload, source, problem, "leave the feature processors out, or take other tables");
+  };
+  if (workload.modules.empty()) refuse("feature processors need sharded modules");
+  for (const ModuleSpec& module : workload.modules) {
+    const bool row_wise =
+        std::ranges::any_of(module.tables, [](const TableSpec& table) { return table.sharding == Sharding::kRowWise; });
+    if (row_wise) refuse("feature processors cannot weigh the row-wise tables of module \"" + module.name + "\"");
+  }
+}
+
 void read_model(Fields& fields, Workload& workload, const std::string& source) {
   workload.batch = fields.whole("batch", 1, 1 << 24);
   workload.distinct_batches = fields.whole("distinct_batches", 1, 1 << 20, 4);
@@ -167,6 +181,10 @@ void read_model(Fields& fields, Workload& workload, const std::string& source) {
   }
   if (fields.has("data_parallel")) {
     workload.data_parallel = read_module(fields.take("data_parallel"), "data_parallel", source);
+  }
+  if (fields.has("feature_processors")) {
+    workload.feature_processors = fields.flag("feature_processors");
+    check_feature_processors(workload, source);
   }
   if (fields.has("table_optimizer")) {
     workload.table_optimizer = read_optimizer(fields.take("table_optimizer"), source);
@@ -223,6 +241,8 @@ void change(Workload& workload, const WorkloadChanges& changes) {
                 "leave it out");
   }
   workload.batch = batch;
+  workload.feature_processors = workload.feature_processors || changes.feature_processors;
+  if (changes.feature_processors) check_feature_processors(workload, "--feature-processor");
 }
 
 }  // namespace interlace::engine

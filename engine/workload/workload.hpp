@@ -37,6 +37,8 @@ struct Workload {
   std::optional<DenseSpec> dense;     ///< none: no model, only a message
   std::vector<ModuleSpec> modules;    ///< sharded, in the order in which the model calls them
   std::optional<ModuleSpec> data_parallel;
+  /// The sharded modules weigh each id by a learned weight of its place in its bag.
+  bool feature_processors = false;
   TableOptimizerSpec table_optimizer;
   float dense_rate = 0.1F;                       ///< SGD
   std::int64_t bucket_bytes = 25 * 1024 * 1024;  ///< gradients are reduced in buckets of at least this size
@@ -51,6 +53,7 @@ struct WorkloadChanges {
   std::optional<int> ranks;
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> steps;
+  bool feature_processors = false;  ///< true: as Workload::feature_processors
 };
 /// Throws engine.bad_workload where the workload has nothing of the kind.
 void change(Workload& workload, const WorkloadChanges& changes);

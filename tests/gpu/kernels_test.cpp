@@ -156,6 +156,44 @@ TEST_F(GpuKernels, FusedUpdateEqualsScatterAddThenOptimizerAndRepeatsItself) {
   }
 }
 
+TEST_F(GpuKernels, FeatureProcessorsWeighIdsByTheirPlace) {
+  for (const bool weighted : {false, true}) {
+    for (const Shape& shape : shapes()) {
+      Case c = make_case(19, shape.rows, shape.dims, shape.sources, shape.batch, shape.longest, weighted);
+      static_cast<void>(c.arguments());
+      std::mt19937 random(3);
+      for (float& gradient : c.looked_up) gradient = signed_unit(random);
+      const PlaceCase places = make_places(c, shape.longest);
+      const OnGpu gpu(c);
+      const DeviceArray<PlaceWeights> shards(places.shards);
+      const PlaceArguments arguments{
+          .shards = shards.span(), .most = places.shards[0].count, .batch = c.batch, .input = gpu.arguments.input};
+      const DeviceArray<float> of_places(places.of_places);
+      const DeviceArray<float> weights(std::vector<float>(c.ids.size()));
+      kGpu.weigh(nullptr, arguments, of_places.span(), weights.span());
+      const DeviceArray<float> of_ids(std::vector<float>(c.ids.size()));
+      kGpu.weight_gradients(nullptr, gpu.arguments, of_ids.span());
+      const std::vector<float> got = weights.read();
+      const std::vector<float> got_of_ids = of_ids.read();
+      for (std::size_t i = 0; i < c.ids.size(); ++i) {
+        ASSERT_NEAR(got[i], places.weights[i], 1e-6) << i;
+        ASSERT_NEAR(got_of_ids[i], places.of_ids[i], 1e-6 * places.of_ids_magnitudes[i]) << i;
+      }
+      const DeviceArray<float> exact(std::vector<float>(places.of_ids.begin(), places.of_ids.end()));
+      const auto summed = [&] {
+        const DeviceArray<float> gradients(std::vector<float>(places.of_places.size(), 0.25F));
+        kGpu.add_place_gradients(nullptr, arguments, exact.span(), gradients.span());
+        return gradients.read();
+      };
+      const std::vector<float> gradients = summed();
+      for (std::size_t p = 0; p < gradients.size(); ++p) {
+        ASSERT_NEAR(gradients[p] - 0.25, places.gradients[p], 1e-5 * (1.0 + places.magnitudes[p])) << p;
+      }
+      EXPECT_EQ(summed(), gradients);
+    }
+  }
+}
+
 TEST_F(GpuKernels, InputKernelsGiveTheBitsOfTheCpu) {
   const std::vector<InputSlot> slots = {{.feature = 0, .rank = 0, .row_begin = 0, .row_end = 500, .table_rows = 800},
                                         {.feature = 0, .rank = 1, .row_begin = 500, .row_end = 800, .table_rows = 800},

@@ -76,7 +76,7 @@ std::vector<std::string> schedules_for(const Workload& workload) {
 TEST(GpuTraining, EverySoundScheduleButSemiSyncGivesTheSameBits) {
   ASSERT_FALSE(rank_counts().empty());
   for (const int ranks : rank_counts()) {
-    for (const char* workload : {"tiny", "tiny-dp-mp"}) {
+    for (const char* workload : {"tiny", "tiny-fp", "tiny-dp-mp"}) {
       std::optional<Trained> expected;
       for (const std::string& schedule : schedules_for(load_workload(workload))) {
         if (schedule == "torchrec/semi_sync") continue;

@@ -1,6 +1,7 @@
 // Lookups of any shape with what they must give, in double: for the kernels of any device.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -163,6 +164,62 @@ inline DenseUpdate dense_update(const Case& c, const TableOptimizerSpec& optimiz
     }
   }
   return result;
+}
+
+// A feature processor for a case, with what it must give, in double. The last shard has the weights of the first, as
+// column-wise shards of one table; those between have one for all places.
+struct PlaceCase {
+  std::vector<PlaceWeights> shards;
+  std::vector<float> of_places;
+
+  std::vector<double> weights;            // of the ids
+  std::vector<double> of_ids;             // gradients of these; looked_up holds those of the bags
+  std::vector<double> of_ids_magnitudes;  // summed magnitudes that went into each
+  std::vector<double> gradients;          // of the places, where the ids' are `of_ids`
+  std::vector<double> magnitudes;
+};
+
+inline PlaceCase make_places(const Case& c, int longest) {
+  std::mt19937 random(17);
+  PlaceCase made;
+  const std::int32_t most = longest > 2 ? longest - 1 : 1;  // the longest bags go beyond
+  for (std::size_t s = 0; s < c.rows.size(); ++s) {
+    const bool of_first = s == 0 || s + 1 == c.rows.size();
+    made.shards.push_back({.begin = of_first ? 0 : most, .count = of_first ? most : 1});
+  }
+  for (std::int32_t place = 0; place < most + 1; ++place) made.of_places.push_back(signed_unit(random));
+  made.gradients.resize(made.of_places.size());
+  made.magnitudes.resize(made.of_places.size());
+  std::size_t bag = 0;
+  std::size_t next = 0;
+  for (std::int64_t source = 0; source < c.sources; ++source) {
+    for (std::size_t s = 0; s < c.rows.size(); ++s) {
+      for (std::int64_t sample = 0; sample < c.batch; ++sample) {
+        for (std::int32_t p = 0; p < c.lengths[bag]; ++p, ++next) {
+          const auto place = static_cast<std::size_t>(made.shards[s].begin + std::min(p, made.shards[s].count - 1));
+          const double weight = c.weights.empty() ? 1.0 : static_cast<double>(c.weights[next]);
+          const auto dim = static_cast<std::size_t>(c.dims[s]);
+          double product = 0.0;
+          double magnitude = 0.0;
+          for (std::size_t column = 0; column < dim; ++column) {
+            const double term =
+                static_cast<double>(c.tables[s][static_cast<std::size_t>(c.ids[next]) * dim + column]) *
+                c.looked_up[static_cast<std::size_t>((source * c.batch + sample) * c.width + c.shards[s].column) +
+                            column];
+            product += term;
+            magnitude += std::abs(term);
+          }
+          made.weights.push_back(weight * made.of_places[place]);
+          made.of_ids.push_back(product);
+          made.of_ids_magnitudes.push_back(magnitude);
+          made.gradients[place] += weight * product;
+          made.magnitudes[place] += std::abs(weight * product);
+        }
+        ++bag;
+      }
+    }
+  }
+  return made;
 }
 
 }  // namespace interlace::engine

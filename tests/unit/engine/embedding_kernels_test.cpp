@@ -50,6 +50,34 @@ TEST(EmbeddingKernels, LookupSumsTheRowsOfEachBag) {
   }
 }
 
+TEST(EmbeddingKernels, FeatureProcessorsWeighIdsByTheirPlace) {
+  for (const bool weighted : {false, true}) {
+    for (const Shape& shape : kShapes) {
+      Case c = make_case(19, shape.rows, shape.dims, shape.sources, shape.batch, shape.longest, weighted);
+      const LookupArguments lookup = c.arguments();
+      std::mt19937 random(3);
+      for (float& gradient : c.looked_up) gradient = signed_unit(random);
+      const PlaceCase places = make_places(c, shape.longest);
+      const PlaceArguments arguments{
+          .shards = places.shards, .most = places.shards[0].count, .batch = c.batch, .input = lookup.input};
+      std::vector<float> weights(c.ids.size());
+      kKernels.weigh(nullptr, arguments, places.of_places, weights);
+      std::vector<float> of_ids(c.ids.size());
+      kKernels.weight_gradients(nullptr, lookup, of_ids);
+      for (std::size_t i = 0; i < c.ids.size(); ++i) {
+        ASSERT_NEAR(weights[i], places.weights[i], 1e-6) << i;
+        ASSERT_NEAR(of_ids[i], places.of_ids[i], 1e-6 * places.of_ids_magnitudes[i]) << i;
+      }
+      const std::vector<float> exact(places.of_ids.begin(), places.of_ids.end());
+      std::vector<float> gradients(places.of_places.size(), 0.25F);
+      kKernels.add_place_gradients(nullptr, arguments, exact, gradients);
+      for (std::size_t p = 0; p < gradients.size(); ++p) {
+        ASSERT_NEAR(gradients[p] - 0.25, places.gradients[p], 1e-5 * (1.0 + places.magnitudes[p])) << p;
+      }
+    }
+  }
+}
+
 TEST(EmbeddingKernels, FusedUpdateEqualsScatterAddThenOptimizer) {
   for (const TableOptimizer kind :
        {TableOptimizer::kSgd, TableOptimizer::kRowWiseAdagrad, TableOptimizer::kAccumulate}) {

@@ -97,6 +97,8 @@ TEST(Failures, SchedulesAndWorkloadsThatDoNotFitAreRefused) {
   expect_mentions(refusal("torchrec/base", "tiny-dp"), {"\"embedding_lookup\" needs sharded tables"});
   expect_mentions(refusal("comms/a2a_sync", "tiny"), {"no stage \"embedding_lookup\""});
   expect_mentions(refusal("torchrec/base", "tiny-a2a"), {"needs"});
+  expect_mentions(refusal("torchrec/fused_sparse_dist", "tiny-fp"),
+                  {"error[engine.unordered_processor]", "\"embedding_lookup\"", "--feature-processors"});
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 // foresee what they read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "engine/pipeline/parameter_order.hpp"
 #include "simulator/check/edits.hpp"
 #include "simulator/check/schedule_check.hpp"
 #include "simulator/schedule/library.hpp"
@@ -23,7 +25,9 @@ using schedule::Schedule;
 constexpr std::uint64_t kMostSeeds = 100;  // the rarest of these faults shows about once in 20 orders
 constexpr std::uint64_t kSoundSeeds = 8;
 
+// (Of a schedule's name: with_processor() adds what it does to that.)
 std::string workload_for(const std::string& schedule) {
+  if (schedule.ends_with("with feature processors")) return "tiny-fp";
   if (schedule.starts_with("comms/")) return "tiny-a2a";
   if (schedule == "recsys/dp_only") return "tiny-dp";
   return schedule.starts_with("recsys/") ? "tiny-dp-mp" : "tiny";
@@ -119,6 +123,99 @@ TEST(Hazards, EveryRecordStreamThatCheckCallsNeededIsMissedInSomeOrder) {
     }
   }
   EXPECT_GT(needed, 12);
+}
+
+// The schedule with a stage of its own for feature processors, above each lookup.
+Schedule with_processor(Schedule schedule, const std::string& stream, std::vector<schedule::StreamIndex> after = {}) {
+  schedule.name += " with feature processors";
+  for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
+    const auto* stage = std::get_if<schedule::StageStep>(&placed.step->action);
+    if (stage == nullptr || stage->stage != schedule::Stage::kEmbeddingLookup) continue;
+    const schedule::StageStep processor{.stage = schedule::Stage::kFeatureProcessor,
+                                        .batch = stage->batch,
+                                        .stream = *schedule.stream_named(stream),
+                                        .after = std::move(after),
+                                        .module = {},
+                                        .part = {},
+                                        .alloc = {},
+                                        .record_stream = {stage->stream},
+                                        .kept_until = {},
+                                        .mode = {},
+                                        .record = {},
+                                        .reads = {},
+                                        .writes = {},
+                                        .frees = {}};
+    const schedule::Step wait{schedule::WaitStep{.source = processor.stream, .waiter = stage->stream}};
+    check::insert_above(schedule, placed.at, {processor});
+    schedule::Position at = placed.at;
+    ++at.inner;
+    check::insert_above(schedule, at, wait);
+    return schedule;
+  }
+  return schedule;
+}
+
+Schedule named_as_before(Schedule schedule, const Schedule& before) {
+  schedule.name = before.name;
+  return schedule;
+}
+
+// Processors on the stream of the lookup, and on one of their own, which makes the dense gradients of another stream.
+TEST(Hazards, FeatureProcessorsOnAnyStreamGiveTheSameBits) {
+  const Schedule on_main = with_processor(schedule::find("torchrec/sparse_dist"), "main");
+  const Sound sound(on_main);
+  EXPECT_EQ(sound.goes_wrong(on_main, kSoundSeeds), std::nullopt);
+  const Schedule plain = schedule::find("torchrec/sparse_dist");
+  const Schedule beside = with_processor(plain, "data_dist", {*plain.stream_named("main")});
+  EXPECT_TRUE(check::check(beside, {.hazards_only = true}).hazards.empty());
+  EXPECT_EQ(sound.goes_wrong(beside, kSoundSeeds), std::nullopt);
+}
+
+// Without the wait for the optimizer: refused, and wrong where it runs all the same.
+TEST(Hazards, FeatureProcessorsBesideTheOptimizerGoWrong) {
+  const Schedule plain = schedule::find("torchrec/sparse_dist");
+  const Sound sound(with_processor(plain, "data_dist", {*plain.stream_named("main")}));
+  Schedule racy = with_processor(plain, "data_dist");
+  EXPECT_FALSE(check::check(racy, {.hazards_only = true}).hazards.empty());
+  EXPECT_TRUE(end_of(racy, workload_on("tiny-fp", 2), std::nullopt).error.starts_with("error[engine.unordered_proc"));
+  EXPECT_NE(end_of(racy, workload_on("tiny", 2), std::nullopt).error.find("needs feature processors"),
+            std::string::npos);
+  racy.hazardous = true;
+  EXPECT_TRUE(sound.goes_wrong(racy, kMostSeeds));
+}
+
+bool refuses_processors(const Schedule& schedule) {
+  try {
+    require_ordered_processors(schedule);
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+// What the engine refuses for its feature processors is what check finds to clash over the dense parameters.
+TEST(Hazards, TheEngineRefusesProcessorsWhereCheckFindsThemUnordered) {
+  int refused = 0;
+  int accepted = 0;
+  for (const Schedule& schedule : schedule::all_sound()) {
+    if (!schedule.name.starts_with("torchrec/")) continue;
+    std::vector<Schedule> all = {schedule};
+    for (const check::WrittenWait& wait : check::written_waits(schedule)) {
+      all.push_back(named_as_before(check::without(schedule, wait), schedule));
+    }
+    for (const Schedule& each : all) {
+      const auto hazards = check::check(each, {.feature_processors = true, .hazards_only = true}).hazards;
+      const bool clashes = std::ranges::any_of(hazards, [](const check::Hazard& hazard) {
+        return hazard.datum == "dense_parameters" || std::ranges::any_of(hazard.also, [](const std::string& also) {
+                 return also.find("dense_parameters") != std::string::npos;
+               });
+      });
+      EXPECT_EQ(refuses_processors(each), clashes) << each.name;
+      ++(clashes ? refused : accepted);
+    }
+  }
+  EXPECT_GE(refused, 3);
+  EXPECT_GE(accepted, 20);
 }
 
 TEST(Hazards, TheRacyTwinOfDataParallelOverlapGoesWrong) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "simulator/schedule/library.hpp"
@@ -104,6 +105,32 @@ TEST_P(EveryRankCount, DataParallelTablesTrainAsTheReferenceDoes) {
   expect_near(end_of(schedule::find("recsys/dp_mp_overlap"), mixed, 1).losses, reference_losses(mixed, 0), "mixed");
   const Workload alone = workload_on("tiny-dp", GetParam());
   expect_near(end_of(schedule::find("recsys/dp_only"), alone, 1).losses, reference_losses(alone, 0), "alone");
+}
+
+// The weights of feature processors are dense parameters: all but semi_sync, which looks up before the optimizer, read
+// them as the batch before has left them. A lookup on a stream of its own is refused.
+TEST_P(EveryRankCount, FeatureProcessorsTrainAsTheReferenceDoes) {
+  Workload workload = workload_on("tiny-fp", GetParam());
+  workload.dense_rate = 5.0F;  // so that what these weights learn in a few steps shows
+  const Ending expected = end_of(schedule::find("torchrec/base"), workload, std::nullopt);
+  const std::vector<double> losses = reference_losses(workload, 0);
+  expect_near(expected.losses, losses, "base");
+  Workload plain = workload;
+  plain.feature_processors = false;
+  EXPECT_GT(largest_difference(losses, reference_losses(plain, 0)), 5 * kTolerance);
+  std::vector<std::string> refused;
+  for (const schedule::Schedule& schedule : fresh_schedules()) {
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const Ending ending = end_of(schedule, workload, seed);
+      if (ending.error.starts_with("error[engine.unordered_processor]")) {
+        refused.push_back(schedule.name);
+        break;
+      }
+      EXPECT_TRUE(ending.same_as(expected)) << schedule.name << ", seed " << seed << ": " << ending.error;
+    }
+  }
+  EXPECT_EQ(refused, (std::vector<std::string>{"torchrec/fused_sparse_dist", "torchrec/fused_sparse_dist_new_stream",
+                                               "torchrec/fused_sparse_dist_before_optimizer"}));
 }
 
 // One bucket a layer, or one for all: the segments of backward change nothing but the order of the all-reduces.

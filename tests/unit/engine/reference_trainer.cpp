@@ -30,10 +30,11 @@ struct Tables {
   std::vector<Vector> rows;                                              // by table
   std::vector<std::vector<Vector>> momentum;                             // by table and column block
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> blocks;  // by table: begin and end columns
+  std::vector<Vector> places;  // by table: the weights of the feature processor, all 1 where there is none
 };
 
 Tables make_tables(const ModuleSpec& spec, std::uint64_t seed, int ranks) {
-  Tables tables{.spec = spec, .rows = {}, .momentum = {}, .blocks = {}};
+  Tables tables{.spec = spec, .rows = {}, .momentum = {}, .blocks = {}, .places = {}};
   const ShardingPlan plan(spec, ranks);
   for (std::size_t t = 0; t < spec.tables.size(); ++t) {
     const TableSpec& table = spec.tables[t];
@@ -47,11 +48,12 @@ Tables make_tables(const ModuleSpec& spec, std::uint64_t seed, int ranks) {
       blocks.emplace_back(size(shard.column_begin), size(shard.column_begin + shard.columns));
     }
     tables.momentum.emplace_back(blocks.size(), Vector(size(table.rows)));
+    tables.places.emplace_back(size(longest_bag(table)), 1.0);
   }
   return tables;
 }
 
-// Calls visit(sample, table, row, weight, first pooled column) for each id.
+// Calls visit(sample, table, row, weight, first pooled column, place in its bag) for each id.
 template <class Visit>
 void each_id(const ModuleSpec& spec, std::int64_t batch, const PlainFeatures& features, const Visit& visit) {
   std::size_t bag = 0;
@@ -59,9 +61,10 @@ void each_id(const ModuleSpec& spec, std::int64_t batch, const PlainFeatures& fe
   std::size_t column = 0;
   for (std::size_t t = 0; t < spec.tables.size(); ++t) {
     for (std::int64_t sample = 0; sample < batch; ++sample) {
-      for (std::int32_t left = features.lengths[bag++]; left > 0; --left) {
+      const auto length = size(features.lengths[bag++]);
+      for (std::size_t place = 0; place < length; ++place) {
         const double weight = features.weights.empty() ? 1.0 : static_cast<double>(features.weights[next]);
-        visit(size(sample), t, size(features.ids[next]), weight, column);
+        visit(size(sample), t, size(features.ids[next]), weight, column, place);
         ++next;
       }
     }
@@ -174,15 +177,21 @@ class Reference {
     Vector gradients(parameters_.size());
     std::vector<std::vector<Vector>> of_tables = zeros(modules_);
     std::vector<Vector> of_data_parallel = data_parallel_ ? zeros({*data_parallel_})[0] : std::vector<Vector>();
+    std::vector<std::vector<Vector>> of_places;  // by module and table; the last: of the data-parallel tables
+    for (const Tables& tables : modules_) of_places.push_back(zeros_like(tables.places));
+    of_places.push_back(data_parallel_ ? zeros_like(data_parallel_->places) : std::vector<Vector>());
     double loss = 0.0;
     for (const PlainBatch& batch : ranks) {
       std::vector<Vector> pooled = pool(batch, read);
       for (std::size_t sample = 0; sample < pooled.size(); ++sample) {
         loss += train_sample(batch, sample, sample_share, pooled[sample], gradients);
       }
-      scatter(batch, pooled, of_tables, of_data_parallel);
+      scatter(batch, pooled, of_tables, of_data_parallel, of_places);
     }
-    for (std::size_t m = 0; m < modules_.size(); ++m) update(modules_[m], of_tables[m], workload_.table_optimizer);
+    for (std::size_t m = 0; m < modules_.size(); ++m) {
+      update(modules_[m], of_tables[m], workload_.table_optimizer);
+      if (workload_.feature_processors) descend(modules_[m].places, of_places[m]);
+    }
     if (data_parallel_) {
       update(*data_parallel_, of_data_parallel, {.kind = TableOptimizer::kSgd, .rate = workload_.dense_rate});
     }
@@ -194,6 +203,20 @@ class Reference {
   }
 
  private:
+  static std::vector<Vector> zeros_like(const std::vector<Vector>& vectors) {
+    std::vector<Vector> zeros;
+    for (const Vector& vector : vectors) zeros.emplace_back(vector.size());
+    return zeros;
+  }
+
+  void descend(std::vector<Vector>& values, const std::vector<Vector>& gradients) const {
+    for (std::size_t t = 0; t < values.size(); ++t) {
+      for (std::size_t i = 0; i < values[t].size(); ++i) {
+        values[t][i] -= static_cast<double>(workload_.dense_rate) * gradients[t][i];
+      }
+    }
+  }
+
   static std::vector<std::vector<Vector>> zeros(const std::vector<Tables>& modules) {
     std::vector<std::vector<Vector>> zeros;
     for (const Tables& tables : modules) {
@@ -205,13 +228,14 @@ class Reference {
 
   static void gather(const Tables& tables, std::int64_t batch, const PlainFeatures& features, std::size_t first,
                      std::vector<Vector>& pooled) {
-    each_id(tables.spec, batch, features,
-            [&](std::size_t sample, std::size_t t, std::size_t row, double weight, std::size_t column) {
-              const std::size_t dim = size(tables.spec.tables[t].dim);
-              for (std::size_t c = 0; c < dim; ++c) {
-                pooled[sample][first + column + c] += weight * tables.rows[t][row * dim + c];
-              }
-            });
+    each_id(
+        tables.spec, batch, features,
+        [&](std::size_t sample, std::size_t t, std::size_t row, double weight, std::size_t column, std::size_t place) {
+          const std::size_t dim = size(tables.spec.tables[t].dim);
+          for (std::size_t c = 0; c < dim; ++c) {
+            pooled[sample][first + column + c] += tables.places[t][place] * weight * tables.rows[t][row * dim + c];
+          }
+        });
   }
 
   std::vector<Vector> pool(const PlainBatch& batch, const std::vector<Tables>& modules) const {
@@ -251,25 +275,31 @@ class Reference {
   }
 
   static void scatter_into(const Tables& tables, std::int64_t batch, const PlainFeatures& features, std::size_t first,
-                           const std::vector<Vector>& of_pooled, std::vector<Vector>& sums) {
-    each_id(tables.spec, batch, features,
-            [&](std::size_t sample, std::size_t t, std::size_t row, double weight, std::size_t column) {
-              const std::size_t dim = size(tables.spec.tables[t].dim);
-              for (std::size_t c = 0; c < dim; ++c) {
-                sums[t][row * dim + c] += weight * of_pooled[sample][first + column + c];
-              }
-            });
+                           const std::vector<Vector>& of_pooled, std::vector<Vector>& sums,
+                           std::vector<Vector>& of_places) {
+    each_id(
+        tables.spec, batch, features,
+        [&](std::size_t sample, std::size_t t, std::size_t row, double weight, std::size_t column, std::size_t place) {
+          const std::size_t dim = size(tables.spec.tables[t].dim);
+          for (std::size_t c = 0; c < dim; ++c) {
+            const double gradient = weight * of_pooled[sample][first + column + c];
+            sums[t][row * dim + c] += tables.places[t][place] * gradient;
+            of_places[t][place] += tables.rows[t][row * dim + c] * gradient;
+          }
+        });
   }
 
   void scatter(const PlainBatch& batch, const std::vector<Vector>& of_pooled,
-               std::vector<std::vector<Vector>>& of_tables, std::vector<Vector>& of_data_parallel) const {
+               std::vector<std::vector<Vector>>& of_tables, std::vector<Vector>& of_data_parallel,
+               std::vector<std::vector<Vector>>& of_places) const {
     std::size_t first = 0;
     for (std::size_t m = 0; m < modules_.size(); ++m) {
-      scatter_into(modules_[m], workload_.batch, batch.modules[m], first, of_pooled, of_tables[m]);
+      scatter_into(modules_[m], workload_.batch, batch.modules[m], first, of_pooled, of_tables[m], of_places[m]);
       first += size(pooled_width(modules_[m].spec));
     }
     if (data_parallel_) {
-      scatter_into(*data_parallel_, workload_.batch, *batch.data_parallel, first, of_pooled, of_data_parallel);
+      scatter_into(*data_parallel_, workload_.batch, *batch.data_parallel, first, of_pooled, of_data_parallel,
+                   of_places.back());
     }
   }
 

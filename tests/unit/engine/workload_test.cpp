@@ -79,6 +79,10 @@ TEST(Workload, RefusesWhatItCannotUnderstand) {
   json["modules"][0]["tables"] = Json::array();
   EXPECT_NE(refusal(json).find("has no tables"), std::string::npos) << refusal(json);
   json = tiny();
+  json["feature_processors"] = true;
+  EXPECT_NE(refusal(json).find("cannot weigh the row-wise tables of module \"unweighted\""), std::string::npos)
+      << refusal(json);
+  json = tiny();
   json["interlace_workload"] = 2;
   EXPECT_NE(refusal(json).find("interlace_workload"), std::string::npos) << refusal(json);
   EXPECT_THROW(static_cast<void>(parse_workload("{", "mine.json")), Error);
