@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulator/memory/last_use.hpp"
+#include "simulator/memory/moved_block.hpp"
 #include "simulator/memory/steps.hpp"
 
 namespace interlace::memory {
@@ -44,7 +46,8 @@ class Rules {
     for (const auto& [kind, history] : memory.classes) {
       const SegmentKey& segment = kind.made_in;
       if (segment.module) last_module_ = std::max(last_module_, segment.module);
-      if (segment.stage == Stage::kOutputDistWait && outlives(kind, history)) pooled_[segment.module] += history.bytes;
+      if (segment.stage == Stage::kOutputDistWait && outlives_segment(kind, history))
+        pooled_[segment.module] += history.bytes;
     }
   }
 
@@ -57,28 +60,15 @@ class Rules {
   }
 
  private:
-  static bool outlives(const BlockClass& kind, const ClassHistory& history) {
-    return !history.released || history.released->place.segment != kind.made_in || history.released->batches_later != 0;
-  }
-
   void place(const BlockClass& kind, const ClassHistory& history) {
-    const Place made{kind.made_in, history.calls, kind.ordinal};
-    Fate fate{made, kind, {history.released.value_or(Release{made, 1})}, {}, {}};
-    if (outlives(kind, history)) {
-      set_streams(fate, kind.made_in);
+    Fate fate = moved_block(kind, history, *wanted_);
+    if (outlives_segment(kind, history)) {
       hold_results(fate, kind.made_in, history.released.has_value());
       hold_for_autograd(fate, kind.made_in);
     }
     if (splits_) split_backward(fate, kind, history);
     if (joins_) join_backward(fate, kind, history);
     result_[*fate.made.segment].push_back(std::move(fate));
-  }
-
-  void set_streams(Fate& fate, const SegmentKey& segment) const {
-    const StageStep* step = step_of(*wanted_, segment);
-    if (step == nullptr) return;
-    if (step->alloc) fate.pool = wanted_->resolve(*step->alloc);
-    for (const schedule::StreamIndex stream : step->record_stream) fate.used_on.push_back(wanted_->resolve(stream));
   }
 
   /// Rule 1.
@@ -202,6 +192,7 @@ class Rules {
 }  // namespace
 
 Lifetimes lifetimes(const RecordedMemory& memory, const Schedule& recorded, const Schedule& wanted) {
+  if (memory.frees == stages::Frees::kBehindLastUse) return lifetimes_behind_last_use(memory, recorded, wanted);
   return Rules(memory, recorded, wanted).run();
 }
 

@@ -37,6 +37,9 @@ using Lifetimes = std::map<stages::SegmentKey, std::vector<Fate>>;
 ///  two
 ///     parts ends the first at the pooled embeddings: there the contiguous gradient is made, kept as their .grad until
 ///     the iteration ends, and what it was a view of is given back.
+/// Where the recorded loop lets go behind the last use (stages::Frees), none of these holds: what it let go behind a
+/// later step than the one that made it, since the schedule's release point of some resource lies there, it lets go at
+/// the wanted schedule's; what behind the step itself, there.
 /// The memory of a step's results comes from its `alloc` stream, and `record_stream` delays their reuse.
 [[nodiscard]] Lifetimes lifetimes(const RecordedMemory& memory, const schedule::Schedule& recorded,
                                   const schedule::Schedule& wanted);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "simulator/allocator/caching_allocator.hpp"
@@ -31,9 +32,11 @@ class MemoryReplay {
   }
 
   MemoryCourse run(std::span<const PlayedCall> calls) {
-    for (const PlayedCall& call : calls) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const PlayedCall& call = calls[i];
       ++instances_[{call.segment, call.batch}].calls;
       segments_.insert(call.segment);
+      if (call.run) last_calls_[{*call.run, call.batch}] = i;
     }
     if (!calls.empty()) now_ = calls.front().start;
     for (const Bytes bytes : memory_->persistent) {
@@ -49,6 +52,9 @@ class MemoryReplay {
       if (!iteration) iteration = call.iteration;
       iteration_ = call.iteration;
       play(call);
+      const auto behind = behind_call_.find(present_++);
+      if (behind == behind_call_.end()) continue;
+      for (const std::uint32_t block : behind->second) drop_holder(block);
     }
     course_.reserved_peak = allocator_.statistics().reserved_bytes.all.peak;
     course_.usage = allocator_.usage();
@@ -149,7 +155,11 @@ class MemoryReplay {
   void hold(std::uint32_t index, const Release& holder) {
     LiveBlock& block = blocks_[index];
     const std::int32_t batch = block.batch + holder.batches_later;
-    if (!holder.place.segment || !segments_.contains(*holder.place.segment)) {
+    if (const auto last = holder.behind ? last_calls_.find({*holder.behind, batch}) : last_calls_.end();
+        last != last_calls_.end()) {
+      if (last->second < present_) return;
+      behind_call_[last->second].push_back(index);
+    } else if (!holder.place.segment || !segments_.contains(*holder.place.segment)) {
       if (batch < iteration_) return;
       until_end_[batch].push_back(index);
     } else if (holder.place.segment->stage == schedule::Stage::kZeroGrad) {
@@ -216,7 +226,10 @@ class MemoryReplay {
   allocator::CachingAllocator allocator_;
   MemoryCourse course_;
   std::map<std::pair<SegmentKey, std::int32_t>, Instance> instances_;
-  std::set<SegmentKey> segments_;  ///< all that are played
+  std::set<SegmentKey> segments_;                                            ///< all that are played
+  std::map<std::pair<StepRun, std::int32_t>, std::size_t> last_calls_;       ///< of a step's run with a batch
+  std::unordered_map<std::size_t, std::vector<std::uint32_t>> behind_call_;  ///< blocks that somebody lets go there
+  std::size_t present_ = 0;                                                  ///< the call that is played
   std::map<std::int32_t, std::vector<std::uint32_t>> until_end_;
   std::vector<std::uint32_t> until_zero_grad_;
   std::vector<LiveBlock> blocks_;

@@ -22,6 +22,7 @@ struct PlayedCall {
   std::uint32_t stream = 0;  ///< the stream that its segment runs on
   Nanoseconds start = 0;     ///< not before the start of the call before it
   Nanoseconds end = 0;
+  std::optional<StepRun> run = {};  ///< that its segment is part of, where that is known
 };
 
 /// Something that the allocator did, and what it held then.

@@ -37,10 +37,14 @@ struct Block {
 
 class Pairing {
  public:
-  Pairing(const trace::Trace& trace, const schedule::Schedule& recorded) : trace_(&trace), recorded_(&recorded) {}
+  Pairing(const trace::Trace& trace, const schedule::Schedule& recorded, stages::Frees frees)
+      : trace_(&trace), recorded_(&recorded) {
+    result_.frees = frees;
+  }
 
   void iteration(const stages::Iteration& iteration) {
     made_.clear();
+    find_ends(iteration);
     last_call_ = iteration.items.empty() ? iteration.host.end : trace_->start(iteration.items.back().call);
     for (const stages::MemoryItem& item : iteration.memory) {
       const trace::AllocationDetail& detail = *trace_->allocation(item.event);
@@ -113,7 +117,24 @@ class Pairing {
     // Where the cut lies right behind the optimizer step, what an iteration drops as it ends is found in the next one.
     const std::int32_t trained = trace_->start(item.event) >= last_call_ ? iterations_ : iterations_ - 1;
     const std::int32_t batch = at_end ? trained : iterations_ + batch_offset(*recorded_, *item.segment);
-    block.released = Release{place, batch - block.batch};
+    block.released = Release{place, batch - block.batch, at_end ? std::nullopt : ended_run(item)};
+  }
+
+  void find_ends(const stages::Iteration& iteration) {
+    ends_.clear();
+    if (result_.frees != stages::Frees::kBehindLastUse) return;
+    for (const stages::Item& item : iteration.items) {
+      if (const auto run = step_run_of(*recorded_, item.segment)) ends_[*run] = trace_->start(item.call);
+    }
+  }
+
+  /// The run of a step that an event lies behind, if it does.
+  [[nodiscard]] std::optional<StepRun> ended_run(const stages::MemoryItem& item) const {
+    if (ends_.empty() || !item.segment) return std::nullopt;
+    const auto run = step_run_of(*recorded_, *item.segment);
+    if (!run) return std::nullopt;
+    const auto end = ends_.find(*run);
+    return end != ends_.end() && end->second < trace_->start(item.event) ? run : std::nullopt;
   }
 
   /// Of each segment, the batches for which it made as many blocks as for most.
@@ -170,6 +191,7 @@ class Pairing {
   std::int32_t iterations_ = 0;
   std::map<SegmentKey, std::uint32_t> made_;  ///< in the present iteration
   Nanoseconds last_call_ = 0;                 ///< of the present iteration
+  std::map<StepRun, Nanoseconds> ends_;       ///< its last calls; empty where nobody asks
   std::vector<Block> blocks_;
   std::vector<const Block*> regular_;
   std::unordered_map<std::uint64_t, std::size_t> live_;
@@ -194,8 +216,8 @@ std::int32_t batch_offset(const schedule::Schedule& recorded, const SegmentKey& 
 }
 
 RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut& cut,
-                               const schedule::Schedule& recorded, Diagnostics& diagnostics) {
-  Pairing pairing(trace, recorded);
+                               const schedule::Schedule& recorded, stages::Frees frees, Diagnostics& diagnostics) {
+  Pairing pairing(trace, recorded, frees);
   if (cut.opening) pairing.iteration(*cut.opening);
   for (const stages::Iteration& iteration : cut.iterations) pairing.iteration(iteration);
   if (cut.closing) pairing.closing(*cut.closing);

@@ -7,6 +7,7 @@
 
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/units.hpp"
+#include "simulator/memory/steps.hpp"
 #include "simulator/schedule/schedule.hpp"
 #include "simulator/stages/cut.hpp"
 #include "simulator/trace/trace.hpp"
@@ -31,6 +32,8 @@ struct Release {
   /// How many batches later than the block's own the batch at that place is; an iteration's end has the batch that the
   /// iteration trains.
   std::int32_t batches_later = 0;
+  /// Instead of the place: behind all that this run of a step does. Of a recorded release, where it lay there.
+  std::optional<StepRun> behind;
 
   auto operator<=>(const Release&) const = default;
 };
@@ -59,15 +62,17 @@ struct RecordedMemory {
   /// Allocated before the recording and not given back in it: block by block, by address, where the recording has a
   /// state of the allocator; else their sum.
   std::vector<Bytes> persistent;
+  stages::Frees frees = stages::Frees::kByOwners;
 };
 
 /// The batch that a segment of recorded iteration i works on, less i, under the schedule that was recorded.
 [[nodiscard]] std::int32_t batch_offset(const schedule::Schedule& recorded, const stages::SegmentKey& segment);
 
 /// Pairs what the allocator handed out with what it was given back. `recorded` is the schedule that the recording was
-/// made under. Counts memory.irregular_iteration, memory.never_released.
+/// made under, `frees` when its loop lets go. Counts memory.irregular_iteration, memory.never_released.
 [[nodiscard]] RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut& cut,
-                                             const schedule::Schedule& recorded, Diagnostics& diagnostics);
+                                             const schedule::Schedule& recorded, stages::Frees frees,
+                                             Diagnostics& diagnostics);
 
 inline constexpr DiagnosticKind kIrregularIteration{
     "memory.irregular_iteration", Severity::kInfo,

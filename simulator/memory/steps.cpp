@@ -1,5 +1,6 @@
 #include "simulator/memory/steps.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace interlace::memory {
@@ -21,6 +22,26 @@ void collect(std::span<const schedule::Step> steps, std::vector<const schedule::
 std::vector<const schedule::StageStep*> stage_steps(const schedule::Schedule& schedule) {
   std::vector<const schedule::StageStep*> found;
   collect(schedule.iteration, found);
+  return found;
+}
+
+bool runs_by_module(const schedule::Schedule& schedule, const schedule::StageStep& step) {
+  return std::ranges::any_of(schedule.iteration, [&](const schedule::Step& one) {
+    const auto* loop = std::get_if<schedule::ForEachModule>(&one.action);
+    return loop != nullptr && std::ranges::any_of(loop->steps, [&](const schedule::Step& inner) {
+             return std::get_if<schedule::StageStep>(&inner.action) == &step;
+           });
+  });
+}
+
+std::optional<StepRun> step_run_of(const schedule::Schedule& schedule, const stages::SegmentKey& segment) {
+  const std::vector<const schedule::StageStep*> steps = stage_steps(schedule);
+  std::optional<StepRun> found;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!runs_segment(*steps[i], segment)) continue;
+    if (found) return std::nullopt;
+    found = {i, runs_by_module(schedule, *steps[i]) ? segment.module : std::nullopt};
+  }
   return found;
 }
 

@@ -66,7 +66,7 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
   std::vector<memory::MemoryCourse> courses(recorded.size() * results.size());
   tbb::parallel_for(std::size_t{0}, courses.size(), [&](std::size_t i) {
     const std::size_t rank = i / results.size();
-    courses[i] = predicted_memory(recorded[rank], lifetimes[rank], plan, sites, results[i % results.size()],
+    courses[i] = predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites, results[i % results.size()],
                                   static_cast<std::uint32_t>(rank), without_limit);
   });
   std::vector<PredictedMemory> memory;
@@ -78,7 +78,7 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
     }
     std::ranges::sort(reserved);
     if (options.capacity) {
-      const memory::MemoryCourse limited = predicted_memory(recorded[rank], lifetimes[rank], plan, sites,
+      const memory::MemoryCourse limited = predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites,
                                                             results.front(), static_cast<std::uint32_t>(rank), options);
       first->first_failure = limited.first_failure;
       first->retries = limited.retries;
@@ -98,7 +98,7 @@ bool Predictor::learn_memory(const schedule::Schedule& recorded, Diagnostics& di
   recorded_ = recorded;
   memory_.clear();
   for (const stages::RankCut& rank : cut_->ranks) {
-    memory_.push_back(memory::recorded_memory(*trace_, rank, recorded, diagnostics));
+    memory_.push_back(memory::recorded_memory(*trace_, rank, recorded, cut_->frees, diagnostics));
   }
   return true;
 }

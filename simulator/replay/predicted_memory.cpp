@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace interlace::replay {
 
@@ -35,13 +36,20 @@ memory::StreamDrains drains_of(const SimulationResult& result, std::uint32_t ran
 }  // namespace
 
 memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded, const memory::Lifetimes& lifetimes,
-                                      const Plan& plan, const SiteTable& table, const SimulationResult& result,
-                                      std::uint32_t rank, const memory::MemoryReplayOptions& options) {
+                                      const schedule::Schedule& schedule, const Plan& plan, const SiteTable& table,
+                                      const SimulationResult& result, std::uint32_t rank,
+                                      const memory::MemoryReplayOptions& options) {
   std::vector<memory::PlayedCall> calls = prologue(plan.programs[rank].front(), table.ranks[rank].front());
   for (const HostCall& call : result.calls) {
     if (call.rank != rank) continue;
     calls.push_back(
         {call.segment, call.iteration, call.batch, call.stream.value, rounded(call.start_ns), rounded(call.end_ns)});
+  }
+  std::map<stages::SegmentKey, std::optional<memory::StepRun>> runs;
+  for (memory::PlayedCall& call : calls) {
+    const auto [found, is_new] = runs.try_emplace(call.segment);
+    if (is_new) found->second = memory::step_run_of(schedule, call.segment);
+    call.run = found->second;
   }
   return memory::replay_memory(recorded, lifetimes, calls, drains_of(result, rank), options);
 }

@@ -19,7 +19,8 @@ struct PredictedMemory {
 /// The memory of one rank over a simulation: its recorded blocks, moved with their stages, with the times at which the
 /// simulated host calls were made and the simulated streams drained. The pipeline is filled first.
 [[nodiscard]] memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded,
-                                                    const memory::Lifetimes& lifetimes, const Plan& plan,
+                                                    const memory::Lifetimes& lifetimes,
+                                                    const schedule::Schedule& schedule, const Plan& plan,
                                                     const SiteTable& table, const SimulationResult& result,
                                                     std::uint32_t rank, const memory::MemoryReplayOptions& options);
 

@@ -213,7 +213,7 @@ class RankCutter {
       if (segment && segment->stage == Stage::kBackward) {
         if (call.own != nullptr) {
           segment = backward_segment(call.op, *segment, last_backward, diagnostics);
-        } else if (call.memory && last_backward) {
+        } else if (call.memory && last_backward && in_no_piece(start)) {
           segment = last_backward;  // what the main thread drops when autograd returns
         }
         last_backward = segment;
@@ -239,6 +239,19 @@ class RankCutter {
     return result;
   }
 
+  /// Calls of a segment among the first `end` of an iteration.
+  static std::uint32_t count_items(const Iteration& iteration, std::size_t end, const SegmentKey& segment) {
+    const auto first = iteration.items.begin();
+    return static_cast<std::uint32_t>(
+        std::ranges::count(first, first + static_cast<std::ptrdiff_t>(end), segment, &Item::segment));
+  }
+
+  /// In the range of backward itself, not in one that says which piece it is?
+  bool in_no_piece(Nanoseconds time) {
+    const auto around = loop_->enclosing(time);
+    return !around.empty() && classifier_->opens_backward(around.back().name);
+  }
+
   /// A stage whose annotation holds those of others (a forward, of the lookups in it) is not where memory events lie
   /// that come between the calls of two such others: what a module drops as it returns goes with the module.
   static void settle_strays(const std::vector<std::size_t>& items_before,
@@ -252,10 +265,14 @@ class RankCutter {
       const bool has_calls = std::ranges::any_of(
           items, [&](const auto& entry) { return entry.first.stage == event.segment->stage && entry.second > 0; });
       if (!has_calls || event.segment == before || event.segment == after) continue;
+      if (after.stage == event.segment->stage && !event.segment->module) {
+        // Of all modules, before the first call that is of one.
+        event.segment = after;
+        event.items_before = count_items(iteration, next, after);
+        continue;
+      }
       event.segment = before;
-      event.items_before = static_cast<std::uint32_t>(
-          std::ranges::count(iteration.items.begin(), iteration.items.begin() + static_cast<std::ptrdiff_t>(next),
-                             before, &Item::segment));
+      event.items_before = count_items(iteration, next, before);
     }
   }
 
@@ -315,7 +332,7 @@ void align(Cut& cut, Diagnostics& diagnostics) {
 Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
   ModuleNames modules;
   Classifier classifier(trace, profile, modules);
-  Cut result{profile.name, {}, {}};
+  Cut result{profile.name, profile.frees, {}, {}};
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) {
     auto rank = RankCutter(trace, {r}, classifier, diagnostics).run();
     if (!rank) {

@@ -52,6 +52,7 @@ struct RankCut {
 /// A trace cut into stages. Every rank has the same number of iterations; the k-th ones belong together.
 struct Cut {
   std::string profile;
+  Frees frees = Frees::kByOwners;    ///< of that profile
   std::vector<std::string> modules;  ///< by ModuleId, in the order in which the forward calls them
   std::vector<RankCut> ranks;
 

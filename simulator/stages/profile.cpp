@@ -102,6 +102,10 @@ Profile parse_profile(std::string_view text, std::string_view source) {
   profile.name = document.value("name", std::string(source));
   profile.iteration_end = pattern(document["iteration_end"], source);
   if (document.contains("backward")) profile.backward = pattern(document["backward"], source);
+  if (document.contains("frees")) {
+    if (document["frees"] != "behind_last_use") refuse(source, "\"frees\" can only be \"behind_last_use\"");
+    profile.frees = Frees::kBehindLastUse;
+  }
   if (!document.contains("rules") || !document["rules"].is_array()) refuse(source, "\"rules\" must be a list");
   for (const json& rule : document["rules"]) {
     profile.rules.push_back(parse_rule(rule, fmt::format("{}: rule {}", source, profile.rules.size() + 1)));

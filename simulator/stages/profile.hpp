@@ -35,11 +35,18 @@ struct Rule {
   std::string module_pattern;
 };
 
+/// When a loop lets go of what its stages leave for later ones.
+enum class Frees : std::uint8_t {
+  kByOwners,       ///< when the last of those who hold it does, as in PyTorch: batches, awaitables, autograd
+  kBehindLastUse,  ///< behind the last stage that touches it, or as the schedule says (schedule::release_point)
+};
+
 /// How the annotations of a code base name the stages of its training loop. The first rule that fits a host call wins.
 struct Profile {
   std::string name;
   std::string iteration_end;  ///< ranges that match end one iteration each
   std::string backward;       ///< ranges during which autograd threads work for the thread that opened them
+  Frees frees = Frees::kByOwners;
   std::vector<Rule> rules;
 };
 

@@ -2,8 +2,8 @@
 
 usage: engine_recordings_test.py INTERLACE SAMPLES_FOLDER CAMPAIGN_FOLDER
 
-A recording has to be recognised, its own peak of allocated memory to come out exactly, and the speed-ups over all
-sources and schedules to be off by no more than the bounds below, which the benchmarks page states.
+A recording has to be recognised, the peaks of allocated memory of all schedules to come out exactly, and the speed-ups
+over all sources and schedules to be off by no more than the bounds below, which the benchmarks page states.
 """
 
 import json
@@ -15,6 +15,8 @@ from pathlib import Path
 MEAN_BOUND = 0.025
 LARGEST_BOUND = 0.06
 ALLOCATED_BOUND = 0.001
+# A recording of these does not tell how long the lengths of the exchanged features live.
+ALLOCATED_BOUND_FROM = {"torchrec/semi_sync": 0.0013, "torchrec/fused_sparse_dist_new_stream": 0.0013}
 
 
 def predict(interlace, folder, schedules):
@@ -36,10 +38,12 @@ def main():
     errors = []
     for folder, name in zip(folders, names):
         rows = predict(interlace, folder, names)
-        engine = json.loads((samples / f"{folder.name}.json").read_text())
-        for rank, told in enumerate(engine["ranks"]):
-            off = rows[name]["allocated_peak_bytes"][rank] / told["peak_allocated_bytes"] - 1
-            assert abs(off) <= ALLOCATED_BOUND, f"{name}, rank {rank}: own peak of allocated memory {off:+.2%}"
+        for other in names:
+            engine = json.loads((samples / f"{other.removeprefix('torchrec/')}.json").read_text())
+            for rank, told in enumerate(engine["ranks"]):
+                off = rows[other]["allocated_peak_bytes"][rank] / told["peak_allocated_bytes"] - 1
+                bound = ALLOCATED_BOUND_FROM.get(name, ALLOCATED_BOUND)
+                assert abs(off) <= bound, f"{other} from {name}, rank {rank}: peak of allocated memory {off:+.3%}"
         own = rows[name]["step_time_ns"]
         for other in names:
             if other == name:

@@ -66,6 +66,19 @@ TEST(MemoryReplay, BlocksAreMadeAndGivenBackAtTheirPlaces) {
   EXPECT_EQ(course.culprits.front().bytes, 30 * kMiB);
 }
 
+TEST(MemoryReplay, BlocksAreGivenBackBehindARunOfAStep) {
+  OneBlock one;
+  const StepRun backward{1, {}};
+  one.lifetimes[kForward].front().holders = {{{}, 0, backward}};
+  std::vector<PlayedCall> calls = iterations(2);
+  for (PlayedCall& call : calls) call.run = call.segment == kBackward ? backward : StepRun{0, {}};
+  std::vector<Nanoseconds> freed;
+  for (const MemoryEvent& event : one.play(calls).events) {
+    if (event.entry.action == allocator::Action::kFreeCompleted) freed.push_back(event.entry.time);
+  }
+  EXPECT_EQ(freed, (std::vector<Nanoseconds>{40, 80})) << "behind the second call of backward";
+}
+
 TEST(MemoryReplay, ABlockUsedOnAStreamThatHasNotDrainedIsNotReused) {
   OneBlock one;
   one.lifetimes[kForward].front().used_on = {schedule::StreamIndex{kSide}};

@@ -32,6 +32,9 @@ TEST(Profile, NamesTheRuleThatIsWrong) {
   EXPECT_NE(problem_of(start + R"({"stage": "backward", "within": ["(a"]}]})").find("not a regular expression"),
             std::string::npos);
   EXPECT_NE(problem_of(start + R"({"stage": "backward"}]})").find("needs"), std::string::npos);
+  EXPECT_NE(problem_of(R"({"interlace_annotations": 1, "iteration_end": "x", "frees": "now", "rules": []})")
+                .find("can only be \"behind_last_use\""),
+            std::string::npos);
   EXPECT_NE(problem_of(start + R"({"stage": "backward", "within": ["a"], "when": 1}]})").find("unknown field"),
             std::string::npos);
   EXPECT_NE(problem_of("[]").find("not an annotation profile"), std::string::npos);

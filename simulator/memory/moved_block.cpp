@@ -1,0 +1,27 @@
+#include "simulator/memory/moved_block.hpp"
+
+#include <algorithm>
+
+#include "simulator/memory/steps.hpp"
+
+namespace interlace::memory {
+
+bool outlives_segment(const BlockClass& kind, const ClassHistory& history) {
+  return !history.released || history.released->place.segment != kind.made_in || history.released->batches_later != 0;
+}
+
+Fate moved_block(const BlockClass& kind, const ClassHistory& history, const schedule::Schedule& wanted) {
+  const Place made{kind.made_in, history.calls, kind.ordinal};
+  Release released = history.released.value_or(Release{made, 1, {}});
+  released.behind.reset();  // a run of the recorded schedule
+  Fate fate{made, kind, {released}, {}, {}};
+  if (!outlives_segment(kind, history)) return fate;
+  const auto steps = stage_steps(wanted);
+  const auto step = std::ranges::find_if(steps, [&](const auto* one) { return runs_segment(*one, kind.made_in); });
+  if (step == steps.end()) return fate;
+  if ((*step)->alloc) fate.pool = wanted.resolve(*(*step)->alloc);
+  for (const schedule::StreamIndex stream : (*step)->record_stream) fate.used_on.push_back(wanted.resolve(stream));
+  return fate;
+}
+
+}  // namespace interlace::memory

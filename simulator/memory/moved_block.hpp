@@ -1,0 +1,14 @@
+#pragma once
+
+#include "simulator/memory/lifetimes.hpp"
+
+namespace interlace::memory {
+
+/// Do blocks of the class live on when their segment is over?
+[[nodiscard]] bool outlives_segment(const BlockClass& kind, const ClassHistory& history);
+
+/// A block as its segment takes it along into another schedule: let go where it was in the recording, relative to its
+/// batch. What outlives its segment comes from the pool and is used on the streams that the step of the schedule names.
+[[nodiscard]] Fate moved_block(const BlockClass& kind, const ClassHistory& history, const schedule::Schedule& wanted);
+
+}  // namespace interlace::memory
