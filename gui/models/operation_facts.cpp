@@ -49,6 +49,9 @@ void add_collective(const trace::Trace& trace, const trace::CollectiveDetail& co
   facts.emplace_back("receives", amount(collective.out_elements));
   facts.emplace_back("group", fmt::format("{} ({} ranks)", trace.text(collective.group), collective.group_size));
   if (collective.sequence) facts.emplace_back("number in group", fmt::format("{}", *collective.sequence));
+  if (collective.channels > 0) facts.emplace_back("channels", fmt::format("{}", collective.channels));
+  if (collective.in_buffer) facts.emplace_back("sends from", fmt::format("{:#x}", *collective.in_buffer));
+  if (collective.out_buffer) facts.emplace_back("receives at", fmt::format("{:#x}", *collective.out_buffer));
 }
 
 void add_copy(const trace::CopyDetail& copy, Nanoseconds duration, Facts& facts) {
@@ -70,6 +73,14 @@ void add_sync(const trace::Trace& trace, const trace::SyncDetail& sync, Facts& f
     facts.emplace_back("recorded on", fmt::format("stream {}", trace.lane(*sync.record_stream).number));
 }
 
+void add_note(const trace::Trace& trace, const trace::Note& note, Facts& facts) {
+  if (note.payload) facts.emplace_back("number", trace::to_string(*note.payload));
+  if (note.category) facts.emplace_back("category", std::string(trace.text(*note.category)));
+  if (note.is_open) facts.emplace_back("end", "not recorded");
+  if (note.external)
+    facts.emplace_back("external id", fmt::format("{} ({})", note.external->id, trace::to_string(note.external->kind)));
+}
+
 void add_details(const trace::Trace& trace, OperationId op, Facts& facts) {
   if (const auto* kernel = trace.kernel(op)) add_kernel(*kernel, facts);
   if (const auto* collective = trace.collective(op)) add_collective(trace, *collective, facts);
@@ -79,6 +90,7 @@ void add_details(const trace::Trace& trace, OperationId op, Facts& facts) {
     facts.emplace_back("range", std::string(trace::to_string(range->kind)));
     if (range->sequence_number) facts.emplace_back("autograd number", fmt::format("{}", *range->sequence_number));
   }
+  if (const auto* note = trace.note(op)) add_note(trace, *note, facts);
   if (const auto* allocation = trace.allocation(op)) {
     facts.emplace_back("allocator", std::string(trace::to_string(allocation->action)));
     facts.emplace_back("bytes", report::bytes_text(allocation->bytes));

@@ -53,6 +53,8 @@ std::vector<CollectiveTally> tally_collectives(const trace::Trace& trace) {
     if (detail == nullptr) continue;
     tally.in_bytes += detail->in_elements * detail->element_bytes;
     tally.out_bytes += detail->out_elements * detail->element_bytes;
+    tally.most_channels = std::max(tally.most_channels, detail->channels);
+    if (detail->in_buffer || detail->out_buffer) ++tally.with_buffers;
   }
   std::vector<CollectiveTally> result;
   for (auto& [key, tally] : tallies) {
@@ -64,6 +66,19 @@ std::vector<CollectiveTally> tally_collectives(const trace::Trace& trace) {
   }
   std::ranges::stable_sort(result, std::ranges::greater{}, &CollectiveTally::total_ns);
   return result;
+}
+
+NoteTally tally_notes(const trace::Trace& trace) {
+  NoteTally tally;
+  std::map<std::string_view, std::int64_t> categories;
+  for (const auto& [operation, note] : trace.notes()) {
+    if (note.payload) ++tally.payloads;
+    if (note.is_open) ++tally.open_ranges;
+    if (note.external) ++tally.externals;
+    if (note.category) ++categories[trace.text(*note.category)];
+  }
+  for (const auto& [name, count] : categories) tally.categories.emplace_back(name, count);
+  return tally;
 }
 
 }  // namespace interlace::analysis

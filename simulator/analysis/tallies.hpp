@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulator/trace/trace.hpp"
@@ -36,12 +37,26 @@ struct CollectiveTally {
   std::int64_t count = 0;
   Bytes in_bytes = 0;  ///< sum over the calls; 0 where the recording does not tell
   Bytes out_bytes = 0;
-  Nanoseconds total_ns = 0;  ///< waiting for peers included
+  Nanoseconds total_ns = 0;        ///< waiting for peers included
+  std::int32_t most_channels = 0;  ///< of any; 0 where not recorded
+  std::int64_t with_buffers = 0;   ///< calls of which it is recorded where their data lies
 
   bool operator==(const CollectiveTally&) const = default;
 };
 
 /// Largest time first.
 [[nodiscard]] std::vector<CollectiveTally> tally_collectives(const trace::Trace& trace);
+
+/// What the program said of operations beside their names.
+struct NoteTally {
+  std::int64_t payloads = 0;                                     ///< ranges and marks with a number
+  std::int64_t open_ranges = 0;                                  ///< whose end is not known
+  std::int64_t externals = 0;                                    ///< calls with an id of the program's own
+  std::vector<std::pair<std::string, std::int64_t>> categories;  ///< of ranges and marks, with how many; by name
+
+  bool operator==(const NoteTally&) const = default;
+};
+
+[[nodiscard]] NoteTally tally_notes(const trace::Trace& trace);
 
 }  // namespace interlace::analysis

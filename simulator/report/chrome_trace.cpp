@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <cmath>
 #include <iterator>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "simulator/report/json_string.hpp"
 #include "simulator/report/tracks.hpp"
@@ -171,6 +174,7 @@ class Writer {
       put(",\"args\":{{\"sync\":\"{}\"", to_string(sync->kind));
       if (sync->stream) named_lane("stream", *sync->stream);
       if (sync->record_stream) named_lane("recorded on", *sync->record_stream);
+      if (const auto* note = trace_->note(op)) note_arguments(*note, ",");
       put("}}");
     } else if (const auto* allocation = trace_->allocation(op)) {
       put(",\"args\":{{\"action\":\"{}\",\"address\":{},\"bytes\":{}", to_string(allocation->action),
@@ -178,6 +182,34 @@ class Writer {
       if (allocation->requested) put(",\"requested bytes\":{}", *allocation->requested);
       if (allocation->stream) named_lane("stream", *allocation->stream);
       put("}}");
+    } else if (const auto* note = trace_->note(op)) {
+      put(",\"args\":{{");
+      note_arguments(*note, "");
+      put("}}");
+    }
+  }
+
+  void note_arguments(const trace::Note& note, std::string_view separator) {
+    const auto key = [&](std::string_view name) { put("{}\"{}\":", std::exchange(separator, ","), name); };
+    if (note.payload) {
+      key("payload");
+      // JSON has no word for what is no number.
+      const bool is_finite =
+          note.payload->type != trace::NumberType::kDouble || std::isfinite(std::bit_cast<double>(note.payload->bits));
+      const std::string_view quote = is_finite ? "" : "\"";
+      put("{}{}{}", quote, to_string(*note.payload), quote);
+    }
+    if (note.category) {
+      key("category");
+      text(trace_->text(*note.category));
+    }
+    if (note.is_open) {
+      key("open");
+      put("true");
+    }
+    if (note.external) {
+      key("External id");
+      put("{},\"External kind\":\"{}\"", note.external->id, to_string(note.external->kind));
     }
   }
 
@@ -188,6 +220,12 @@ class Writer {
     text(trace_->text(collective.dtype));
     put(",\"In msg nelems\":{},\"Out msg nelems\":{},\"Group size\":{}", collective.in_elements,
         collective.out_elements, collective.group_size);
+    put(",\"Process Group Name\":");
+    text(trace_->text(collective.group));
+    if (collective.sequence) put(",\"Seq\":{}", *collective.sequence);
+    if (collective.channels > 0) put(",\"channels\":{}", collective.channels);
+    if (collective.in_buffer) put(",\"In buffer\":{}", *collective.in_buffer);
+    if (collective.out_buffer) put(",\"Out buffer\":{}", *collective.out_buffer);
   }
 
   void named_lane(std::string_view key, trace::LaneId lane) {

@@ -51,9 +51,19 @@ Json json_of(const StreamInfo& stream) {
 }
 
 Json json_of(const analysis::CollectiveTally& tally) {
-  return Json{{"function", to_string(tally.function)}, {"name", tally.name},        {"dtype", tally.dtype},
-              {"group_size", tally.group_size},        {"count", tally.count},      {"in_bytes", tally.in_bytes},
-              {"out_bytes", tally.out_bytes},          {"total_ns", tally.total_ns}};
+  return Json{{"function", to_string(tally.function)}, {"name", tally.name},         {"dtype", tally.dtype},
+              {"group_size", tally.group_size},        {"count", tally.count},       {"in_bytes", tally.in_bytes},
+              {"out_bytes", tally.out_bytes},          {"total_ns", tally.total_ns}, {"channels", tally.most_channels},
+              {"with_buffers", tally.with_buffers}};
+}
+
+Json json_of(const analysis::NoteTally& notes) {
+  Json categories = Json::object();
+  for (const auto& [name, count] : notes.categories) categories[name] = count;
+  return Json{{"payloads", notes.payloads},
+              {"categories", std::move(categories)},
+              {"open_ranges", notes.open_ranges},
+              {"external_ids", notes.externals}};
 }
 
 Json json_of(const analysis::KernelTally& tally) {
@@ -117,6 +127,7 @@ void write_info_json(std::ostream& out, const InfoReport& info) {
                               {"host_blocks", array_of(info.host_blocks)},
                               {"idle", array_of(info.idle)},
                               {"memory", array_of(info.memory)},
+                              {"notes", json_of(info.notes)},
                               {"diagnostics", report::json_of(info.diagnostics)}});
 }
 

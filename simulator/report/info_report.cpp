@@ -36,6 +36,7 @@ InfoReport make_info(const trace::Trace& trace, const Diagnostics& diagnostics, 
     const std::int32_t number = trace.ranks()[use.rank.index()].number;
     info.memory.push_back({number, std::move(use), std::move(names)});
   }
+  info.notes = analysis::tally_notes(trace);
   info.diagnostics = diagnostics.entries();
   return info;
 }

@@ -52,6 +52,7 @@ struct InfoReport {
   std::vector<analysis::HostBlock> host_blocks;
   std::vector<analysis::IdleTime> idle;
   std::vector<MemoryInfo> memory;  ///< of the ranks that recorded theirs
+  analysis::NoteTally notes;
   std::vector<Diagnostic> diagnostics;
 };
 

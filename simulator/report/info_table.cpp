@@ -48,6 +48,18 @@ class InfoWriter {
     out_ << '\n';
   }
 
+  void notes(const analysis::NoteTally& notes) {
+    if (notes.payloads > 0) line(fmt::format("ranges and marks with a number: {}", thousands(notes.payloads)));
+    if (!notes.categories.empty()) {
+      std::string text;
+      for (const auto& [name, count] : notes.categories)
+        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, thousands(count));
+      line("categories of ranges and marks: " + text);
+    }
+    if (notes.open_ranges > 0) line(fmt::format("ranges without an end: {}", thousands(notes.open_ranges)));
+    if (notes.externals > 0) line(fmt::format("calls with an id of the program's own: {}", thousands(notes.externals)));
+  }
+
   void operations(const InfoReport& info) {
     TextTable table({{"kind"}, {"count", Align::kRight}});
     for (std::size_t i = 0; i < info.operations.size(); ++i) {
@@ -55,6 +67,7 @@ class InfoWriter {
       table.add({std::string(to_string(static_cast<trace::OperationKind>(i))), thousands(info.operations[i])});
     }
     print(fmt::format("operations in {} ms", milliseconds(info.length)), table);
+    notes(info.notes);
     out_ << '\n';
   }
 
@@ -88,6 +101,7 @@ class InfoWriter {
                      {"dtype"},
                      {"ranks", Align::kRight},
                      {"count", Align::kRight},
+                     {"channels", Align::kRight},
                      {"sent a call", Align::kRight},
                      {"received", Align::kRight},
                      {"mean ms", Align::kRight},
@@ -95,6 +109,7 @@ class InfoWriter {
     for (const analysis::CollectiveTally& tally : info.collectives) {
       table.add({shortened_middle(tally.name, 28), tally.dtype,
                  tally.group_size == 0 ? "-" : std::to_string(tally.group_size), thousands(tally.count),
+                 tally.most_channels == 0 ? "-" : std::to_string(tally.most_channels),
                  bytes_text(tally.in_bytes / tally.count), bytes_text(tally.out_bytes / tally.count),
                  milliseconds(tally.total_ns / tally.count), milliseconds(tally.total_ns)});
     }

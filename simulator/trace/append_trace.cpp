@@ -45,11 +45,15 @@ class Appender {
         ++next_left_out;
         continue;
       }
+      const Note* known = trace_->note(op);
+      Note note = known == nullptr ? Note() : *known;
+      if (note.category) note.category = text_of(*note.category);
       add(op, {.lane = lane_of(trace_->lane_of(op)),
                .name = text_of(trace_->names()[i]),
                .start = trace_->start(op) + trace_->origin() + shifts_[trace_->rank_of(op).index()],
                .duration = trace_->duration(op),
-               .correlation = correlations[i]});
+               .correlation = correlations[i],
+               .note = known == nullptr ? nullptr : &note});
     }
   }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -75,6 +76,10 @@ struct CollectiveDetail {
   std::int32_t group_size = 0;           ///< 0 where not recorded
   std::optional<std::int64_t> sequence;  ///< number within its group, where recorded
   Bytes element_bytes = 0;               ///< 0 where dtype is unknown
+  std::int32_t channels = 0;             ///< that carry it, of several in one kernel the most; 0 where not recorded
+  /// Where the data of this rank begins, where recorded; of several in one kernel, of the first.
+  std::optional<std::uint64_t> in_buffer;
+  std::optional<std::uint64_t> out_buffer;
 
   bool operator==(const CollectiveDetail&) const = default;
 };
@@ -152,6 +157,39 @@ struct AllocationDetail {
   bool knows_block = true;
 
   bool operator==(const AllocationDetail&) const = default;
+};
+
+enum class NumberType : std::uint8_t { kInt64, kUint64, kDouble };
+[[nodiscard]] std::string_view to_string(NumberType type);
+
+/// A number that a program attached to a range or mark (NVTX's payload).
+struct Number {
+  NumberType type = NumberType::kInt64;
+  std::uint64_t bits = 0;  ///< in two's complement, or as IEEE 754 has them
+
+  bool operator==(const Number&) const = default;
+};
+[[nodiscard]] std::string to_string(const Number& number);
+
+/// Of which kind of users an external id is (CUpti_ExternalCorrelationKind).
+enum class ExternalKind : std::uint8_t { kUnknown, kOpenAcc, kCustom0, kCustom1, kCustom2 };
+[[nodiscard]] std::string_view to_string(ExternalKind kind);
+
+struct ExternalId {
+  ExternalKind kind = ExternalKind::kUnknown;
+  std::uint64_t id = 0;
+
+  bool operator==(const ExternalId&) const = default;
+};
+
+/// What the program said of an operation beside its name; few operations have one.
+struct Note {
+  std::optional<Number> payload;       ///< of a range
+  std::optional<StringId> category;    ///< of a range
+  bool is_open = false;                ///< of a range: its end is not known, so it is given no length
+  std::optional<ExternalId> external;  ///< of a host call: the number that the program knows it by
+
+  bool operator==(const Note&) const = default;
 };
 
 }  // namespace interlace::trace

@@ -1,5 +1,9 @@
 #include "simulator/trace/trace.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
 namespace interlace::trace {
 
 std::string_view to_string(OperationKind kind) {
@@ -40,6 +44,27 @@ std::string_view to_string(AllocationAction action) {
   return kNames[static_cast<std::size_t>(action)];
 }
 
+std::string_view to_string(NumberType type) {
+  static constexpr std::array<std::string_view, 3> kNames{"int64", "uint64", "double"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+std::string to_string(const Number& number) {
+  switch (number.type) {
+    case NumberType::kInt64: return std::to_string(static_cast<std::int64_t>(number.bits));
+    case NumberType::kUint64: return std::to_string(number.bits);
+    case NumberType::kDouble: break;
+  }
+  std::array<char, 32> text{};  // the shortest that reads as the same number
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), std::bit_cast<double>(number.bits)).ptr;
+  return {text.data(), end};
+}
+
+std::string_view to_string(ExternalKind kind) {
+  static constexpr std::array<std::string_view, 5> kNames{"unknown", "openacc", "custom0", "custom1", "custom2"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 std::string_view to_string(BlockState state) {
   static constexpr std::array<std::string_view, 3> kNames{"allocated", "pending_free", "free"};
   return kNames[static_cast<std::size_t>(state)];
@@ -73,6 +98,11 @@ const RangeDetail* Trace::range(OperationId op) const {
 
 const AllocationDetail* Trace::allocation(OperationId op) const {
   return kind(op) == OperationKind::kAllocation ? &allocations_[detail_rows_[op.index()]] : nullptr;
+}
+
+const Note* Trace::note(OperationId op) const {
+  const auto place = std::ranges::lower_bound(notes_, op, {}, &std::pair<OperationId, Note>::first);
+  return place != notes_.end() && place->first == op ? &place->second : nullptr;
 }
 
 std::optional<OperationId> Trace::launch_of(OperationId device_work) const {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "simulator/trace/allocator_state.hpp"
@@ -91,6 +92,10 @@ class Trace {
   [[nodiscard]] const RangeDetail* range(OperationId op) const;
   [[nodiscard]] const AllocationDetail* allocation(OperationId op) const;
 
+  /// Null for most.
+  [[nodiscard]] const Note* note(OperationId op) const;
+  [[nodiscard]] std::span<const std::pair<OperationId, Note>> notes() const { return notes_; }  ///< by operation
+
   /// The host call that launched this device work. None where the recording lost it.
   [[nodiscard]] std::optional<OperationId> launch_of(OperationId device_work) const;
   /// The device work that this host call launched, in stream order (a graph launch has many).
@@ -135,6 +140,7 @@ class Trace {
   std::vector<SyncDetail> syncs_;
   std::vector<RangeDetail> ranges_;
   std::vector<AllocationDetail> allocations_;
+  std::vector<std::pair<OperationId, Note>> notes_;
 
   std::vector<std::uint32_t> launched_begin_;  ///< compressed rows: operation -> launched_
   std::vector<OperationId> launched_;

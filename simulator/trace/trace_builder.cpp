@@ -147,7 +147,9 @@ OperationId TraceBuilder::add(OperationKind kind, const Common& common, std::uin
   detail_rows_.push_back(detail_row);
   correlations_.push_back(common.correlation.value_or(0));
   has_correlation_.push_back(common.correlation.has_value());
-  return {static_cast<std::uint32_t>(kinds_.size() - 1)};
+  const OperationId id{static_cast<std::uint32_t>(kinds_.size() - 1)};
+  if (common.note != nullptr) notes_.emplace_back(id, *common.note);
+  return id;
 }
 
 OperationId TraceBuilder::add_kernel(const Common& common, const KernelDetail& detail) {
@@ -249,6 +251,8 @@ void TraceBuilder::sort_by_time() {
   };
   for (SyncDetail& detail : syncs_) renumber(detail.record);
   for (RangeDetail& detail : ranges_) renumber(detail.forward_op);
+  for (auto& [operation, note] : notes_) operation = OperationId{new_id[operation.index()]};
+  std::ranges::sort(notes_, {}, &std::pair<OperationId, Note>::first);
 
   permute(kinds_, order);
   permute(lane_of_, order);
@@ -336,6 +340,7 @@ Trace TraceBuilder::build(Diagnostics& diagnostics) && {
   trace.syncs_ = std::move(syncs_);
   trace.ranges_ = std::move(ranges_);
   trace.allocations_ = std::move(allocations_);
+  trace.notes_ = std::move(notes_);
   trace.lanes_ = std::move(lanes_);
   trace.ranks_ = std::move(ranks_);
   trace.allocator_states_ = std::move(allocator_states_);

@@ -36,6 +36,7 @@ class TraceBuilder {
     Nanoseconds duration = 0;  ///< >= 0
     /// Joins device work with the host call of the same rank that launched it.
     std::optional<std::int64_t> correlation;
+    const Note* note = nullptr;  ///< is copied
   };
   OperationId add_kernel(const Common& common, const KernelDetail& detail);
   OperationId add_collective(const Common& common, const KernelDetail& detail,
@@ -88,6 +89,7 @@ class TraceBuilder {
   std::vector<SyncDetail> syncs_;
   std::vector<RangeDetail> ranges_;
   std::vector<AllocationDetail> allocations_;
+  std::vector<std::pair<OperationId, Note>> notes_;
 
   std::vector<Lane> lanes_;
   std::vector<Rank> ranks_;

@@ -24,8 +24,11 @@ TEST(IltVersions, EveryVersionOfTheSampleReadsTheSame) {
   const Trace sample_of_1_0 = sample_trace_of_1_0(of_1_0);
   expect_reads_as("version_1_0.ilt", sample_of_1_0, of_1_0);
   Diagnostics of_1_1;
-  const Trace sample_of_1_1 = sample_trace(of_1_1);
+  const Trace sample_of_1_1 = sample_trace_of_1_1(of_1_1);
   expect_reads_as("version_1_1.ilt", sample_of_1_1, of_1_1);
+  Diagnostics of_1_2;
+  const Trace sample_of_1_2 = sample_trace(of_1_2);
+  expect_reads_as("version_1_2.ilt", sample_of_1_2, of_1_2);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tests/support/sample_trace.hpp"
 
+#include <bit>
 #include <limits>
 
 namespace interlace::trace {
@@ -116,9 +117,36 @@ struct Sample {
     state.segments.push_back({});
     builder.add_allocator_state(state);
   }
+
+  TraceBuilder::Common noted(TraceBuilder::Common common, const Note& note) {
+    common.note = &note;
+    return common;
+  }
+
+  void add_notes(Nanoseconds t) {
+    const Note signed_number{.payload = Number{NumberType::kInt64, static_cast<std::uint64_t>(std::int64_t{-42})},
+                             .category = builder.intern("io")};
+    const Note unsigned_number{.payload = Number{NumberType::kUint64, std::numeric_limits<std::uint64_t>::max()}};
+    const Note real_number{.payload = Number{NumberType::kDouble, std::bit_cast<std::uint64_t>(0.1)}};
+    const Note open{.category = builder.intern("loss"), .is_open = true};
+    const Note external{.external = ExternalId{ExternalKind::kCustom1, std::numeric_limits<std::uint64_t>::max()}};
+    // Out of their order in time.
+    builder.add_range(noted(at(thread, "open", t + 2'000, 0), open), {.kind = RangeKind::kOther});
+    builder.add_range(noted(at(thread, "signed", t + 1'100, 5), signed_number), {.kind = RangeKind::kAnnotation});
+    builder.add_range(noted(at(other_thread, "unsigned", t + 1'100, 5), unsigned_number), {});
+    builder.add_device_range(noted(at(stream, "real", t + 15, 5), real_number), {});
+    builder.add_host_call(noted(at(thread, "cudaMalloc", t + 1'200, 5), external));
+    builder.add_sync(OperationKind::kHostSync, noted(at(thread, "cudaStreamSynchronize", t + 1'300, 5, 77), external),
+                     {.kind = SyncKind::kStreamSync});
+    builder.add_collective(at(stream, "ncclDevKernel", t + 14'000, 10, 3), {},
+                           CollectiveDetail{.function = CollectiveFunction::kAllReduce,
+                                            .channels = 24,
+                                            .in_buffer = 0xFFFF'FFFF'FFFF'F000,
+                                            .out_buffer = 4'096});
+  }
 };
 
-Trace built(bool has_memory, Diagnostics& found) {
+Trace built(int version, Diagnostics& found) {
   Sample sample;
   sample.builder.name_lane(sample.thread, "python main");
   sample.builder.set_priority(sample.stream, -5);
@@ -126,15 +154,18 @@ Trace built(bool has_memory, Diagnostics& found) {
   sample.builder.intern("");
   sample.add_device_work(1'760'000'000'000'000'000);
   sample.add_host_work(1'760'000'000'000'000'000);
-  if (has_memory) sample.add_memory(1'760'000'000'000'000'000);
+  if (version >= 1) sample.add_memory(1'760'000'000'000'000'000);
+  if (version >= 2) sample.add_notes(1'760'000'000'000'000'000);
   found.count(kOfReader, "rank0.json byte 17", 3);
   return std::move(sample.builder).build(found);
 }
 
 }  // namespace
 
-Trace sample_trace(Diagnostics& found) { return built(true, found); }
+Trace sample_trace(Diagnostics& found) { return built(2, found); }
 
-Trace sample_trace_of_1_0(Diagnostics& found) { return built(false, found); }
+Trace sample_trace_of_1_0(Diagnostics& found) { return built(0, found); }
+
+Trace sample_trace_of_1_1(Diagnostics& found) { return built(1, found); }
 
 }  // namespace interlace::trace

@@ -9,6 +9,9 @@ namespace interlace::trace {
 /// counts and one diagnostic as a reader of some format would count it.
 [[nodiscard]] Trace sample_trace(Diagnostics& found);
 
+/// What of it version 1.1 can hold: no notes of operations, channels and buffers.
+[[nodiscard]] Trace sample_trace_of_1_1(Diagnostics& found);
+
 /// What of it version 1.0 of the .ilt format can hold: no states of allocators, handles of streams and requested bytes.
 [[nodiscard]] Trace sample_trace_of_1_0(Diagnostics& found);
 

@@ -23,6 +23,7 @@ std::string difference_of_operation(const Trace& a, const Trace& b, OperationId 
   if (!same(a.sync(op), b.sync(op))) return "sync";
   if (!same(a.range(op), b.range(op))) return "range";
   if (!same(a.allocation(op), b.allocation(op))) return "allocation";
+  if (!same(a.note(op), b.note(op))) return "note";
   if (a.launch_of(op) != b.launch_of(op)) return "launch_of";
   if (!std::ranges::equal(a.launched_by(op), b.launched_by(op))) return "launched_by";
   return {};

@@ -73,6 +73,8 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kDuration, kOperations, "duration", kZigzag, kPlain, kRequired, "ns"},
     {Column::kCallCorrelation, kOperations, "call.correlation", kDelta, kOptional},
     {Column::kWorkCorrelation, kOperations, "work.correlation", kDelta, kOptional},
+    code(Column::kCallExternalKind, kOperations, "call.external_kind", ExternalKind::kCustom2, kOptional),
+    {Column::kCallExternalId, kOperations, "call.external_id", kDelta},
 
     {Column::kGridX, kOperations, "kernel.grid_x", kZigzag, kPlain, kPlain, "blocks"},
     {Column::kGridY, kOperations, "kernel.grid_y", kZigzag, kPlain, kPlain, "blocks"},
@@ -95,6 +97,9 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kCollectiveGroupSize, kOperations, "collective.group_size", kZigzag, kPlain, kPlain, "ranks"},
     {Column::kCollectiveSequence, kOperations, "collective.sequence", kDelta, kOptional},
     {Column::kCollectiveElementBytes, kOperations, "collective.element_bytes", kZigzag, kPlain, kPlain, "bytes"},
+    {Column::kCollectiveChannels, kOperations, "collective.channels", kZigzag, kPlain, kPlain, "channels"},
+    {Column::kCollectiveInBuffer, kOperations, "collective.in_buffer", kDelta, kOptional},
+    {Column::kCollectiveOutBuffer, kOperations, "collective.out_buffer", kDelta, kOptional},
 
     {Column::kCopyBytes, kOperations, "copy.bytes", kZigzag, kPlain, kPlain, "bytes"},
     code(Column::kCopySource, kOperations, "copy.source", MemorySpace::kManaged),
@@ -111,6 +116,10 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kRangeSequenceNumber, kOperations, "range.sequence_number", kDelta, kOptional},
     {Column::kRangeForwardThread, kOperations, "range.forward_thread", kDelta, kOptional},
     {Column::kRangeForwardOp, kOperations, "range.forward_op", kDelta, kOptional, kPlain, "row of operations"},
+    code(Column::kRangePayloadType, kOperations, "range.payload_type", NumberType::kDouble, kOptional),
+    {Column::kRangePayload, kOperations, "range.payload", kZigzag},
+    {Column::kRangeCategory, kOperations, "range.category", kVarint, kOptional, kPlain, "row of strings"},
+    {Column::kRangeIsOpen, kOperations, "range.is_open", kByte},
 
     code(Column::kAllocationAction, kOperations, "allocation.action", AllocationAction::kSegmentUnmap, kPlain,
          kRequired),

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <type_traits>
+
 #include "simulator/trace/ilt/columns.hpp"
 #include "simulator/trace/ilt/session_rows.hpp"
 #include "simulator/trace/trace.hpp"
@@ -69,6 +72,9 @@ void collective_fields(Stream& stream, Row& collective) {
   stream.field(Column::kCollectiveGroupSize, collective.group_size);
   stream.field(Column::kCollectiveSequence, collective.sequence);
   stream.field(Column::kCollectiveElementBytes, collective.element_bytes);
+  stream.field(Column::kCollectiveChannels, collective.channels);
+  stream.field(Column::kCollectiveInBuffer, collective.in_buffer);
+  stream.field(Column::kCollectiveOutBuffer, collective.out_buffer);
 }
 
 template <class Stream, class Row>
@@ -94,6 +100,35 @@ void range_fields(Stream& stream, Row& range) {
   stream.field(Column::kRangeSequenceNumber, range.sequence_number);
   stream.field(Column::kRangeForwardThread, range.forward_thread);
   stream.field(Column::kRangeForwardOp, range.forward_op);
+}
+
+/// A pair of columns of which the first, a code, says whether there is a value.
+template <class Stream, class Optional, class Code, class Value>
+void optional_fields(Stream& stream, Optional& value, Column code_column, Code code, Column column, Value rest) {
+  auto known = value ? std::optional((*value).*code) : std::nullopt;
+  stream.field(code_column, known);
+  if (!known) return;
+  if constexpr (std::is_const_v<Optional>) {
+    stream.field(column, (*value).*rest);
+  } else {
+    if (!value) value.emplace();
+    (*value).*code = *known;
+    stream.field(column, (*value).*rest);
+  }
+}
+
+template <class Stream, class Row>
+void range_note_fields(Stream& stream, Row& note) {
+  optional_fields(stream, note.payload, Column::kRangePayloadType, &Number::type, Column::kRangePayload, &Number::bits);
+  stream.field(Column::kRangeCategory, note.category);
+  stream.field(Column::kRangeIsOpen, note.is_open);
+}
+
+/// Of a host call.
+template <class Stream, class External>
+void external_fields(Stream& stream, External& external) {
+  optional_fields(stream, external, Column::kCallExternalKind, &ExternalId::kind, Column::kCallExternalId,
+                  &ExternalId::id);
 }
 
 template <class Stream, class Row>

@@ -243,6 +243,7 @@ void IltReader::read_operations(const ChunkHeader& header, RowSource& source) {
     const bool is_known = !source.take_unknown_row();
     const auto lane = lane_of_row(source.row_number(Column::kLane));
     TraceBuilder::Common common{.lane = lane.value_or(LaneId{})};
+    Note note;
     source.field(Column::kName, common.name);
     source.field(Column::kStart, common.start);
     source.field(Column::kDuration, common.duration);
@@ -254,7 +255,9 @@ void IltReader::read_operations(const ChunkHeader& header, RowSource& source) {
       source.field(Column::kWorkCorrelation, common.correlation);
     } else if (kind <= OperationKind::kHostSync) {
       source.field(Column::kCallCorrelation, common.correlation);
+      external_fields(source, note.external);
     }
+    if (note.external) common.note = &note;
     const bool is_in_time = common.start >= kEarliestTime && common.start <= kLatestTime &&
                             common.duration >= -kLongestDuration && common.duration <= kLongestDuration;
     if (!is_in_time) found_.count(kTimeOutOfRange, place_ + ": operation " + std::to_string(ids_.operations.size()));
@@ -299,9 +302,13 @@ std::optional<OperationId> IltReader::add_operation(OperationKind kind, const Tr
     case OperationKind::kDeviceRange: {
       RangeDetail range;
       range_fields(source, range);
+      Note note;
+      range_note_fields(source, note);
       if (!is_usable) return std::nullopt;
+      TraceBuilder::Common noted = common;
+      if (note != Note()) noted.note = &note;
       const OperationId id =
-          kind == OperationKind::kRange ? builder_.add_range(common, range) : builder_.add_device_range(common, range);
+          kind == OperationKind::kRange ? builder_.add_range(noted, range) : builder_.add_device_range(noted, range);
       if (range.forward_op) with_forward_op_.push_back(id);
       return id;
     }

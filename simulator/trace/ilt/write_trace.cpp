@@ -57,7 +57,7 @@ void write_ilt(const Trace& trace, const Diagnostics& diagnostics, std::ostream&
   const auto correlations = launch_correlations(trace);
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const IltWriter::Common common{trace.lanes_of_operations()[i], trace.names()[i], trace.starts()[i] + trace.origin(),
-                                   trace.durations()[i], correlations[i]};
+                                   trace.durations()[i],           correlations[i],  trace.note({i})};
     write_operation(trace, {i}, common, writer);
   }
   // After the operations: where the end of the file is lost, no state is left that lost events have led to.

@@ -37,6 +37,11 @@ struct LaneKeyHash {
   }
 };
 
+const Note& note_of(const IltWriter::Common& common) {
+  static const Note none;
+  return common.note == nullptr ? none : *common.note;
+}
+
 struct TextHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
@@ -152,6 +157,7 @@ struct IltWriter::State {
       columns.field(Column::kWorkCorrelation, common.correlation);
     } else if (kind <= OperationKind::kHostSync) {
       columns.field(Column::kCallCorrelation, common.correlation);
+      external_fields(columns, note_of(common).external);
     }
     return id;
   }
@@ -271,12 +277,14 @@ OperationId IltWriter::add_sync(OperationKind kind, const Common& common, const 
 OperationId IltWriter::add_range(const Common& common, const RangeDetail& detail) {
   const OperationId id = state_->add(OperationKind::kRange, common);
   range_fields(state_->columns, detail);
+  range_note_fields(state_->columns, note_of(common));
   return id;
 }
 
 OperationId IltWriter::add_device_range(const Common& common, const RangeDetail& detail) {
   const OperationId id = state_->add(OperationKind::kDeviceRange, common);
   range_fields(state_->columns, detail);
+  range_note_fields(state_->columns, note_of(common));
   return id;
 }
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -33,6 +35,32 @@ std::map<std::string, Json> slices(const Json& file) {
     if (event["ph"] == "X") all[event["name"]] = event;
   }
   return all;
+}
+
+TEST(ChromeTrace, HoldsWhatTheProgramSaidOfOperations) {
+  Job job;
+  const auto add = [&](std::string_view name, const trace::Note& note) {
+    job.builder.add_range({.lane = job.thread, .name = job.builder.intern(name), .note = &note}, {});
+  };
+  const auto real = [](double value) {
+    return trace::Number{trace::NumberType::kDouble, std::bit_cast<std::uint64_t>(value)};
+  };
+  add("number", {.payload = trace::Number{trace::NumberType::kInt64, static_cast<std::uint64_t>(std::int64_t{-3})},
+                 .category = job.builder.intern("io")});
+  add("real", {.payload = real(0.5)});
+  add("no number", {.payload = real(std::numeric_limits<double>::quiet_NaN())});
+  add("open", {.is_open = true});
+  const trace::Note external{.external = trace::ExternalId{trace::ExternalKind::kCustom0, 9}};
+  job.builder.add_sync(trace::OperationKind::kHostSync,
+                       {.lane = job.thread, .name = job.builder.intern("sync"), .note = &external}, {});
+  const trace::Trace trace = job.build();
+  const auto found = slices(written({{.trace = &trace}}));
+  EXPECT_EQ(found.at("number")["args"], Json::parse(R"({"payload": -3, "category": "io"})"));
+  EXPECT_EQ(found.at("real")["args"], Json::parse(R"({"payload": 0.5})"));
+  EXPECT_EQ(found.at("no number")["args"], Json::parse(R"({"payload": "nan"})"));
+  EXPECT_EQ(found.at("open")["args"], Json::parse(R"({"open": true})"));
+  EXPECT_EQ(found.at("sync")["args"],
+            Json::parse(R"({"sync": "unknown", "External id": 9, "External kind": "custom0"})"));
 }
 
 TEST(Tracks, NeverPutTwoOverlappingOperationsOfAStreamOnOneRow) {

@@ -48,6 +48,35 @@ TEST(Info, TellsStepsStreamsAndWaits) {
   EXPECT_EQ(info.kernels[0].count, 3);
 }
 
+TEST(Info, CountsWhatTheProgramSaidOfOperations) {
+  Job job;
+  const trace::Note number{.payload = trace::Number{trace::NumberType::kInt64, 3},
+                           .category = job.builder.intern("io")};
+  const trace::Note open{.is_open = true};
+  const trace::Note external{.external = trace::ExternalId{trace::ExternalKind::kCustom0, 9}};
+  const auto noted = [&](const trace::Note& note, Nanoseconds start) {
+    return trace::TraceBuilder::Common{
+        .lane = job.thread, .name = job.builder.intern("a"), .start = start, .note = &note};
+  };
+  job.builder.add_range(noted(number, 5), {});
+  job.builder.add_range(noted(number, 6), {});
+  job.builder.add_range(noted(open, 7), {});
+  job.builder.add_host_call(noted(external, 8));
+  const InfoReport info = make_info(job.build(), {}, 10);
+  EXPECT_EQ(info.notes,
+            (analysis::NoteTally{.payloads = 2, .open_ranges = 1, .externals = 1, .categories = {{"io", 2}}}));
+  std::ostringstream table;
+  write_info_table(table, info, {});
+  for (const std::string_view part : {"with a number: 2", "categories of ranges and marks: io (2)",
+                                      "ranges without an end: 1", "calls with an id of the program's own: 1"}) {
+    EXPECT_NE(table.str().find(part), std::string::npos) << part << " in\n" << table.str();
+  }
+  std::ostringstream json;
+  write_info_json(json, info);
+  EXPECT_EQ(nlohmann::json::parse(json.str())["notes"],
+            nlohmann::json::parse(R"({"payloads": 2, "categories": {"io": 2}, "open_ranges": 1, "external_ids": 1})"));
+}
+
 TEST(Info, TableFitsTheTerminal) {
   std::ostringstream out;
   write_info_table(out, sample_info(), {});
