@@ -33,6 +33,7 @@ Activities::Activities(const CuptiLibrary& cupti, bool light, bool whole_graphs)
       driver_(table_of(cupti, CUPTI_CB_DOMAIN_DRIVER_API)) {
   if (!light) of_calls_.emplace_back(CUPTI_ACTIVITY_KIND_OVERHEAD, "profiler overhead");
   if (!light) of_calls_.emplace_back(CUPTI_ACTIVITY_KIND_MEMORY2, "allocations");
+  if (!light) of_calls_.emplace_back(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "ids of the program's own");
   if (whole_graphs) of_work_.emplace_back(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "whole graphs");
 }
 

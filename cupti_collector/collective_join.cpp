@@ -148,6 +148,9 @@ CollectiveFacts CollectiveJoin::facts_of(const Plan& plan) const {
       facts.dtype = type.name;
       facts.element_bytes = type.bytes;
     }
+    facts.channels = std::max(facts.channels, task.channels);  // tasks of one kernel share its channels
+    if (!facts.in_buffer && task.send_buffer != 0) facts.in_buffer = task.send_buffer;
+    if (!facts.out_buffer && task.receive_buffer != 0) facts.out_buffer = task.receive_buffer;
     auto count = static_cast<std::int64_t>(task.count);
     if (type.bytes != facts.element_bytes && facts.element_bytes > 0) count = count * type.bytes / facts.element_bytes;
     if (task.peer < 0) {

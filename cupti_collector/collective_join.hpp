@@ -26,6 +26,9 @@ struct CollectiveFacts {
   std::int32_t group_size = 0;
   std::optional<std::int64_t> sequence;
   Bytes element_bytes = 0;
+  std::int32_t channels = 0;               ///< of the task with the most; 0 unknown
+  std::optional<std::uint64_t> in_buffer;  ///< of the first task that has one
+  std::optional<std::uint64_t> out_buffer;
 };
 
 /// Joins NCCL's tasks with the kernels that do them. NCCL tells of the tasks of a kernel right after it has launched

@@ -211,6 +211,18 @@ void give(const CUpti_ActivityMemory4& raw, RecordSink& sink) {
   sink.on(allocation);
 }
 
+void give(const CUpti_ActivityExternalCorrelation& raw, RecordSink& sink) {
+  trace::ExternalKind kind = trace::ExternalKind::kUnknown;
+  switch (raw.externalKind) {
+    case CUPTI_EXTERNAL_CORRELATION_KIND_OPENACC: kind = trace::ExternalKind::kOpenAcc; break;
+    case CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0: kind = trace::ExternalKind::kCustom0; break;
+    case CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1: kind = trace::ExternalKind::kCustom1; break;
+    case CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2: kind = trace::ExternalKind::kCustom2; break;
+    default: break;
+  }
+  sink.on(ExternalRecord{.correlation = raw.correlationId, .kind = kind, .id = raw.externalId});
+}
+
 /// Gives a record that reaches at least to the end of what we cannot do without.
 template <class Struct>
 void give_if_long(const RawRecord& record, std::size_t needed_bytes, RecordSink& sink, DecodeResult& result) {
@@ -263,6 +275,9 @@ void give_record(const RawRecord& record, RecordSink& sink, DecodeResult& result
     case CUPTI_ACTIVITY_KIND_MEMORY2:
       return give_if_long<CUpti_ActivityMemory4>(record, INTERLACE_END_OF(CUpti_ActivityMemory4, isAsync), sink,
                                                  result);
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+      return give_if_long<CUpti_ActivityExternalCorrelation>(
+          record, INTERLACE_END_OF(CUpti_ActivityExternalCorrelation, correlationId), sink, result);
     default: ++result.unknown;
   }
 }

@@ -14,6 +14,10 @@ extern "C" {
 // NOLINTNEXTLINE(readability-identifier-naming): NVTX's name for it
 [[gnu::visibility("default")]] int InitializeInjectionNvtx2(const void* (*get_export_table)(std::uint32_t table));
 
+/// And after that with the first use of each of its extensions; module: nvtx::ExtensionModule.
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX's name for it
+[[gnu::visibility("default")]] int InitializeInjectionNvtxExtension(void* module);
+
 /// Begins or resumes recording; folder: where files go, null for the environment's. 0 where that is impossible.
 [[gnu::visibility("default")]] int interlace_collector_start(const char* folder);
 [[gnu::visibility("default")]] void interlace_collector_stop();

@@ -18,18 +18,21 @@ namespace {
 constexpr std::size_t kRingBytes = 1U << 20U;
 constexpr std::size_t kLongestName = 4U << 10U;
 
-/// An event in a ring; its name follows, padded to a multiple of the head's size.
+/// An event in a ring; what it has beside its name and the name follow, padded to a multiple of the head's size.
 struct Head {
   Nanoseconds time = 0;
   std::uint32_t number = 0;
   std::uint16_t name_bytes = 0;
   HostEvents::Kind kind = HostEvents::Kind::kMark;
-  bool is_of_library = false;
+  bool is_of_library : 1 = false;
+  bool has_extra : 1 = false;
 };
 static_assert(kRingBytes % sizeof(Head) == 0);
 
-std::size_t bytes_of(std::size_t name_bytes) {
-  return sizeof(Head) * (1 + (name_bytes + sizeof(Head) - 1) / sizeof(Head));
+std::size_t extra_bytes(const Head& head) { return head.has_extra ? sizeof(HostEvents::Extra) : 0; }
+
+std::size_t bytes_of(const Head& head) {
+  return sizeof(Head) * (1 + (extra_bytes(head) + head.name_bytes + sizeof(Head) - 1) / sizeof(Head));
 }
 
 }  // namespace
@@ -121,16 +124,17 @@ HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
 void HostEvents::add(const Event& event) noexcept {
   Ring* ring = ring_of_thread();
   const std::string_view name = event.name.substr(0, kLongestName);
-  const std::size_t bytes = bytes_of(name.size());
+  const Head entry{recording_time(), event.number,        static_cast<std::uint16_t>(name.size()),
+                   event.kind,       event.is_of_library, event.extra.has_value()};
+  const std::size_t bytes = bytes_of(entry);
   const std::uint64_t head = ring == nullptr ? 0 : ring->head.load(std::memory_order_relaxed);
   if (ring == nullptr || head + bytes - ring->tail.load(std::memory_order_acquire) > kRingBytes) {
     lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const Head entry{recording_time(), event.number, static_cast<std::uint16_t>(name.size()), event.kind,
-                   event.is_of_library};
   ring->copy_in(head, &entry, sizeof(entry));
-  ring->copy_in(head + sizeof(entry), name.data(), name.size());
+  if (event.extra) ring->copy_in(head + sizeof(entry), &*event.extra, sizeof(Extra));
+  ring->copy_in(head + sizeof(entry) + extra_bytes(entry), name.data(), name.size());
   ring->head.store(head + bytes, std::memory_order_release);
 }
 
@@ -144,14 +148,17 @@ void HostEvents::drain(const std::function<void(const Event&)>& take) {
     while (tail != head) {
       Head entry;
       ring->copy_out(tail, &entry, sizeof(entry));
-      ring->copy_out(tail + sizeof(entry), name.data(), entry.name_bytes);
+      std::optional<Extra> extra;
+      if (entry.has_extra) ring->copy_out(tail + sizeof(entry), &extra.emplace(), sizeof(Extra));
+      ring->copy_out(tail + sizeof(entry) + extra_bytes(entry), name.data(), entry.name_bytes);
       take({.kind = entry.kind,
             .is_of_library = entry.is_of_library,
             .number = entry.number,
             .thread = ring->thread.load(std::memory_order_relaxed),
             .time = entry.time,
-            .name = {name.data(), entry.name_bytes}});
-      tail += bytes_of(entry.name_bytes);
+            .name = {name.data(), entry.name_bytes},
+            .extra = extra});
+      tail += bytes_of(entry);
       ring->tail.store(tail, std::memory_order_release);
     }
     if (!is_retired) continue;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "simulator/base/units.hpp"
+#include "simulator/trace/operation.hpp"
 
 namespace interlace::collector {
 
@@ -21,10 +22,20 @@ class HostEvents {
     kStart,  ///< begins a range that an end with its number ends, in any thread
     kEnd,
     kNameThread,    ///< number: the thread's id
+    kNameCategory,  ///< extra: the domain and the category
     kAllocator,     ///< name: the bytes of a hook::Event
     kStreamMade,    ///< name: the bytes of a StreamMade
     kCommunicator,  ///< name: the bytes of a NcclCommunicator
     kNcclTask,      ///< name: the bytes of a NcclTask
+  };
+  /// What few events have beside their name.
+  struct Extra {
+    std::uint64_t payload = 0;  ///< the bits of a number
+    std::uint32_t domain = 0;
+    std::uint32_t category = 0;  ///< 0: none
+    trace::NumberType payload_type = trace::NumberType::kInt64;
+    bool has_payload = false;
+    bool operator==(const Extra&) const = default;
   };
   struct Event {
     Kind kind = Kind::kMark;
@@ -33,6 +44,7 @@ class HostEvents {
     std::int64_t thread = 0;     ///< added
     Nanoseconds time = 0;        ///< added
     std::string_view name;       ///< empty for a pop and an end; lives until the callback returns
+    std::optional<Extra> extra;
   };
 
   HostEvents();

@@ -14,13 +14,33 @@ bool HostRanges::is_in_gap(Nanoseconds start, Nanoseconds end) const {
   return after != gaps_.begin() && end <= std::prev(after)->end;
 }
 
-void HostRanges::give(const Open& range, Nanoseconds end) const {
-  if (!is_in_gap(range.start, end)) take_({range.thread, range.name, range.start, end, range.is_of_library});
+void HostRanges::give(const Open& range, Nanoseconds end, bool is_open) const {
+  if (is_in_gap(range.start, end)) return;
+  NamedRange named{.thread = range.thread,
+                   .name = range.name,
+                   .start = range.start,
+                   .end = end,
+                   .is_of_library = range.is_of_library,
+                   .is_open = is_open,
+                   .payload = std::nullopt,
+                   .category = {}};
+  std::string number;  // of a category that has no name
+  if (range.extra && range.extra->has_payload) {
+    named.payload = trace::Number{range.extra->payload_type, range.extra->payload};
+  }
+  if (range.extra && range.extra->category != 0) {
+    const auto known = categories_.find({range.extra->domain, range.extra->category});
+    number = "category " + std::to_string(range.extra->category);
+    named.category = known == categories_.end() ? std::string_view(number) : known->second;
+  }
+  take_(named);
 }
 
 void HostRanges::add(const HostEvents::Event& event) {
   using Kind = HostEvents::Kind;
-  const auto open = [&] { return Open{event.thread, std::string(event.name), event.time, event.is_of_library}; };
+  const auto open = [&] {
+    return Open{event.thread, std::string(event.name), event.time, event.is_of_library, event.extra};
+  };
   switch (event.kind) {
     case Kind::kMark: give(open(), event.time); break;
     case Kind::kPush: pushed_[{event.thread, event.number}].push_back(open()); break;
@@ -50,6 +70,9 @@ void HostRanges::add(const HostEvents::Event& event) {
         ended_.insert_or_assign(event.number, event.time);
       }
       break;
+    case Kind::kNameCategory:
+      if (event.extra) categories_.insert_or_assign({event.extra->domain, event.extra->category}, event.name);
+      break;
     case Kind::kNameThread:
     case Kind::kAllocator:
     case Kind::kStreamMade:
@@ -58,14 +81,14 @@ void HostRanges::add(const HostEvents::Event& event) {
   }
 }
 
-std::int64_t HostRanges::end_all(Nanoseconds now) {
+std::int64_t HostRanges::give_open() {
   std::int64_t count = 0;
   for (const auto& [thread, ranges] : std::exchange(pushed_, {})) {
-    for (const Open& range : ranges) give(range, now);
+    for (const Open& range : ranges) give(range, range.start, true);
     count += static_cast<std::int64_t>(ranges.size());
   }
   for (const auto& [number, range] : std::exchange(started_, {})) {
-    give(range, now);
+    give(range, range.start, true);
     ++count;
   }
   unmatched_ += static_cast<std::int64_t>(std::exchange(ended_, {}).size());

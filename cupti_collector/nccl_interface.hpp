@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// NCCL's profiler plugin interface, versions 1 to 6 (NCCL 2.23 to 2.30), as far as it is used here: what NCCL hands to
+/// NCCL's profiler plugin interface, versions 1 to 7 (since NCCL 2.23), as far as it is used here: what NCCL hands to
 /// a plugin, and what it looks up by the names ncclProfiler_v1 ... in the library that NCCL_PROFILER_PLUGIN names.
 /// Later versions of NCCL fall back to the newest of these that they find.
 namespace interlace::collector::nccl {
@@ -28,6 +28,9 @@ struct CollectiveV1 {
   std::size_t count;
   int root;
   std::uint8_t datatype;  ///< ncclDataType_t
+  std::uint32_t operation;
+  std::size_t traffic_bytes;
+  std::uint8_t channels;
 };
 struct PointToPointV1 {
   const char* communicator_name;
@@ -38,7 +41,6 @@ struct PointToPointV1 {
   std::size_t count;
   int peer;
 };
-/// Versions 2 and 3, up to where they differ.
 struct CollectiveV2 {
   const char* communicator_name;
   std::uint64_t communicator_hash;
@@ -49,7 +51,22 @@ struct CollectiveV2 {
   std::size_t count;
   int root;
   const char* datatype;
+  std::size_t traffic_bytes;
+  std::uint8_t channels;
 };
+struct CollectiveV3 {
+  const char* communicator_name;
+  std::uint64_t communicator_hash;
+  std::uint64_t sequence;
+  const char* function;
+  const void* send_buffer;
+  void* receive_buffer;
+  std::size_t count;
+  int root;
+  const char* datatype;
+  std::uint8_t channels;
+};
+/// Versions 2 and 3.
 struct PointToPointV2 {
   const char* communicator_name;
   std::uint64_t communicator_hash;
@@ -59,7 +76,7 @@ struct PointToPointV2 {
   std::size_t count;
   int peer;
 };
-/// Versions 4, 5 and 6.
+/// Versions 4 to 7, up to where they differ.
 struct CollectiveV4 {
   std::uint64_t sequence;
   const char* function;
@@ -68,6 +85,7 @@ struct CollectiveV4 {
   std::size_t count;
   int root;
   const char* datatype;
+  std::uint8_t channels;
 };
 struct PointToPointV4 {
   const char* function;
@@ -75,6 +93,7 @@ struct PointToPointV4 {
   const char* datatype;
   std::size_t count;
   int peer;
+  std::uint8_t channels;
 };
 struct CollectiveCallV5 {
   const char* function;
@@ -97,6 +116,7 @@ struct Descriptor {
 };
 using DescriptorV1 = Descriptor<std::uint8_t, CollectiveV1, PointToPointV1>;
 using DescriptorV2 = Descriptor<std::uint8_t, CollectiveV2, PointToPointV2>;
+using DescriptorV3 = Descriptor<std::uint8_t, CollectiveV3, PointToPointV2>;
 using DescriptorV4 = Descriptor<std::uint8_t, CollectiveV4, PointToPointV4>;
 using DescriptorV5 = Descriptor<std::uint64_t, CollectiveV4, PointToPointV4>;
 

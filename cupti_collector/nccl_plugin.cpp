@@ -66,6 +66,13 @@ void copy(std::string_view from, std::array<char, kSize>& to) {
   std::ranges::copy(from, to.begin());
 }
 
+template <std::size_t kSize>
+std::string_view text_of(const std::array<char, kSize>& word) {
+  return {word.data()};
+}
+
+std::uint64_t address(const void* buffer) { return reinterpret_cast<std::uintptr_t>(buffer); }
+
 template <class Payload>
 void add(Kind kind, const Payload& payload) noexcept {
   static_assert(std::is_trivially_copyable_v<Payload>);
@@ -119,6 +126,9 @@ void add_collective(Communicator& communicator, const Event& event) {
   const auto& told = event.collective;
   NcclTask task{.communicator = communicator.number, .plan = thread_calls().plan, .count = told.count};
   task.sequence = communicator.collectives++;
+  task.channels = told.channels;
+  task.send_buffer = address(told.send_buffer);
+  task.receive_buffer = address(told.receive_buffer);
   std::string_view datatype = datatype_name(told.datatype);
   if constexpr (std::is_same_v<Event, nccl::DescriptorV5>) {
     // An all-gather or broadcast counts bytes by now; its call has what the program said.
@@ -140,6 +150,9 @@ void add_point_to_point(const Communicator& communicator, const Event& event) {
       .communicator = communicator.number, .plan = thread_calls().plan, .count = told.count, .peer = told.peer};
   copy(function_name(told.function), task.function);
   copy(datatype_name(told.datatype), task.datatype);
+  const bool is_send = text_of(task.function) == "Send";
+  (is_send ? task.send_buffer : task.receive_buffer) = address(told.buffer);
+  if constexpr (requires { told.channels; }) task.channels = told.channels;
   add(Kind::kNcclTask, task);
 }
 
@@ -178,23 +191,26 @@ extern "C" {
 // NOLINTBEGIN(readability-identifier-naming): NCCL's names
 INTERLACE_PLUGIN nccl::Profiler<nccl::InitV1, nccl::DescriptorV1> ncclProfiler_v1;
 INTERLACE_PLUGIN nccl::Profiler<nccl::InitV1, nccl::DescriptorV2> ncclProfiler_v2;
-INTERLACE_PLUGIN nccl::Profiler<nccl::InitV1, nccl::DescriptorV2> ncclProfiler_v3;
+INTERLACE_PLUGIN nccl::Profiler<nccl::InitV1, nccl::DescriptorV3> ncclProfiler_v3;
 INTERLACE_PLUGIN nccl::Profiler<nccl::InitV4, nccl::DescriptorV4> ncclProfiler_v4;
 INTERLACE_PLUGIN nccl::Profiler<nccl::InitV5, nccl::DescriptorV5> ncclProfiler_v5;
 INTERLACE_PLUGIN nccl::Profiler<nccl::InitV5, nccl::DescriptorV5> ncclProfiler_v6;
+INTERLACE_PLUGIN nccl::Profiler<nccl::InitV5, nccl::DescriptorV5> ncclProfiler_v7;
 #undef INTERLACE_PLUGIN
 
 const nccl::Profiler<nccl::InitV1, nccl::DescriptorV1> ncclProfiler_v1{"Interlace", init_v1,      start,
                                                                        stop,        record_state, finalize};
 const nccl::Profiler<nccl::InitV1, nccl::DescriptorV2> ncclProfiler_v2{"Interlace", init_v1,      start,
                                                                        stop,        record_state, finalize};
-const nccl::Profiler<nccl::InitV1, nccl::DescriptorV2> ncclProfiler_v3{"Interlace", init_v1,      start,
+const nccl::Profiler<nccl::InitV1, nccl::DescriptorV3> ncclProfiler_v3{"Interlace", init_v1,      start,
                                                                        stop,        record_state, finalize};
 const nccl::Profiler<nccl::InitV4, nccl::DescriptorV4> ncclProfiler_v4{"Interlace", init_v4,      start,
                                                                        stop,        record_state, finalize};
 const nccl::Profiler<nccl::InitV5, nccl::DescriptorV5> ncclProfiler_v5{"Interlace", init_v5,      start,
                                                                        stop,        record_state, finalize};
 const nccl::Profiler<nccl::InitV5, nccl::DescriptorV5> ncclProfiler_v6{"Interlace", init_v5,      start,
+                                                                       stop,        record_state, finalize};
+const nccl::Profiler<nccl::InitV5, nccl::DescriptorV5> ncclProfiler_v7{"Interlace", init_v5,      start,
                                                                        stop,        record_state, finalize};
 // NOLINTEND(readability-identifier-naming)
 }

@@ -16,10 +16,13 @@ struct NcclCommunicator {
 /// One collective, send or receive, told of right after the launch of the kernel that does it, in the same thread.
 struct NcclTask {
   std::uint32_t communicator = 0;
-  std::uint32_t plan = 0;      ///< tasks of one thread and plan are done by one kernel
-  std::uint64_t count = 0;     ///< elements, as the call of NCCL has them
-  std::int64_t sequence = -1;  ///< of a collective: its number within its communicator
-  std::int32_t peer = -1;      ///< of a send or receive
+  std::uint32_t plan = 0;         ///< tasks of one thread and plan are done by one kernel
+  std::uint64_t count = 0;        ///< elements, as the call of NCCL has them
+  std::int64_t sequence = -1;     ///< of a collective: its number within its communicator
+  std::int32_t peer = -1;         ///< of a send or receive
+  std::int32_t channels = 0;      ///< 0 unknown
+  std::uint64_t send_buffer = 0;  ///< addresses; 0 none
+  std::uint64_t receive_buffer = 0;
   std::array<char, 16> function{};
   std::array<char, 16> datatype{};
 };

@@ -3,6 +3,8 @@
 // session.
 #include <array>
 #include <atomic>
+#include <bit>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -57,23 +59,50 @@ std::string utf8(const wchar_t* wide) {
 
 std::string_view view(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
 
-void add(Kind kind, std::uint32_t number, bool is_of_library, std::string_view name) noexcept {
+using Extra = HostEvents::Extra;
+
+void add(Kind kind, std::uint32_t number, const Domain& domain, std::string_view name,
+         const std::optional<Extra>& extra = std::nullopt) noexcept {
   if (Session* session = session_for_events()) {
-    session->add_event({.kind = kind, .is_of_library = is_of_library, .number = number, .name = name});
+    session->add_event(
+        {.kind = kind, .is_of_library = domain.is_of_library, .number = number, .name = name, .extra = extra});
   }
 }
 
+/// The category and the number that the attributes hold, where they hold one.
+std::optional<Extra> extra_of(const EventAttributes& attributes, const Domain& domain) {
+  using interlace::trace::NumberType;
+  Extra extra{.domain = domain.number, .category = attributes.category};
+  const auto set = [&](NumberType type, std::uint64_t bits) {
+    extra.payload_type = type;
+    extra.payload = bits;
+    extra.has_payload = true;
+  };
+  const auto& payload = attributes.payload;
+  switch (attributes.payload_type) {
+    case nvtx::kPayloadUint64: set(NumberType::kUint64, payload.uint64); break;
+    case nvtx::kPayloadUint32: set(NumberType::kUint64, payload.uint32); break;
+    case nvtx::kPayloadInt64: set(NumberType::kInt64, payload.uint64); break;
+    case nvtx::kPayloadInt32: set(NumberType::kInt64, static_cast<std::uint64_t>(std::int64_t{payload.int32})); break;
+    case nvtx::kPayloadDouble: set(NumberType::kDouble, payload.uint64); break;
+    case nvtx::kPayloadFloat: set(NumberType::kDouble, std::bit_cast<std::uint64_t>(double{payload.float32})); break;
+    default: break;
+  }
+  return extra.has_payload || extra.category != 0 ? std::optional(extra) : std::nullopt;
+}
+
 /// With the name that the attributes hold.
-void add(Kind kind, std::uint32_t number, bool is_of_library, const EventAttributes* attributes) {
+void add(Kind kind, std::uint32_t number, const Domain& domain, const EventAttributes* attributes) {
   if (attributes == nullptr) return;
+  const std::optional<Extra> extra = extra_of(*attributes, domain);
   switch (attributes->message_type) {
-    case nvtx::kMessageAscii: return add(kind, number, is_of_library, view(attributes->message.ascii));
-    case nvtx::kMessageWide: return add(kind, number, is_of_library, utf8(attributes->message.wide));
+    case nvtx::kMessageAscii: return add(kind, number, domain, view(attributes->message.ascii), extra);
+    case nvtx::kMessageWide: return add(kind, number, domain, utf8(attributes->message.wide), extra);
     case nvtx::kMessageRegistered: {
       const auto* known = static_cast<const RegisteredString*>(attributes->message.registered);
-      return add(kind, number, is_of_library, known == nullptr ? std::string_view() : std::string_view(known->text));
+      return add(kind, number, domain, known == nullptr ? std::string_view() : std::string_view(known->text), extra);
     }
-    default: return add(kind, number, is_of_library, std::string_view());
+    default: return add(kind, number, domain, std::string_view(), extra);
   }
 }
 
@@ -86,56 +115,68 @@ Domain of(const Domain* domain) { return domain == nullptr ? Domain() : *domain;
 
 // The default domain.
 
-void mark_ex(const EventAttributes* attributes) { add(Kind::kMark, 0, false, attributes); }
-void mark_a(const char* name) { add(Kind::kMark, 0, false, view(name)); }
-void mark_w(const wchar_t* name) { add(Kind::kMark, 0, false, utf8(name)); }
+void mark_ex(const EventAttributes* attributes) { add(Kind::kMark, 0, {}, attributes); }
+void mark_a(const char* name) { add(Kind::kMark, 0, {}, view(name)); }
+void mark_w(const wchar_t* name) { add(Kind::kMark, 0, {}, utf8(name)); }
 
 template <class Name>
 std::uint64_t start(const Domain& domain, const Name& name) {
   const std::uint32_t range = next_range();
-  add(Kind::kStart, range, domain.is_of_library, name);
+  add(Kind::kStart, range, domain, name);
   return range;
 }
 std::uint64_t range_start_ex(const EventAttributes* attributes) { return start({}, attributes); }
 std::uint64_t range_start_a(const char* name) { return start({}, view(name)); }
 std::uint64_t range_start_w(const wchar_t* name) { return start({}, std::string_view(utf8(name))); }
-void range_end(std::uint64_t range) { add(Kind::kEnd, static_cast<std::uint32_t>(range), false, std::string_view()); }
+void range_end(std::uint64_t range) { add(Kind::kEnd, static_cast<std::uint32_t>(range), {}, std::string_view()); }
 
 int range_push_ex(const EventAttributes* attributes) {
-  add(Kind::kPush, 0, false, attributes);
+  add(Kind::kPush, 0, {}, attributes);
   return kNoDepth;
 }
 int range_push_a(const char* name) {
-  add(Kind::kPush, 0, false, view(name));
+  add(Kind::kPush, 0, {}, view(name));
   return kNoDepth;
 }
 int range_push_w(const wchar_t* name) {
-  add(Kind::kPush, 0, false, utf8(name));
+  add(Kind::kPush, 0, {}, utf8(name));
   return kNoDepth;
 }
 int range_pop() {
-  add(Kind::kPop, 0, false, std::string_view());
+  add(Kind::kPop, 0, {}, std::string_view());
   return kNoDepth;
 }
-void name_thread_a(std::uint32_t thread, const char* name) { add(Kind::kNameThread, thread, false, view(name)); }
-void name_thread_w(std::uint32_t thread, const wchar_t* name) { add(Kind::kNameThread, thread, false, utf8(name)); }
+void name_thread_a(std::uint32_t thread, const char* name) { add(Kind::kNameThread, thread, {}, view(name)); }
+void name_thread_w(std::uint32_t thread, const wchar_t* name) { add(Kind::kNameThread, thread, {}, utf8(name)); }
+
+void name_category(const Domain& domain, std::uint32_t category, std::string_view name) {
+  add(Kind::kNameCategory, domain.number, domain, name, Extra{.domain = domain.number, .category = category});
+}
+void name_category_a(std::uint32_t category, const char* name) { name_category({}, category, view(name)); }
+void name_category_w(std::uint32_t category, const wchar_t* name) { name_category({}, category, utf8(name)); }
 
 // Domains.
 
 void domain_mark_ex(const Domain* domain, const EventAttributes* attributes) {
-  add(Kind::kMark, of(domain).number, of(domain).is_of_library, attributes);
+  add(Kind::kMark, of(domain).number, of(domain), attributes);
 }
 std::uint64_t domain_range_start_ex(const Domain* domain, const EventAttributes* attributes) {
   return start(of(domain), attributes);
 }
 void domain_range_end(const Domain*, std::uint64_t range) { range_end(range); }
 int domain_range_push_ex(const Domain* domain, const EventAttributes* attributes) {
-  add(Kind::kPush, of(domain).number, of(domain).is_of_library, attributes);
+  add(Kind::kPush, of(domain).number, of(domain), attributes);
   return kNoDepth;
 }
 int domain_range_pop(const Domain* domain) {
-  add(Kind::kPop, of(domain).number, of(domain).is_of_library, std::string_view());
+  add(Kind::kPop, of(domain).number, of(domain), std::string_view());
   return kNoDepth;
+}
+void domain_name_category_a(const Domain* domain, std::uint32_t category, const char* name) {
+  name_category(of(domain), category, view(name));
+}
+void domain_name_category_w(const Domain* domain, std::uint32_t category, const wchar_t* name) {
+  name_category(of(domain), category, utf8(name));
 }
 
 /// Domains and strings live as long as the process: programs give few of them back, and may use one that they did.
@@ -153,6 +194,25 @@ const RegisteredString* domain_register_a(const Domain*, const char* text) {
 const RegisteredString* domain_register_w(const Domain*, const wchar_t* text) {
   return new RegisteredString{utf8(text)};
 }
+
+// The payload extension. What its schemas describe is not read; ranges that end with a payload (NCCL's) end all the
+// same.
+
+struct PayloadData;
+constexpr std::string_view kUnnamed = "[payload]";  // its name, if any, stands in the payload
+
+void mark_payload(const Domain* domain, const PayloadData*, std::size_t) {
+  add(Kind::kMark, of(domain).number, of(domain), kUnnamed);
+}
+int range_push_payload(const Domain* domain, const PayloadData*, std::size_t) {
+  add(Kind::kPush, of(domain).number, of(domain), kUnnamed);
+  return kNoDepth;
+}
+int range_pop_payload(const Domain* domain, const PayloadData*, std::size_t) { return domain_range_pop(domain); }
+std::uint64_t range_start_payload(const Domain* domain, const PayloadData*, std::size_t) {
+  return start(of(domain), kUnnamed);
+}
+void range_end_payload(const Domain*, std::uint64_t range, const PayloadData*, std::size_t) { range_end(range); }
 
 template <class Own>
 std::pair<unsigned, nvtx::Function> entry(unsigned number, Own own) {
@@ -181,12 +241,31 @@ extern "C" int InitializeInjectionNvtx2(const void* (*get_export_table)(std::uin
                  entry(nvtx::kRangeStartW, range_start_w), entry(nvtx::kRangeEnd, range_end),
                  entry(nvtx::kRangePushEx, range_push_ex), entry(nvtx::kRangePushA, range_push_a),
                  entry(nvtx::kRangePushW, range_push_w), entry(nvtx::kRangePop, range_pop),
+                 entry(nvtx::kNameCategoryA, name_category_a), entry(nvtx::kNameCategoryW, name_category_w),
                  entry(nvtx::kNameOsThreadA, name_thread_a), entry(nvtx::kNameOsThreadW, name_thread_w)});
   put(*callbacks, nvtx::Module::kCore2,
       std::array{entry(nvtx::kDomainMarkEx, domain_mark_ex), entry(nvtx::kDomainRangeStartEx, domain_range_start_ex),
                  entry(nvtx::kDomainRangeEnd, domain_range_end), entry(nvtx::kDomainRangePushEx, domain_range_push_ex),
-                 entry(nvtx::kDomainRangePop, domain_range_pop), entry(nvtx::kDomainRegisterStringA, domain_register_a),
+                 entry(nvtx::kDomainRangePop, domain_range_pop),
+                 entry(nvtx::kDomainNameCategoryA, domain_name_category_a),
+                 entry(nvtx::kDomainNameCategoryW, domain_name_category_w),
+                 entry(nvtx::kDomainRegisterStringA, domain_register_a),
                  entry(nvtx::kDomainRegisterStringW, domain_register_w), entry(nvtx::kDomainCreateA, domain_create_a),
                  entry(nvtx::kDomainCreateW, domain_create_w)});
+  return 1;
+}
+
+/// After the above, once for each extension that a library of the program uses.
+extern "C" int InitializeInjectionNvtxExtension(void* extension) {
+  const auto* module = static_cast<const nvtx::ExtensionModule*>(extension);
+  if (session_for_events() == nullptr || module == nullptr || module->module != nvtx::kPayloadExtension) return 0;
+  if (module->segment_count == 0 || module->segments == nullptr) return 0;
+  const nvtx::ExtensionSegment& segment = module->segments[0];
+  for (const auto& [number, function] :
+       {entry(nvtx::kMarkPayload, mark_payload), entry(nvtx::kRangePushPayload, range_push_payload),
+        entry(nvtx::kRangePopPayload, range_pop_payload), entry(nvtx::kRangeStartPayload, range_start_payload),
+        entry(nvtx::kRangeEndPayload, range_end_payload)}) {
+    if (number < segment.size) segment.slots[number] = reinterpret_cast<std::intptr_t>(function);
+  }
   return 1;
 }

@@ -59,7 +59,9 @@ struct CallbacksTable {
 using GetExportTable = const void* (*)(std::uint32_t table);
 
 enum MessageType : std::int32_t { kMessageAscii = 1, kMessageWide = 2, kMessageRegistered = 3 };
+/// kPayloadExtended: `reserved` payloads of registered schemas, where `payload` points to.
 enum PayloadType : std::int32_t {
+  kPayloadExtended = static_cast<std::int32_t>(0xDFBD0009),
   kPayloadUint64 = 1,
   kPayloadInt64,
   kPayloadDouble,
@@ -93,5 +95,33 @@ struct EventAttributes {
   } message;
 };
 static_assert(sizeof(EventAttributes) == 48 && offsetof(EventAttributes, message) == 40);
+
+/// NVTX's extensions hand their functions over one by one, after the modules above: a segment of slots, of which a tool
+/// fills those that it wants.
+inline constexpr std::uint16_t kPayloadExtension = 2;
+struct ExtensionSegment {
+  std::size_t id;
+  std::size_t size;
+  std::intptr_t* slots;
+};
+struct ExtensionModule {
+  std::uint16_t nvtx_version;
+  std::uint16_t struct_size;
+  std::uint16_t module;
+  std::uint16_t compatibility;
+  std::size_t segment_count;
+  ExtensionSegment* segments;
+  std::intptr_t (*get_export_function)(std::uint32_t function);
+  const void* info;
+};
+
+/// Slots of the payload extension: ranges and marks that carry, or end with, payloads of registered schemas.
+enum PayloadFunction : std::size_t {
+  kMarkPayload = 2,
+  kRangePushPayload,
+  kRangePopPayload,
+  kRangeStartPayload,
+  kRangeEndPayload,
+};
 
 }  // namespace interlace::collector::nvtx

@@ -39,6 +39,7 @@ class DeviceFacts : public RecordSink {
   void on(const ContextRecord&) override {}
   void on(const OverheadRecord&) override {}
   void on(const AllocationRecord&) override {}
+  void on(const ExternalRecord&) override {}
   void on(const DeviceRecord& device) override {
     trace::Device facts;
     facts.ordinal = device.device;
@@ -92,7 +93,7 @@ void Recorder::write_buffers() {
   }
   held_.clear();
   file_.rows().settle();
-  count_undescribed();
+  count_left_out();
   if (cupti_ == nullptr) return;
   std::size_t dropped = 0;
   if (cupti_->get_dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {
@@ -101,9 +102,11 @@ void Recorder::write_buffers() {
   }
 }
 
-void Recorder::count_undescribed() {
-  const std::int64_t count = file_.rows().undescribed_collectives();
-  if (count > 0) flaws_.count(kUndescribedCollective, {}, count);
+void Recorder::count_left_out() {
+  if (const auto count = file_.rows().undescribed_collectives(); count > 0) {
+    flaws_.count(kUndescribedCollective, {}, count);
+  }
+  if (const auto count = file_.rows().left_out_externals(); count > 0) flaws_.count(kLeftOutExternal, {}, count);
 }
 
 void Recorder::stopped(Nanoseconds time) {
@@ -124,17 +127,17 @@ void Recorder::resumed(Nanoseconds time) {
 
 void Recorder::write_range(const NamedRange& range) {
   if (!file_.is_open()) {
-    early_.push_back({range, std::string(range.name)});
+    early_.push_back({range, std::string(range.name), std::string(range.category)});
     return;
   }
   has_news_ = true;
-  file_.rows().range(range.thread, range.name, range.start, range.end - range.start,
-                     range.is_of_library ? trace::RangeKind::kOther : trace::RangeKind::kAnnotation);
+  file_.rows().range(range);
 }
 
 void Recorder::write_early() {
   for (EarlyRange& early : std::exchange(early_, {})) {
     early.range.name = early.name;
+    early.range.category = early.category;
     write_range(early.range);
   }
   for (const auto& [thread, name] : std::exchange(thread_names_, {})) file_.rows().name_thread(thread, name);
@@ -261,10 +264,12 @@ void Recorder::close(Nanoseconds now) {
   if (!file_.is_open()) file_.open({});
   if (!is_stopped_) read_allocator_states();
   write_allocator(kNever);
-  const std::int64_t open = ranges_.end_all(now);
+  const std::int64_t open = ranges_.give_open();
   if (open > 0) flaws_.count(kOpenRange, {}, open);
   write_early();
   count_unmatched();
+  file_.rows().finish();
+  count_left_out();
   file_.add_diagnostics(flaws_);
   file_.close(now);
 }

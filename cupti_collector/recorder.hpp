@@ -34,10 +34,14 @@ inline constexpr DiagnosticKind kLostMarks{"record.lost_marks", Severity::kDataL
                                            "marks and ranges of threads that were faster than the writer",
                                            "mark less often"};
 inline constexpr DiagnosticKind kOpenRange{"record.open_range", Severity::kInfo,
-                                           "ranges that were still open when the recording ended; they end there",
-                                           "none needed"};
+                                           "ranges that nobody ended; they are given no length",
+                                           "none needed; of a program that was cut off they are what it was at"};
 inline constexpr DiagnosticKind kStopped{"record.stopped", Severity::kInfo, "times that recording was stopped",
                                          "what the program did meanwhile is not in the recording"};
+inline constexpr DiagnosticKind kLeftOutExternal{
+    "record.left_out_external_id", Severity::kInfo,
+    "ids of the program's own that were left out: of calls that are not recorded, or a second one of a call",
+    "none needed"};
 inline constexpr DiagnosticKind kUndescribedCollective{
     "record.undescribed_collective", Severity::kWarning,
     "kernels of NCCL of which its profiler interface told nothing: their bytes and ranks are not known",
@@ -77,6 +81,7 @@ class Recorder {
   struct EarlyRange {
     NamedRange range;
     std::string name;
+    std::string category;
   };
 
   [[nodiscard]] bool open_file();
@@ -88,7 +93,7 @@ class Recorder {
   void write_allocator(Nanoseconds until);
   void read_allocator_states();
   void count_unmatched();
-  void count_undescribed();
+  void count_left_out();
   void add_clocks(Nanoseconds now);
 
   const CuptiLibrary* cupti_;

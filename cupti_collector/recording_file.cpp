@@ -94,7 +94,6 @@ void RecordingFile::dump() {
 }
 
 void RecordingFile::close(Nanoseconds now) {
-  rows_->finish();
   add_ledger(now, true);
   if (!ring_) {
     writer_->close();

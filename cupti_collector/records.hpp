@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "simulator/trace/operation.hpp"
+
 namespace interlace::collector {
 
 /// CUPTI's records as plain values. Only decode.cpp knows the structs they come from. Times are nanoseconds of CUPTI's
@@ -141,6 +143,13 @@ struct AllocationRecord {
   std::optional<std::uint32_t> stream;  ///< of a call that a stream orders (cudaMallocAsync)
 };
 
+/// A number that the program gave the calls of a thread (cuptiActivityPushExternalCorrelationId).
+struct ExternalRecord {
+  std::uint32_t correlation = 0;
+  trace::ExternalKind kind = trace::ExternalKind::kUnknown;
+  std::uint64_t id = 0;
+};
+
 /// Takes records one by one.
 class RecordSink {
  public:
@@ -156,6 +165,7 @@ class RecordSink {
   virtual void on(const DeviceRecord& device) = 0;
   virtual void on(const OverheadRecord& overhead) = 0;
   virtual void on(const AllocationRecord& allocation) = 0;
+  virtual void on(const ExternalRecord& external) = 0;
 };
 
 }  // namespace interlace::collector

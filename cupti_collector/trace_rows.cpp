@@ -250,6 +250,9 @@ void TraceRows::write_collective(const WaitingCollective& waiting, const std::op
     detail.group_size = facts->group_size;
     detail.sequence = facts->sequence;
     detail.element_bytes = facts->element_bytes;
+    detail.channels = facts->channels;
+    detail.in_buffer = facts->in_buffer;
+    detail.out_buffer = facts->out_buffer;
   } else {
     detail.function = waiting.function;
     detail.name = writer_.intern(collective_name(waiting.function));
@@ -326,11 +329,15 @@ void TraceRows::on(const CallRecord& call) {
     if (succeeded && known.role == CallRole::kLaunch) collectives_.launch(call.thread, end, correlation);
     collectives_.called(call.thread, end);
   }
+  trace::Note note;
+  const auto external = externals_.extract(correlation);
+  if (external) note.external = external.mapped();
   const trace::IltWriter::Common common{.lane = thread_lane(call.thread),
                                         .name = known.name,
                                         .start = static_cast<Nanoseconds>(call.start),
                                         .duration = static_cast<Nanoseconds>(call.end - call.start),
-                                        .correlation = correlation};
+                                        .correlation = correlation,
+                                        .note = external ? &note : nullptr};
   const auto sync = sync_operation(known.role);
   // A query that found work undone orders nothing.
   if (sync && (succeeded || known.role != CallRole::kQuery)) {
@@ -439,8 +446,21 @@ void TraceRows::on(const DeviceRecord&) {}  // stands in the rank, which is writ
 
 void TraceRows::on(const OverheadRecord& overhead) {
   if (overhead.start == 0 || overhead.end < overhead.start || !overhead.thread) return;
-  range(*overhead.thread, overhead_name(overhead.kind), static_cast<Nanoseconds>(overhead.start),
-        static_cast<Nanoseconds>(overhead.end - overhead.start), trace::RangeKind::kProfilerOverhead);
+  writer_.add_range({.lane = thread_lane(*overhead.thread),
+                     .name = writer_.intern(overhead_name(overhead.kind)),
+                     .start = static_cast<Nanoseconds>(overhead.start),
+                     .duration = static_cast<Nanoseconds>(overhead.end - overhead.start)},
+                    {.kind = trace::RangeKind::kProfilerOverhead});
+}
+
+/// CUPTI tells of them before the call.
+void TraceRows::on(const ExternalRecord& external) {
+  constexpr std::size_t kMostWaiting = 1U << 16U;
+  const std::int64_t correlation = correlations_.widen(external.correlation);
+  if (!externals_.try_emplace(correlation, trace::ExternalId{external.kind, external.id}).second) {
+    ++left_out_externals_;
+  }
+  for (; externals_.size() > kMostWaiting; ++left_out_externals_) externals_.erase(externals_.begin());
 }
 
 void TraceRows::on(const AllocationRecord& allocation) {
@@ -480,10 +500,17 @@ void TraceRows::settle() {
   write_memory(false);
 }
 
-void TraceRows::range(std::int64_t thread, std::string_view name, Nanoseconds start, Nanoseconds duration,
-                      trace::RangeKind kind) {
-  writer_.add_range({.lane = thread_lane(thread), .name = writer_.intern(name), .start = start, .duration = duration},
-                    {.kind = kind});
+void TraceRows::range(const NamedRange& range) {
+  trace::Note note{.payload = range.payload, .is_open = range.is_open};
+  if (!range.category.empty()) note.category = writer_.intern(range.category);
+  // What a range without an end divides is not known.
+  const bool divides = !range.is_of_library && !range.is_open;
+  writer_.add_range({.lane = thread_lane(range.thread),
+                     .name = writer_.intern(range.name),
+                     .start = range.start,
+                     .duration = range.end - range.start,
+                     .note = note == trace::Note() ? nullptr : &note},
+                    {.kind = divides ? trace::RangeKind::kAnnotation : trace::RangeKind::kOther});
 }
 
 void TraceRows::name_thread(std::int64_t thread, std::string_view name) {
@@ -497,6 +524,7 @@ void TraceRows::finish() {
   write_memory(true);
   if (const auto begin = captures_.first_open()) ledger_.capture(*begin, std::numeric_limits<std::int64_t>::max());
   for (const WaitingFact& waiting : std::exchange(waiting_, {})) writer_.add_sync_fact(waiting.fact);
+  left_out_externals_ += static_cast<std::int64_t>(std::exchange(externals_, {}).size());
 }
 
 }  // namespace interlace::collector

@@ -16,6 +16,7 @@
 #include "cupti_collector/collective_join.hpp"
 #include "cupti_collector/correlation.hpp"
 #include "cupti_collector/driver_memory.hpp"
+#include "cupti_collector/host_ranges.hpp"
 #include "cupti_collector/launch_ledger.hpp"
 #include "cupti_collector/names.hpp"
 #include "cupti_collector/records.hpp"
@@ -49,10 +50,10 @@ class TraceRows : public RecordSink {
   void on(const DeviceRecord& device) override;
   void on(const OverheadRecord& overhead) override;
   void on(const AllocationRecord& allocation) override;
+  void on(const ExternalRecord& external) override;
 
-  /// A span of a thread that the program named; duration 0 for a mark.
-  void range(std::int64_t thread, std::string_view name, Nanoseconds start, Nanoseconds duration,
-             trace::RangeKind kind);
+  /// A span of a thread that the program named.
+  void range(const NamedRange& range);
 
   void name_thread(std::int64_t thread, std::string_view name);
 
@@ -64,10 +65,12 @@ class TraceRows : public RecordSink {
   /// From here on what the driver hands out on devices is no row: PyTorch's allocator has it for its segments, and
   /// other memory is not its.
   void leave_out_driver_memory() { has_allocator_ = true; }
-  /// So many events of the driver were left out since the last call.
   /// So many kernels of collectives were written without a word of NCCL since the last call, where it says some.
   [[nodiscard]] std::int64_t undescribed_collectives() { return std::exchange(undescribed_, 0); }
+  /// So many events of the driver were left out since the last call.
   [[nodiscard]] std::int64_t left_out_memory() { return std::exchange(left_out_memory_, 0); }
+  /// So many ids of the program's own were left out since the last call: their calls are not recorded, or have one.
+  [[nodiscard]] std::int64_t left_out_externals() { return std::exchange(left_out_externals_, 0); }
 
   /// Recording stopped or went on at this time. Work around such times may be of launches that are left out.
   void stopped(Nanoseconds time);
@@ -147,6 +150,8 @@ class TraceRows : public RecordSink {
   bool has_allocator_ = false;
   std::int64_t left_out_memory_ = 0;
   std::int64_t undescribed_ = 0;
+  std::map<std::int64_t, trace::ExternalId> externals_;  ///< by correlation, of calls that are still to come
+  std::int64_t left_out_externals_ = 0;
   trace::StringId memory_name_;
   KernelNames kernel_names_;
   std::map<std::uint32_t, trace::StringId> copy_names_;

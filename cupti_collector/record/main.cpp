@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <exception>
@@ -44,6 +45,7 @@ struct Request {
   std::int64_t steps = 0;
   std::int64_t skip = 0;
   std::string step_name = "step";
+  std::string step_seconds;
   bool start_off = false;
   bool control = false;
   std::int64_t most_mb = 0;
@@ -102,7 +104,17 @@ Nanoseconds last_part(std::string text) {
 Plan plan_of(const Request& request) {
   Plan plan;
   plan.starts_off = request.start_off;
-  if (request.steps > 0 || request.skip > 0) {
+  if (!request.step_seconds.empty()) {
+    const Nanoseconds period = to_nanoseconds(request.step_seconds, "--step-seconds", "--step-seconds 0.5");
+    constexpr Nanoseconds kLongest = 1'000'000'000 * interlace::kSecond;
+    const bool is_in_range = period > 0 && period <= kLongest / std::max<std::int64_t>(1, request.skip + request.steps);
+    if (!is_in_range) {
+      throw interlace::Error(kBadOption, "--step-seconds", "'" + request.step_seconds + "' makes no steps",
+                             "say --step-seconds 0.5");
+    }
+    plan.begin = request.skip * period;
+    if (request.steps > 0) plan.end = plan.begin + request.steps * period;
+  } else if (request.steps > 0 || request.skip > 0) {
     plan.step_name = request.step_name;
     plan.steps = request.steps;
     plan.skip = request.skip;
@@ -204,6 +216,9 @@ int run(int argc, char** argv) {
       ->excludes(app.add_option("--skip", request.skip, "Before that, let so many steps pass")
                      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000})));
   app.add_option("--step-name", request.step_name, "The mark or range that begins a step")->capture_default_str();
+  app.add_option("--step-seconds", request.step_seconds,
+                 "A step is a period of so long instead, from the first CUDA call")
+      ->type_name("SECONDS");
   app.add_flag("--start-off", request.start_off, "Begin to record when told to: see --control");
   app.add_flag(
       "--control", request.control,

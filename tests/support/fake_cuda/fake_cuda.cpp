@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 #include <thread>
 
 #include "tests/support/fake_cuda/fake_state.hpp"
@@ -25,7 +26,25 @@ int fake_cuda_init() {
   return initialize == nullptr ? 0 : initialize();
 }
 
+namespace {
+
+/// A stream takes no more launches than this ahead of its work, as that of a device.
+void wait_for_room(std::uint32_t stream) {
+  constexpr std::size_t kMostAhead = 1U << 16U;
+  for (;;) {
+    {
+      const std::lock_guard lock(fake().mutex);
+      if (fake().running[stream].size() < kMostAhead) return;
+      settle(false);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+}  // namespace
+
 std::uint32_t fake_cuda_launch(std::uint32_t stream, const char* kernel, std::uint64_t nanoseconds, int fate) {
+  wait_for_room(stream);
   const Lock lock;
   const std::uint32_t correlation = fake().next_correlation++;
   const std::uint64_t start = now();
@@ -236,6 +255,38 @@ void fake_cuda_destroy_context() {
   if (is_wanted) {
     fake().callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, nullptr);
   }
+}
+
+void fake_cuda_push_external(int kind, std::uint64_t id) {
+  const Lock lock;
+  fake().externals[kind].push_back(id);
+}
+
+void fake_cuda_pop_external(int kind) {
+  const Lock lock;
+  fake().externals[kind].pop_back();
+}
+
+void fake_cuda_name_call(int is_of_driver, std::uint32_t function, const char* name) {
+  fake().names[{is_of_driver != 0, function}] = name;
+}
+
+void fake_cuda_deliver(std::int64_t buffer, const void* record, std::uint64_t bytes) {
+  const std::lock_guard lock(fake().mutex);
+  append(buffer, record, bytes);
+}
+
+void fake_cuda_hand_over(std::uint32_t seed) {
+  const std::lock_guard lock(fake().mutex);
+  std::vector<Buffer*> buffers;
+  for (auto& [number, buffer] : fake().buffers) buffers.push_back(&buffer);
+  if (seed != 0) std::shuffle(buffers.begin(), buffers.end(), std::mt19937(seed));
+  for (Buffer* buffer : buffers) give_back(*buffer);
+}
+
+void fake_cuda_drop() {
+  const std::lock_guard lock(fake().mutex);
+  ++fake().dropped;
 }
 
 void fake_cuda_set_next_correlation(std::uint32_t correlation) {

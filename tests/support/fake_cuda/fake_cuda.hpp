@@ -43,6 +43,18 @@ void fake_cuda_create_stream(std::uint32_t stream, std::int32_t priority);
 std::uint64_t fake_cuda_stream_handle(std::uint32_t stream);
 void fake_cuda_destroy_context();
 
+/// cuptiActivityPushExternalCorrelationId and its counterpart; kind: CUpti_ExternalCorrelationKind.
+void fake_cuda_push_external(int kind, std::uint64_t id);
+void fake_cuda_pop_external(int kind);
+
+/// For sessions that are played: the name of a function, of the driver or the runtime, to be set before fake_cuda_init;
+/// a record as CUPTI lays it, into the buffer that has this number; the return of all those buffers, in an order that
+/// the seed decides (0: by number); a record that no buffer was free for.
+void fake_cuda_name_call(int is_of_driver, std::uint32_t function, const char* name);
+void fake_cuda_deliver(std::int64_t buffer, const void* record, std::uint64_t bytes);
+void fake_cuda_hand_over(std::uint32_t seed);
+void fake_cuda_drop();
+
 /// The correlation that the next call gets.
 void fake_cuda_set_next_correlation(std::uint32_t correlation);
 /// Facts of waits come before those of the records that they wait for, by one buffer.

@@ -17,10 +17,14 @@ namespace {
 constexpr std::uint32_t kStream = 9;
 constexpr std::uint8_t kFloat32 = 7;  // ncclDataType_t
 constexpr std::uint8_t kInt8 = 0;
+constexpr std::uint8_t kChannels = FakeNccl::kChannelCount;
+void* const kSendBuffer = reinterpret_cast<void*>(FakeNccl::kSendAddress);        // NOLINT(performance-no-int-to-ptr)
+void* const kReceiveBuffer = reinterpret_cast<void*>(FakeNccl::kReceiveAddress);  // NOLINT(performance-no-int-to-ptr)
 const char* name_of(std::uint8_t datatype) { return datatype == kInt8 ? "ncclInt8" : "ncclFloat32"; }
 
 using ProfilerV1 = nccl::Profiler<nccl::InitV1, nccl::DescriptorV1>;
 using ProfilerV2 = nccl::Profiler<nccl::InitV1, nccl::DescriptorV2>;
+using ProfilerV3 = nccl::Profiler<nccl::InitV1, nccl::DescriptorV3>;
 using ProfilerV4 = nccl::Profiler<nccl::InitV4, nccl::DescriptorV4>;
 using ProfilerV5 = nccl::Profiler<nccl::InitV5, nccl::DescriptorV5>;
 
@@ -50,6 +54,10 @@ FakeNccl::FakeNccl(int version) : version_(version) {
   if (library != nullptr) plugin_ = dlsym(library, ("ncclProfiler_v" + std::to_string(version)).c_str());
 }
 
+void* FakeNccl::buffer_of(const Task& task) {
+  return std::string_view(task.function) == "Send" ? kSendBuffer : kReceiveBuffer;
+}
+
 void* FakeNccl::communicator(std::uint64_t id, const char* name, int ranks) {
   auto* comm = new Comm{nullptr, id, name, 0, 0};
   if (plugin_ == nullptr) return comm;
@@ -71,27 +79,44 @@ void FakeNccl::tell(void* communicator, const Task& task) {
   if (version_ == 1) {
     nccl::DescriptorV1 event{static_cast<std::uint8_t>(task.type), nullptr, 0, {}};
     if (is_collective) {
-      event.collective = {comm->name.c_str(), comm->id, comm->sequence++, task.function_number, nullptr, nullptr,
-                          task.count,         0,        task.datatype};
+      event.collective = {comm->name.c_str(),
+                          comm->id,
+                          comm->sequence++,
+                          task.function_number,
+                          kSendBuffer,
+                          kReceiveBuffer,
+                          task.count,
+                          0,
+                          task.datatype,
+                          0,
+                          0,
+                          kChannels};
     } else {
-      event.point_to_point = {comm->name.c_str(), comm->id, task.function_number, nullptr, task.datatype,
+      event.point_to_point = {comm->name.c_str(), comm->id, task.function_number, buffer_of(task), task.datatype,
                               task.count,         task.peer};
     }
     static_cast<ProfilerV1*>(plugin_)->start(comm->context, &handle, &event);
   } else if (version_ <= 3) {
-    nccl::DescriptorV2 event{static_cast<std::uint8_t>(task.type), nullptr, 0, {}};
+    nccl::DescriptorV2 second{static_cast<std::uint8_t>(task.type), nullptr, 0, {}};
+    nccl::DescriptorV3 third{static_cast<std::uint8_t>(task.type), nullptr, 0, {}};
     if (is_collective) {
-      event.collective = {comm->name.c_str(), comm->id, comm->sequence++,      task.function, nullptr, nullptr,
-                          task.count,         0,        name_of(task.datatype)};
+      const std::uint64_t sequence = comm->sequence++;
+      second.collective = {comm->name.c_str(), comm->id,   sequence, task.function,          kSendBuffer,
+                           kReceiveBuffer,     task.count, 0,        name_of(task.datatype), 0,
+                           kChannels};
+      third.collective = {comm->name.c_str(), comm->id,   sequence, task.function,          kSendBuffer,
+                          kReceiveBuffer,     task.count, 0,        name_of(task.datatype), kChannels};
     } else {
-      event.point_to_point = {comm->name.c_str(),     comm->id,   task.function, nullptr,
-                              name_of(task.datatype), task.count, task.peer};
+      second.point_to_point = third.point_to_point = {
+          comm->name.c_str(), comm->id, task.function, buffer_of(task), name_of(task.datatype), task.count, task.peer};
     }
-    static_cast<ProfilerV2*>(plugin_)->start(comm->context, &handle, &event);
+    if (version_ == 2) static_cast<ProfilerV2*>(plugin_)->start(comm->context, &handle, &second);
+    if (version_ == 3) static_cast<ProfilerV3*>(plugin_)->start(comm->context, &handle, &third);
   } else {
-    nccl::CollectiveV4 collective{comm->sequence,        task.function, nullptr, nullptr, task.count, 0,
-                                  name_of(task.datatype)};
-    nccl::PointToPointV4 point{task.function, nullptr, name_of(task.datatype), task.count, task.peer};
+    nccl::CollectiveV4 collective{comm->sequence,         task.function, kSendBuffer, kReceiveBuffer, task.count, 0,
+                                  name_of(task.datatype), kChannels};
+    nccl::PointToPointV4 point{task.function, buffer_of(task), name_of(task.datatype),
+                               task.count,    task.peer,       kChannels};
     if (version_ == 4) {
       nccl::DescriptorV4 event{static_cast<std::uint8_t>(task.type), nullptr, 0, {collective}};
       if (!is_collective) event.point_to_point = point;

@@ -10,7 +10,12 @@ namespace interlace::testing {
 /// its tasks are told right after, in the same thread.
 class FakeNccl {
  public:
-  /// version: 1 to 6, of the interface. Without a plugin all that follows just launches.
+  /// Where the data of every task lies, and on how many channels it goes.
+  static constexpr std::uintptr_t kSendAddress = 0x7f10'0000'0000;
+  static constexpr std::uintptr_t kReceiveAddress = 0x7f20'0000'0000;
+  static constexpr int kChannelCount = 12;
+
+  /// version: 1 to 7, of the interface. Without a plugin all that follows just launches.
   explicit FakeNccl(int version);
 
   [[nodiscard]] bool has_plugin() const { return plugin_ != nullptr; }
@@ -26,6 +31,7 @@ class FakeNccl {
   struct Task;
   void run(void* communicator, const char* kernel, const std::function<void()>& tell);
   void tell(void* communicator, const Task& task);
+  static void* buffer_of(const Task& task);
   void* call(void* communicator, const Task& task);
 
   int version_;

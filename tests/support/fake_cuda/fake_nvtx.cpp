@@ -33,6 +33,16 @@ FakeNvtx::FakeNvtx() {
   if (handle == nullptr) return;
   auto* initialize = reinterpret_cast<int (*)(GetExportTable)>(dlsym(handle, "InitializeInjectionNvtx2"));
   is_attached_ = initialize != nullptr && initialize(export_table) != 0;
+  auto* extend = reinterpret_cast<int (*)(void*)>(dlsym(handle, "InitializeInjectionNvtxExtension"));
+  if (extend == nullptr) return;
+  ExtensionSegment segment{0, kFunctions, extension_slots().data()};
+  ExtensionModule module{3, sizeof(ExtensionModule), kPayloadExtension, 0x0104, 1, &segment, nullptr, nullptr};
+  extend(&module);
+}
+
+std::array<std::intptr_t, FakeNvtx::kFunctions>& FakeNvtx::extension_slots() {
+  static std::array<std::intptr_t, kFunctions> slots{};
+  return slots;
 }
 
 template <class Result, class... Arguments>
@@ -81,5 +91,29 @@ void FakeNvtx::push(const void* domain, const char* name) const {
   call<int>(kCore2, kDomainRangePushEx, domain, static_cast<const EventAttributes*>(&attributes));
 }
 void FakeNvtx::pop(const void* domain) const { call<int>(kCore2, kDomainRangePop, domain); }
+void FakeNvtx::name_category(const void* domain, std::uint32_t category, const char* name) const {
+  call<void>(kCore2, kDomainNameCategoryA, domain, category, name);
+}
+void FakeNvtx::push(const void* domain, const char* name, std::uint32_t category, const EventAttributes& number) const {
+  EventAttributes attributes = attributes_of(kMessageAscii);
+  attributes.message.ascii = name;
+  attributes.category = category;
+  attributes.payload_type = number.payload_type;
+  attributes.payload = number.payload;
+  call<int>(kCore2, kDomainRangePushEx, domain, static_cast<const EventAttributes*>(&attributes));
+}
+void FakeNvtx::mark(const char* name, std::uint32_t category, const EventAttributes& number) const {
+  EventAttributes attributes = attributes_of(kMessageAscii);
+  attributes.message.ascii = name;
+  attributes.category = category;
+  attributes.payload_type = number.payload_type;
+  attributes.payload = number.payload;
+  call<void>(kCore, kMarkEx, static_cast<const EventAttributes*>(&attributes));
+}
+void FakeNvtx::pop_with_payload(const void* domain) const {
+  const std::intptr_t slot = extension_slots()[kRangePopPayload];
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): NVTX's table holds numbers
+  if (slot != 0) reinterpret_cast<int (*)(const void*, const void*, std::size_t)>(slot)(domain, nullptr, 0);
+}
 
 }  // namespace interlace::testing

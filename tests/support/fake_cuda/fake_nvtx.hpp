@@ -26,6 +26,13 @@ class FakeNvtx {
   void push(const void* domain, const void* registered) const;
   void push(const void* domain, const char* name) const;
   void pop(const void* domain) const;
+  void name_category(const void* domain, std::uint32_t category, const char* name) const;
+  /// With a number and a category; of the default domain where there is none.
+  void push(const void* domain, const char* name, std::uint32_t category,
+            const collector::nvtx::EventAttributes& number) const;
+  void mark(const char* name, std::uint32_t category, const collector::nvtx::EventAttributes& number) const;
+  /// Ends a range with a payload of a registered schema, as NCCL does: a function of an extension.
+  void pop_with_payload(const void* domain) const;
 
   [[nodiscard]] bool is_attached() const { return is_attached_; }
 
@@ -37,6 +44,7 @@ class FakeNvtx {
   };
   static Module& module_of(collector::nvtx::Module module);
   static const void* export_table(std::uint32_t number);
+  static std::array<std::intptr_t, kFunctions>& extension_slots();
 
   template <class Result, class... Arguments>
   Result call(collector::nvtx::Module module, unsigned function, Arguments... arguments) const;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +24,7 @@ extern "C" int InitializeInjection() { std::abort(); }
 namespace {
 
 constexpr std::uint32_t kCompute = 7;
+constexpr int kCustom = 3;  // CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0
 constexpr std::uint32_t kCopies = 8;
 constexpr const char* kKernel = "_Z3addPfS_i";
 
@@ -170,6 +172,74 @@ void record_itself(int) {
   interlace::collector::stop();
 }
 
+/// So many thousand marks with names that no compression makes small: 200 bytes each in the file.
+void chatter(int thousands) {
+  std::mt19937 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in each run
+  std::string name(200, ' ');
+  for (int i = 0; i < thousands * 1'000; ++i) {
+    for (char& letter : name) letter = static_cast<char>(random() | 0x80U);
+    interlace::collector::mark(name);
+    if (i % 100 != 0) continue;
+    launches(1);
+    pause(1);
+  }
+  fake_cuda_synchronize();
+}
+
+/// Ranges and marks with numbers and categories, one that ends with a payload, and two that nobody ends.
+void notes(int) {
+  const interlace::testing::FakeNvtx nvtx;
+  using namespace interlace::collector::nvtx;
+  const void* mine = nvtx.create_domain("mine");
+  nvtx.name_category(mine, 3, "io");
+  EventAttributes number{};
+  const auto push = [&](const char* name, std::uint32_t category) {
+    nvtx.push(mine, name, category, number);
+    nvtx.pop(mine);
+  };
+  number.payload_type = kPayloadInt64;
+  number.payload.int64 = -42;
+  push("signed", 3);
+  number.payload_type = kPayloadInt32;
+  number.payload.int32 = -7;
+  push("short", 0);
+  number.payload_type = kPayloadUint64;
+  number.payload.uint64 = UINT64_MAX;
+  push("unsigned", 4);  // a category without a name
+  number.payload_type = kPayloadUint32;
+  number.payload.uint32 = 5;
+  push("short unsigned", 0);
+  number.payload_type = kPayloadFloat;
+  number.payload.float32 = 0.5F;
+  push("float", 0);
+  number.payload_type = kPayloadDouble;
+  number.payload.float64 = 0.1;
+  nvtx.mark("loss", 3, number);  // of the default domain, whose categories have no names
+  number = {};
+  push("plain", 0);
+  const void* library = nvtx.create_domain("NCCL");
+  nvtx.push(library, "ncclCommInitRank");
+  nvtx.pop_with_payload(library);
+  nvtx.push("never ended");
+  static_cast<void>(nvtx.start("never ended either"));
+  launches(1);
+  fake_cuda_synchronize();
+}
+
+/// Calls that the program has numbers of its own for.
+void external_ids(int) {
+  fake_cuda_push_external(kCustom, 17);
+  launches(2);
+  fake_cuda_push_external(kCustom, 18);
+  fake_cuda_event_record(kCompute, 1);
+  fake_cuda_get_device();  // not recorded
+  fake_cuda_pop_external(kCustom);
+  launches(1);
+  fake_cuda_pop_external(kCustom);
+  launches(1);
+  fake_cuda_synchronize();
+}
+
 /// Copies the next batch while it computes on the present one, in stages that NVTX names; without a wait for the copy,
 /// unless `with_wait`.
 void pipeline(bool with_wait) {
@@ -226,6 +296,19 @@ void nvtx_and_stop(int) {
   step("recorded");
 }
 
+/// Launches at a steady rate a second, so many millions in all.
+void steady(std::int64_t millions, std::int64_t rate) {
+  constexpr std::int64_t kBatch = 100;
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::int64_t done = 0; done < millions * 1'000'000; done += kBatch) {
+    launches(kBatch);
+    std::this_thread::sleep_until(begin + std::chrono::nanoseconds(done * 1'000'000'000 / rate));
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  fake_cuda_synchronize();
+  std::cout << "launched at " << static_cast<double>(millions) * 1e6 / took.count() << " a second" << std::endl;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -241,6 +324,7 @@ int main(int argc, char** argv) {
          for (int i = 0; i < n; ++i) launches(1'000'000);
          fake_cuda_synchronize();
        }},
+      {"steady", [&](int n) { steady(n, argc > 3 ? std::atoll(argv[3]) : 100'000); }},
       {"untimed",
        [](int n) {
          launches(10);
@@ -286,6 +370,9 @@ int main(int argc, char** argv) {
       {"repaired_wait", [](int) { pipeline(true); }},
       {"record_itself", record_itself},
       {"nvtx", nvtx_steps},
+      {"chatter", chatter},
+      {"notes", notes},
+      {"external_ids", external_ids},
       {"early", early},
       {"early_without_cuda", [](int) { interlace::testing::FakeNvtx().mark("no CUDA"); }},
       {"nvtx_and_stop", nvtx_and_stop},

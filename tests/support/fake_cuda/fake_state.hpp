@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,7 @@ inline std::size_t record_bytes(CUpti_ActivityKind kind) {
       return align8(played < kCuda130 ? sizeof(CUpti_ActivityKernel9) : sizeof(CUpti_ActivityKernel10));
     case CUPTI_ACTIVITY_KIND_MEMCPY:
       return align8(played < kCuda128 ? sizeof(CUpti_ActivityMemcpy5) : sizeof(CUpti_ActivityMemcpy6));
+    case CUPTI_ACTIVITY_KIND_MEMSET: return align8(sizeof(CUpti_ActivityMemset4));
     case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
       return align8(played < kCuda128 ? sizeof(CUpti_ActivityCudaEvent) : sizeof(CUpti_ActivityCudaEvent2));
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
@@ -71,6 +73,7 @@ inline std::size_t record_bytes(CUpti_ActivityKind kind) {
       return align8(played < kCuda128 ? sizeof(CUpti_ActivityMemory3) : sizeof(CUpti_ActivityMemory4));
     case CUPTI_ACTIVITY_KIND_DRIVER:
     case CUPTI_ACTIVITY_KIND_RUNTIME: return align8(sizeof(CUpti_ActivityAPI));
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: return align8(sizeof(CUpti_ActivityExternalCorrelation));
     case CUPTI_ACTIVITY_KIND_STREAM: return align8(sizeof(CUpti_ActivityStream));
     case CUPTI_ACTIVITY_KIND_CONTEXT: return align8(sizeof(CUpti_ActivityContext3));
     case CUPTI_ACTIVITY_KIND_DEVICE: return align8(sizeof(CUpti_ActivityDevice5));
@@ -103,12 +106,14 @@ struct Fake {
   std::set<CUpti_CallbackId> chosen_driver;
   std::set<CUpti_CallbackId> muted_driver;
   std::set<std::pair<int, CUpti_CallbackId>> callbacks;
-  std::map<std::int64_t, Buffer> buffers;  ///< by thread
+  std::map<std::pair<bool, CUpti_CallbackId>, std::string> names;  ///< of played sessions, by whether of the driver
+  std::map<std::int64_t, Buffer> buffers;                          ///< by thread
   std::map<std::uint32_t, std::uint64_t> stream_free_at;
   std::map<std::uint32_t, std::deque<Running>> running;  ///< by stream
   std::map<std::uint32_t, std::uint64_t> record_of_event;
   std::map<std::uint32_t, std::uint64_t> event_done_at;
-  std::vector<std::vector<std::uint8_t>> held;  ///< facts of records, given after those of waits
+  std::vector<std::vector<std::uint8_t>> held;          ///< facts of records, given after those of waits
+  std::map<int, std::vector<std::uint64_t>> externals;  ///< ids that the program pushed, by kind
   bool waits_first = false;
   bool has_context = false;
   std::uint32_t next_correlation = 1;
@@ -123,7 +128,10 @@ inline Fake& fake() {
   return *all;
 }
 
-inline std::int64_t this_thread() { return syscall(SYS_gettid); }
+inline std::int64_t this_thread() {
+  thread_local const std::int64_t id = syscall(SYS_gettid);
+  return id;
+}
 
 inline void give_back(Buffer& buffer) {
   if (buffer.data == nullptr) return;
@@ -132,11 +140,11 @@ inline void give_back(Buffer& buffer) {
   buffer = {};
 }
 
-/// Appends a record to the buffer of this thread.
-inline void append(const void* record, std::size_t bytes) {
+/// Appends a record to the buffer of this number.
+inline void append(std::int64_t number, const void* record, std::size_t bytes) {
   Fake& cuda = fake();
   if (cuda.request == nullptr) return;
-  Buffer& buffer = cuda.buffers[this_thread()];
+  Buffer& buffer = cuda.buffers[number];
   if (buffer.data != nullptr && buffer.used + bytes > buffer.size) give_back(buffer);
   if (buffer.data == nullptr) {
     std::size_t most_records = 0;
@@ -147,13 +155,16 @@ inline void append(const void* record, std::size_t bytes) {
       return;
     }
     ++cuda.out;
-    if (std::any_of(buffer.data, buffer.data + buffer.size, [](std::uint8_t byte) { return byte != 0; })) {
+    if (*buffer.data != 0 || std::memcmp(buffer.data, buffer.data + 1, buffer.size - 1) != 0) {
       std::abort();  // the collector promised cleared buffers
     }
   }
   std::memcpy(buffer.data + buffer.used, record, bytes);
   buffer.used += bytes;
 }
+
+/// To the buffer of this thread.
+inline void append(const void* record, std::size_t bytes) { append(this_thread(), record, bytes); }
 
 template <class Record>
 inline std::vector<std::uint8_t> bytes_of(Record record) {
@@ -176,7 +187,22 @@ inline bool is_recorded(CUpti_CallbackId call) {
   return is_on(CUPTI_ACTIVITY_KIND_RUNTIME) ? cuda.muted.count(call) == 0 : cuda.chosen.count(call) > 0;
 }
 
+/// CUPTI tells of them for every call, recorded or not, before it tells of the call.
+inline void add_externals(std::uint32_t correlation) {
+  if (!is_on(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) return;
+  for (const auto& [kind, ids] : fake().externals) {
+    if (ids.empty()) continue;
+    CUpti_ActivityExternalCorrelation record{};
+    record.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
+    record.externalKind = static_cast<CUpti_ExternalCorrelationKind>(kind);
+    record.externalId = ids.back();
+    record.correlationId = correlation;
+    append(record);
+  }
+}
+
 inline void add_call(CUpti_CallbackId call, std::uint32_t correlation, std::uint64_t start, std::uint32_t result = 0) {
+  add_externals(correlation);
   if (!is_recorded(call)) return;
   CUpti_ActivityAPI record{};
   record.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
@@ -280,6 +306,9 @@ inline void run_kernel(std::uint32_t stream, const char* name, std::uint64_t nan
   kernel.name = name;
   kernel.graphNodeId = node;
   fake().running[stream].push_back({kernel.end, fate, bytes_of(kernel)});
+  // As CUPTI does, so that what has ended does not pile up where nobody flushes.
+  constexpr std::size_t kMostRunning = 4096;
+  if (fake().running[stream].size() > kMostRunning) settle(false);
 }
 
 struct Lock : std::lock_guard<std::mutex> {

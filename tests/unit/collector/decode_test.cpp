@@ -22,6 +22,7 @@ struct Kept : RecordSink {
   void on(const DeviceRecord&) override {}
   void on(const OverheadRecord&) override {}
   void on(const AllocationRecord& allocation) override { allocations.push_back(allocation); }
+  void on(const ExternalRecord& external) override { externals.push_back(external); }
 
   std::vector<KernelRecord> kernels;
   std::vector<CopyRecord> copies;
@@ -30,6 +31,7 @@ struct Kept : RecordSink {
   std::vector<SyncRecord> syncs;
   std::vector<StreamRecord> streams;
   std::vector<AllocationRecord> allocations;
+  std::vector<ExternalRecord> externals;
 };
 
 /// A buffer of real structs, as CUPTI lays them: one after another, each a multiple of eight bytes.

@@ -15,6 +15,9 @@ struct Found {
   std::int64_t thread = 0;
   Nanoseconds start = 0;
   Nanoseconds end = 0;
+  bool is_open = false;
+  std::string category{};
+  std::optional<trace::Number> payload{};
   bool operator==(const Found&) const = default;
 };
 
@@ -25,7 +28,8 @@ class HostRangesTest : public ::testing::Test {
   }
   std::vector<Found> found_;
   HostRanges ranges_{[this](const NamedRange& range) {
-    found_.push_back({std::string(range.name), range.thread, range.start, range.end});
+    found_.push_back({std::string(range.name), range.thread, range.start, range.end, range.is_open,
+                      std::string(range.category), range.payload});
   }};
 };
 
@@ -52,7 +56,7 @@ TEST_F(HostRangesTest, EndInAnyThreadAndInAnyOrderOfReading) {
   add(Kind::kEnd, 10, {}, 99);
   const std::vector<Found> expected{{"a", 1, 1, 5}, {"b", 1, 6, 9}};
   EXPECT_EQ(found_, expected);
-  EXPECT_EQ(ranges_.end_all(20), 0);
+  EXPECT_EQ(ranges_.give_open(), 0);
   EXPECT_EQ(ranges_.unmatched(), 1);
 }
 
@@ -72,14 +76,34 @@ TEST_F(HostRangesTest, AreLeftOutWhereRecordingStoodStill) {
   EXPECT_EQ(found_, expected);
 }
 
-TEST_F(HostRangesTest, AreEndedAtTheEnd) {
+TEST_F(HostRangesTest, HaveNoLengthWhereNobodyEndsThem) {
   add(Kind::kPush, 1, "a");
   add(Kind::kStart, 2, "b", 3);
   add(Kind::kPop, 3);
   add(Kind::kPop, 4);
-  EXPECT_EQ(ranges_.end_all(9), 1);
-  EXPECT_EQ(found_.back(), (Found{"b", 1, 2, 9}));
+  EXPECT_EQ(ranges_.give_open(), 1);
+  EXPECT_EQ(found_.back(), (Found{"b", 1, 2, 2, true}));
   EXPECT_EQ(ranges_.unmatched(), 1);
+}
+
+TEST_F(HostRangesTest, HaveTheirNumbersAndCategories) {
+  using Extra = HostEvents::Extra;
+  ranges_.add({.kind = Kind::kNameCategory, .name = "io", .extra = Extra{.domain = 2, .category = 3}});
+  const Extra number{.payload = 7, .payload_type = trace::NumberType::kUint64, .has_payload = true};
+  const trace::Number seven{trace::NumberType::kUint64, 7};
+  const auto mark = [&](Nanoseconds time, Extra extra) {
+    ranges_.add({.kind = Kind::kMark, .thread = 1, .time = time, .name = "mark", .extra = extra});
+  };
+  mark(1, Extra{.domain = 2, .category = 3});
+  mark(2, Extra{.domain = 1, .category = 3});
+  mark(3, number);
+  ranges_.add({.kind = Kind::kPush, .thread = 1, .time = 4, .name = "range", .extra = number});
+  add(Kind::kPop, 5);
+  const std::vector<Found> expected{{"mark", 1, 1, 1, false, "io"},
+                                    {"mark", 1, 2, 2, false, "category 3"},
+                                    {"mark", 1, 3, 3, false, "", seven},
+                                    {"range", 1, 4, 5, false, "", seven}};
+  EXPECT_EQ(found_, expected);
 }
 
 }  // namespace

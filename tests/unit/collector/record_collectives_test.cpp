@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "tests/support/fake_cuda/fake_nccl.hpp"
 #include "tests/unit/collector/record_run.hpp"
 
 namespace interlace::collector {
@@ -49,6 +50,9 @@ TEST_P(RecordCollectives, AreWhatNcclSaysTheyAre) {
     const std::int32_t group_ranks = is_world ? 4 : 2;
     EXPECT_EQ(detail.group_size, ranks == 0 ? 0 : group_ranks);
     if (is_world) sequences.push_back(detail.sequence.value_or(-1));
+    EXPECT_EQ(detail.channels, testing::FakeNccl::kChannelCount);
+    EXPECT_EQ(detail.in_buffer, testing::FakeNccl::kSendAddress);
+    EXPECT_EQ(detail.out_buffer, testing::FakeNccl::kReceiveAddress);
   }
   EXPECT_EQ(sequences, (std::vector<std::int64_t>{0, 2, 4})) << "all-gathers of the communicator count too";
 
@@ -68,10 +72,13 @@ TEST_P(RecordCollectives, AreWhatNcclSaysTheyAre) {
     EXPECT_EQ(detail.in_elements, 4 * 30);
     EXPECT_EQ(detail.out_elements, 4 * 60);
     EXPECT_EQ(detail.sequence, std::nullopt);
+    EXPECT_EQ(detail.channels, version < 4 ? 0 : testing::FakeNccl::kChannelCount) << "not told before";
+    EXPECT_EQ(detail.in_buffer, testing::FakeNccl::kSendAddress);
+    EXPECT_EQ(detail.out_buffer, testing::FakeNccl::kReceiveAddress);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, RecordCollectives, ::testing::Values(1, 2, 3, 4, 5, 6));
+INSTANTIATE_TEST_SUITE_P(Versions, RecordCollectives, ::testing::Values(1, 2, 3, 4, 5, 6, 7));
 
 TEST(RecordCollectivesWithoutNccl, SaysSoAndGoesByTheKernelsName) {
   const Recorded run = record("collectives 5", {}, "NCCL_PROFILER_PLUGIN=none");

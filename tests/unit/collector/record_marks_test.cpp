@@ -70,6 +70,51 @@ TEST(RecordMarks, MakesNoFileWhereCudaIsNeverUsed) {
   EXPECT_NE(run.err.find("nothing was recorded"), std::string::npos) << run.err;
 }
 
+/// What is noted of the one range of this name: its number and category, "" for none.
+std::pair<std::string, std::string> noted(const ReadBack& read, std::string_view name) {
+  const auto ranges = read.named(name);
+  if (ranges.size() != 1) return {"not one", std::string(name)};
+  const trace::Note* note = read.trace.note(ranges[0]);
+  if (note == nullptr) return {};
+  return {note->payload ? to_string(*note->payload) : std::string(),
+          note->category ? std::string(read.trace.text(*note->category)) : std::string()};
+}
+
+TEST(RecordMarks, TakesNumbersAndCategories) {
+  const Recorded run = record("notes");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const ReadBack read(run.file());
+  using Noted = std::pair<std::string, std::string>;
+  EXPECT_EQ(noted(read, "signed"), Noted("-42", "io"));
+  EXPECT_EQ(noted(read, "short"), Noted("-7", ""));
+  EXPECT_EQ(noted(read, "unsigned"), Noted("18446744073709551615", "category 4"));
+  EXPECT_EQ(noted(read, "short unsigned"), Noted("5", ""));
+  EXPECT_EQ(noted(read, "float"), Noted("0.5", ""));
+  EXPECT_EQ(noted(read, "loss"), Noted("0.1", "category 3")) << "categories are of their domain";
+  EXPECT_EQ(noted(read, "plain"), Noted());
+}
+
+TEST(RecordMarks, EndsRangesThatEndWithAPayload) {
+  const ReadBack read(record("notes").file());
+  const auto ranges = read.named("ncclCommInitRank");
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(read.trace.note(ranges[0]), nullptr);
+  EXPECT_GT(read.trace.duration(ranges[0]), 0);
+}
+
+TEST(RecordMarks, GivesRangesThatNobodyEndsNoLength) {
+  const ReadBack read(record("notes").file());
+  for (const char* name : {"never ended", "never ended either"}) {
+    const auto ranges = read.named(name);
+    ASSERT_EQ(ranges.size(), 1U) << name;
+    ASSERT_NE(read.trace.note(ranges[0]), nullptr) << name;
+    EXPECT_TRUE(read.trace.note(ranges[0])->is_open);
+    EXPECT_EQ(read.trace.duration(ranges[0]), 0);
+    EXPECT_EQ(read.trace.range(ranges[0])->kind, RangeKind::kOther);
+  }
+  EXPECT_EQ(read.diagnostics.count_of("record.open_range"), 2);
+}
+
 TEST(RecordMarks, LeavesOutWhatLiesInAStop) {
   const Recorded run = record("nvtx_and_stop");
   const ReadBack read(run.file());

@@ -260,6 +260,23 @@ TEST(Record, FollowsTheMemoryOfTheDriver) {
   EXPECT_TRUE(ReadBack(record("memory", "--light").file()).named("[memory]").empty());
 }
 
+TEST(Record, TakesIdsThatTheProgramGaveItsCalls) {
+  const Recorded run = record("external_ids");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const ReadBack read(run.file());
+  std::vector<std::optional<std::uint64_t>> ids;
+  for (const trace::OperationId call : read.named("cudaLaunchKernel")) {
+    const trace::Note* note = read.trace.note(call);
+    ids.push_back(note == nullptr ? std::nullopt : std::optional(note->external->id));
+    EXPECT_TRUE(note == nullptr || note->external->kind == trace::ExternalKind::kCustom0);
+  }
+  EXPECT_EQ(ids, (std::vector<std::optional<std::uint64_t>>{17, 17, 17, std::nullopt}));
+  const trace::Note* of_record = read.trace.note(read.named("cudaEventRecord").at(0));
+  ASSERT_NE(of_record, nullptr);
+  EXPECT_EQ(of_record->external->id, 18U);
+  EXPECT_EQ(read.diagnostics.count_of("record.left_out_external_id"), 1) << "of a call that is muted";
+}
+
 TEST(Record, KeepsWhatTheDiskHadRoomFor) {
   // A limit on the size of files stands for a full disk: writing fails in the same place.
   testing::TemporaryFolder folder;

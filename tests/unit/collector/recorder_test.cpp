@@ -151,7 +151,7 @@ TEST_F(RecorderTest, HoldsFactsOfAStreamUntilItsDeviceIsKnown) {
   EXPECT_TRUE(has_stream);
 }
 
-TEST_F(RecorderTest, EndsRangesThatAreOpenAtTheEnd) {
+TEST_F(RecorderTest, GivesRangesThatNobodyEndsNoLength) {
   events_.add(HostEvents::Kind::kPush, "outer");
   events_.add(HostEvents::Kind::kPush, "inner");
   events_.add(HostEvents::Kind::kPop, {});
@@ -161,8 +161,14 @@ TEST_F(RecorderTest, EndsRangesThatAreOpenAtTheEnd) {
   recorder_->collect(recording_time());
   recorder_->close(recording_time());
   const trace::Trace trace = read();
-  EXPECT_EQ(trace.size(), 3U);
+  ASSERT_EQ(trace.size(), 3U);
   EXPECT_EQ(diagnostics_.count_of("record.open_range"), 1);
+  ASSERT_EQ(trace.notes().size(), 1U);
+  const auto& [open, note] = trace.notes()[0];
+  EXPECT_EQ(trace.name(open), "open");
+  EXPECT_TRUE(note.is_open);
+  EXPECT_EQ(trace.duration(open), 0);
+  EXPECT_EQ(trace.range(open)->kind, trace::RangeKind::kOther) << "it divides nothing";
   EXPECT_EQ(diagnostics_.count_of("record.unmatched_pop"), 1);
   EXPECT_EQ(trace.lanes()[0].name, "main");
 }
