@@ -65,7 +65,8 @@ void record_timed_steps(const fs::path& folder, const fs::path& program, TrainOp
   collector::stop();
   training.before_timed = [steps = training.reference](double seconds) {
     collector::start();
-    if (steps > 0) collector::tell({.steps = steps, .time = std::llround(seconds * kNanosecondsASecond)});
+    const double all = seconds * static_cast<double>(steps) * kNanosecondsASecond;
+    if (steps > 0) collector::tell({.steps = steps, .time = std::llround(all)});
   };
   training.after_timed = [] { collector::stop(); };
 }

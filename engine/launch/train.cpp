@@ -1,5 +1,6 @@
 #include "engine/launch/train.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "engine/pipeline/interpreter.hpp"
 #include "engine/runtime/transfer.hpp"
+#include "simulator/base/statistics.hpp"
 #include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/step_checks.hpp"
 
@@ -66,13 +68,11 @@ class StepTimes {
 
   // Without warm-up the time begins with what fills the pipeline. The device is through with what came before.
   void before_iteration(std::int64_t iteration) {
-    if (options_.reference > 0 && !reference_began_ && begins_at(options_.warmup, iteration)) {
+    const std::int64_t first = options_.warmup + options_.reference;
+    if (!began_ && (first == 0 || iteration == first)) {
+      const Event end = device_->record_time(main_);
       device_->synchronize();
-      reference_began_ = Profile::Clock::now();
-    }
-    if (!began_ && begins_at(options_.warmup + options_.reference, iteration)) {
-      device_->synchronize();
-      if (options_.before_timed) options_.before_timed(seconds_since(reference_began_));
+      if (options_.before_timed) options_.before_timed(reference_step(end));
       const Range named(*device_, "schedule " + schedule_);
       if (options_.profile) device_->set_profile(&profile_);
       began_ = Profile::Clock::now();
@@ -94,13 +94,19 @@ class StepTimes {
   }
 
  private:
-  static bool begins_at(std::int64_t first, std::int64_t iteration) { return first == 0 || iteration == first; }
-  static double seconds_since(const std::optional<Profile::Clock::time_point>& begin) {
-    return begin ? std::chrono::duration<double>(Profile::Clock::now() - *begin).count() : 0.0;
+  double reference_step(const Event& end) const {
+    if (options_.reference == 0) return 0.0;
+    std::vector<double> seconds;
+    for (auto step = static_cast<std::size_t>(options_.warmup); step < starts_.size(); ++step) {
+      seconds.push_back(device_->seconds_between(starts_[step], step + 1 < starts_.size() ? starts_[step + 1] : end));
+    }
+    std::ranges::sort(seconds);
+    const auto left_out = static_cast<std::ptrdiff_t>(seconds.size() / 10);
+    return statistics::mean({seconds.begin() + left_out, seconds.end() - left_out});
   }
   void end_of_timed() {
     device_->synchronize();
-    seconds_ = seconds_since(began_);
+    if (began_) seconds_ = std::chrono::duration<double>(Profile::Clock::now() - *began_).count();
     device_->set_profile(nullptr);
     if (options_.after_timed) options_.after_timed();
     ended_ = true;
@@ -113,7 +119,6 @@ class StepTimes {
   TrainOptions options_;
   Profile profile_;
   std::vector<Event> starts_;
-  std::optional<Profile::Clock::time_point> reference_began_;
   std::optional<Profile::Clock::time_point> began_;
   bool ended_ = false;
   double seconds_ = 0.0;

@@ -26,12 +26,12 @@ struct RankResult {
 
 struct TrainOptions {
   std::int64_t warmup = 0;  ///< of the workload's steps, so many go first and are not timed; the pipeline stays filled
-  std::int64_t reference = 0;  ///< so many follow on those, timed as the timed ones are: to compare with
+  std::int64_t reference = 0;  ///< so many follow on those, for before_timed
   std::int64_t cooldown = 0;   ///< so many go last and are not timed: the pipeline does not drain in those that are
   bool digest = true;          ///< take it at the end, which reads all tables
   bool profile = false;
-  /// Called when the device is through with what came before, with the time of the reference steps in seconds (0 where
-  /// there are none). May be empty.
+  /// Called when the device is through with what came before, with the time of a reference step in seconds (0 where
+  /// there are none): the mean but for a tenth of them at either end, as single steps grow memory. May be empty.
   std::function<void(double)> before_timed;
   std::function<void()> after_timed;  ///< the same, when it is through with the timed steps; may be empty
 };
