@@ -14,6 +14,7 @@
 #include "simulator/cli/prediction_row.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
+#include "simulator/replay/host_pace.hpp"
 #include "simulator/replay/program.hpp"
 #include "simulator/replay/recognise.hpp"
 #include "simulator/schedule/library.hpp"
@@ -155,10 +156,11 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
   std::optional<contention::MachineProfile> machine;
   if (request.machine) machine = contention::read_machine_profile(*request.machine);
-  const replay::SiteTable sites =
+  replay::SiteTable sites =
       replay::find_sites(recording.trace, cut, recording.diagnostics, machine ? &*machine : nullptr);
   const std::vector<schedule::Schedule> library = schedule::all_sound();
   const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, sites);
+  if (known != nullptr) replay::learn_host_pace(recording.trace, cut, *known, sites);
   replay::SiteTable edited = what_if::apply_edits(sites, edits);
   if (request.device_only) {
     edited.launch_latency_ns = 0;

@@ -27,7 +27,7 @@ SimulationOptions drawn(const SimulationOptions& usual, std::uint64_t run) {
   options.seed += run;
   if (run == 0 || !options.jitter) return options;
   des::Random random(options.seed * 7919U);
-  options.host_scale = std::max(0.3, options.host_scale * (1.0 + kHostSpread * random.normal()));
+  options.host_scale = std::max(0.3, *options.host_scale * (1.0 + kHostSpread * random.normal()));
   options.machine.launch_latency_ns =
       std::max(2'000.0, options.machine.launch_latency_ns + kLatencySpread * random.normal());
   return options;
@@ -111,12 +111,7 @@ Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTabl
 
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
   const Plan plan = compile(schedule, *cut_, sites_);
-  SimulationOptions usual = options.simulation;
-  usual.machine.launch_latency_ns = sites_.launch_latency_ns;
-  usual.machine.wait_latency_ns = sites_.wait_latency_ns;
-  usual.machine.collectives_cross_host = sites_.collectives_cross_host;
-  usual.machine.host_copy_rate = sites_.host_copy_rate;
-  usual.machine.lost_to_host_copies = sites_.lost_to_host_copies;
+  const SimulationOptions usual = on_recorded_machine(options.simulation, sites_);
   // Each run has a seed of its own and a place of its own: the result does not depend on how many threads there are.
   std::vector<SimulationResult> results(static_cast<std::size_t>(std::max(1, options.runs)));
   tbb::parallel_for(std::size_t{0}, results.size(),

@@ -48,7 +48,8 @@ class Simulation {
         options_(options),
         machine_(plan.programs.size(), plan.streams, sm_count(table), options.machine),
         hosts_(plan.programs.size()),
-        random_(options.seed) {
+        random_(options.seed),
+        host_scale_(options.host_scale.value_or(table.host_scale)) {
     const std::size_t recorded = plan.programs.front().size();
     // Each block of iterations is a shuffle of the recorded ones: the mean over a block is that of the recording.
     while (order_.size() < static_cast<std::size_t>(options.iterations)) {
@@ -142,7 +143,7 @@ class Simulation {
 
   /// Recorded host time without the profiler, as it may turn out this time.
   double host_time(const Host& host, Nanoseconds recorded) {
-    const double usual = options_.host_scale * static_cast<double>(recorded);
+    const double usual = host_scale_ * static_cast<double>(recorded);
     return options_.jitter ? usual * host.pace * std::exp(kGapSpread * random_.normal()) : usual;
   }
 
@@ -330,6 +331,7 @@ class Simulation {
   Machine machine_;
   std::vector<Host> hosts_;
   des::Random random_;
+  double host_scale_;
   std::vector<std::uint32_t> order_;
   des::EventQueue<std::uint32_t> queue_;
   SimulationResult result_;
@@ -337,6 +339,16 @@ class Simulation {
 };
 
 }  // namespace
+
+SimulationOptions on_recorded_machine(SimulationOptions options, const SiteTable& table) {
+  options.host_scale = options.host_scale.value_or(table.host_scale);
+  options.machine.launch_latency_ns = table.launch_latency_ns;
+  options.machine.wait_latency_ns = table.wait_latency_ns;
+  options.machine.collectives_cross_host = table.collectives_cross_host;
+  options.machine.host_copy_rate = table.host_copy_rate;
+  options.machine.lost_to_host_copies = table.lost_to_host_copies;
+  return options;
+}
 
 SimulationResult simulate(const Plan& plan, const SiteTable& table, const SimulationOptions& options) {
   return Simulation(plan, table, options).run();

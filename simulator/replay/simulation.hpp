@@ -14,12 +14,13 @@ struct SimulationOptions {
   std::int32_t iterations = 30;
   std::int32_t warm_up = 6;  ///< iterations until the pipeline is full and steady; not counted
   std::uint64_t seed = 1;
-  /// Host time without the profiler, as a part of the recorded: 0.72 makes base, the schedule that shows it most, come
-  /// out right on average over c6, t6, n5 and n6 (singly 0.55 to 0.80).
-  double host_scale = 0.72;
-  bool jitter = true;  ///< draw host times and durations from their spread; false: always the same
+  std::optional<double> host_scale;  ///< host time as a part of the recorded; none: as the table says
+  bool jitter = true;                ///< draw host times and durations from their spread; false: always the same
   MachineOptions machine;
 };
+
+/// The same options, with what the table tells of machine and host.
+[[nodiscard]] SimulationOptions on_recorded_machine(SimulationOptions options, const SiteTable& table);
 
 /// What a simulated host did, for the predicted trace.
 struct HostCall {

@@ -40,6 +40,8 @@ SIMULATION_CPP = "simulator/replay/simulation.cpp"
 PREDICT = "simulator/replay/predict.hpp"
 PREDICT_CPP = "simulator/replay/predict.cpp"
 COSTS = "simulator/replay/site_costs.cpp"
+SITES = "simulator/replay/sites.hpp"
+HOST_PACE = "simulator/replay/host_pace.cpp"
 
 PAIR = r"\b{name}\{{([\d.]+, [\d.]+)\}}"
 SHARE = r"{{([\d.]+, [\d.]+)}};"
@@ -157,9 +159,9 @@ FITTED = (
         "the same recordings, by eye",
     ),
     Constant(
-        "host_scale",
-        SIMULATION,
-        "host time without the profiler, as a part of the recorded",
+        "kUsualHostScale",
+        SITES,
+        "host time without the profiler, as a part of the recorded, where the recording does not tell",
         "base of c6, t6, n5 and n6 comes out right on average (singly 0.55 to 0.80)",
     ),
     Constant(
@@ -206,6 +208,13 @@ CHOSEN = (
     Constant("kFewWaves", GPU_CPP, "rounds of blocks up to which they are simulated one by one", "a choice"),
     Constant("kFastestPcie", COSTS, "GB/s above which collectives must have direct links", "PCIe 5, 16 lanes"),
     Constant("kStrongest", COSTS, "largest sensitivity that a recording is believed to show", "a guard"),
+    Constant(
+        "kScaleSpread",
+        HOST_PACE,
+        "how far that may be off, beside what the recording tells of its steps without the recorder",
+        "a choice: profiler and collector left 0.5 to 0.97 of the host time",
+    ),
+    Constant("kRatioSpread", HOST_PACE, "how far the ratio of two replayed step times may be off there", "a choice"),
     Constant("iterations", SIMULATION, "steps simulated a run where nobody says otherwise", "a choice"),
     Constant("warm_up", SIMULATION, "of these, steps until the pipeline is steady", "a choice"),
     Constant("runs", PREDICT, "simulations a prediction, each with its own seed and draws", "a choice"),

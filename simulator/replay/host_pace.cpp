@@ -1,0 +1,76 @@
+#include "simulator/replay/host_pace.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "simulator/base/statistics.hpp"
+#include "simulator/base/unrecorded_steps.hpp"
+#include "simulator/replay/program.hpp"
+#include "simulator/replay/simulation.hpp"
+
+namespace interlace::replay {
+
+namespace {
+
+/// Spread of the scale over recordings (PyTorch's profiler 0.55 to 0.97, the collector from 0.5), and of replayed over
+/// true ratios of step times: what the two pieces of evidence weigh.
+constexpr double kScaleSpread = 0.15;
+constexpr double kRatioSpread = 0.01;
+
+constexpr std::size_t kScales = 20;
+constexpr double kScaleStep = 0.05;
+constexpr int kBetween = 10;
+
+double scale_at(double index) { return kScaleStep * (1.0 + index); }
+
+double squared(double value) { return value * value; }
+
+}  // namespace
+
+std::optional<double> unrecorded_step_ns(const trace::Trace& trace) {
+  std::optional<double> slowest;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const trace::OperationId op{i};
+    if (trace.kind(op) != trace::OperationKind::kRange) continue;
+    const auto told = unrecorded_steps_of(trace.name(op));
+    if (!told) continue;
+    slowest = std::max(slowest.value_or(0.0), static_cast<double>(told->time) / static_cast<double>(told->steps));
+  }
+  return slowest;
+}
+
+bool learn_host_pace(const trace::Trace& trace, const stages::Cut& cut, const schedule::Schedule& recorded,
+                     SiteTable& table) {
+  const auto unrecorded = unrecorded_step_ns(trace);
+  if (!unrecorded || table.step_ns <= 0) return false;
+  const Plan plan = compile(recorded, cut, table);
+  // The last scale is 1: the host as recorded.
+  std::array<double, kScales> step{};
+  tbb::parallel_for(std::size_t{0}, kScales, [&](std::size_t i) {
+    SimulationOptions scaled = on_recorded_machine({}, table);
+    scaled.host_scale = scale_at(static_cast<double>(i));
+    scaled.jitter = false;
+    step[i] = statistics::mean(simulate(plan, table, scaled).steps_ns);
+  });
+  const double gain = *unrecorded / static_cast<double>(table.step_ns);
+  const auto misfit = [&](double index) {
+    const auto below = std::min(kScales - 2, static_cast<std::size_t>(index));
+    const double part = index - static_cast<double>(below);
+    const double replayed = ((1.0 - part) * step[below] + part * step[below + 1]) / step.back();
+    return squared((replayed / gain - 1.0) / kRatioSpread) +
+           squared((scale_at(index) - kUsualHostScale) / kScaleSpread);
+  };
+  double best = 0;
+  for (int k = 0; k <= kBetween * static_cast<int>(kScales - 1); ++k) {
+    const double index = static_cast<double>(k) / kBetween;
+    if (misfit(index) < misfit(best)) best = index;
+  }
+  table.host_scale = scale_at(best);
+  table.fitted.emplace_back("host time without the recorder");
+  return true;
+}
+
+}  // namespace interlace::replay

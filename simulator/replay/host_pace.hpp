@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "simulator/replay/sites.hpp"
+#include "simulator/schedule/schedule.hpp"
+#include "simulator/stages/cut.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::replay {
+
+/// What the program itself tells of its steps without the recorder (simulator/base/unrecorded_steps.hpp): nanoseconds
+/// a step, of the slowest rank; none where no rank tells.
+[[nodiscard]] std::optional<double> unrecorded_step_ns(const trace::Trace& trace);
+
+/// Sets the table's host_scale so that the replay of the recorded schedule becomes faster by as much as its steps were
+/// when nothing was recorded. Where the host decides little of a step, that tells little of the host: then the usual
+/// scale counts for more. False where the recording does not tell.
+bool learn_host_pace(const trace::Trace& trace, const stages::Cut& cut, const schedule::Schedule& recorded,
+                     SiteTable& table);
+
+}  // namespace interlace::replay
