@@ -64,6 +64,7 @@ struct Observation {
   std::vector<contention::HeldSms> held;
   double covered_ns = 0;
   std::int32_t ctas = 0;
+  bool beside_kernels = false;  ///< of other streams, for more than a small part of its time
 };
 
 Observation observe(const Trace& trace, OperationId op, const CollectiveCompany& company) {
@@ -113,9 +114,56 @@ double spread_of(const std::vector<double>& values, double most) {
   return middle <= 0 ? 0.0 : std::min(most, half / 0.674 / middle);
 }
 
+/// Kernels of one rank, to see which ran beside which.
+class KernelCompany {
+ public:
+  KernelCompany(const Trace& trace, trace::RankId rank) : trace_(&trace) {
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+      const OperationId op{i};
+      if (trace.kind(op) == OperationKind::kKernel && trace.rank_of(op) == rank) kernels_.push_back(op);
+    }
+  }
+
+  /// Did kernels of other streams run beside it for more than a fiftieth of its time?
+  [[nodiscard]] bool has(OperationId op) const {
+    const Interval span{trace_->start(op), trace_->end(op)};
+    Nanoseconds beside = 0;
+    const auto start = [&](OperationId other) { return trace_->start(other); };
+    // Longer ones begin earlier than that only where the GPU does nothing else for long.
+    auto at = std::ranges::lower_bound(kernels_, span.begin - kLongest, {}, start);
+    for (; at != kernels_.end() && trace_->start(*at) < span.end; ++at) {
+      if (trace_->lane_of(*at) == trace_->lane_of(op)) continue;
+      beside += intersection({trace_->start(*at), trace_->end(*at)}, span).length();
+    }
+    return beside * 50 > span.length();
+  }
+
+ private:
+  static constexpr Nanoseconds kLongest = 20 * kMillisecond;
+  const Trace* trace_;
+  std::vector<OperationId> kernels_;
+};
+
+/// What a kernel of the main stream takes, by its observations freed of collectives. Other kernels beside it only ever
+/// delay: the lower half of the observations is the cleaner one, and those without such company are cleaner still.
+double undelayed(const std::vector<Observation>& observations, const std::vector<double>& freed) {
+  constexpr std::size_t kEnough = 2;
+  std::vector<double> by_itself;
+  for (std::size_t i = 0; i < freed.size(); ++i) {
+    if (!observations[i].beside_kernels) by_itself.push_back(freed[i]);
+  }
+  const double lower_half = statistics::quantile(freed, 0.4);
+  const bool is_seen = by_itself.size() >= kEnough && by_itself.size() < freed.size();
+  return is_seen ? std::min(lower_half, statistics::median(by_itself)) : lower_half;
+}
+
 void estimate_kernels(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine) {
   std::vector<CollectiveCompany> company;
-  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r});
+  std::vector<KernelCompany> kernels;
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) {
+    company.emplace_back(trace, trace::RankId{r});
+    kernels.emplace_back(trace, trace::RankId{r});
+  }
 
   // Kernels of one name and grid do the same work wherever they stand; on side streams, where company delays them most,
   // the luckiest of all of them tells what they cost.
@@ -126,7 +174,9 @@ void estimate_kernels(const Trace& trace, SiteTable& table, const contention::Ma
     if (site.kind == WorkKind::kCollective) continue;
     std::vector<Observation> observations;
     for (const OperationId op : site.instances) {
-      observations.push_back(observe(trace, op, company[trace.rank_of(op).index()]));
+      const std::size_t rank = trace.rank_of(op).index();
+      observations.push_back(observe(trace, op, company[rank]));
+      observations.back().beside_kernels = site.kind == WorkKind::kKernel && kernels[rank].has(op);
     }
     const bool shares_sms = site.kind == WorkKind::kKernel || site.kind == WorkKind::kDeviceCopy;
     const auto seen = sensitivity_of(observations);
@@ -143,8 +193,7 @@ void estimate_kernels(const Trace& trace, SiteTable& table, const contention::Ma
     if (site.kind == WorkKind::kKernel && site.on_side_stream) {
       site.alone_ns = lowest;
     } else {
-      // Company other than collectives only ever delays: the lower half is the cleaner one.
-      site.alone_ns = statistics::quantile(freed, site.kind == WorkKind::kKernel ? 0.4 : 0.5);
+      site.alone_ns = site.kind == WorkKind::kKernel ? undelayed(observations, freed) : statistics::median(freed);
     }
     site.spread = spread_of(freed, 0.03);
     if (site.kind == WorkKind::kKernel) {
