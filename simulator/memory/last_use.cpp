@@ -35,7 +35,7 @@ class LastUse {
   [[nodiscard]] Lifetimes run() const {
     Lifetimes result;
     for (const auto& [kind, history] : memory_->classes) {
-      Fate fate = moved_block(kind, history, *wanted_);
+      Fate fate = moved_block(*memory_, kind, *recorded_, *wanted_);
       if (auto holders = holders_of(kind, history); !holders.empty()) fate.holders = std::move(holders);
       result[kind.made_in].push_back(std::move(fate));
     }

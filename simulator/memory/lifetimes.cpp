@@ -61,7 +61,7 @@ class Rules {
 
  private:
   void place(const BlockClass& kind, const ClassHistory& history) {
-    Fate fate = moved_block(kind, history, *wanted_);
+    Fate fate = moved_block(*memory_, kind, *recorded_, *wanted_);
     if (outlives_segment(kind, history)) {
       hold_results(fate, kind.made_in, history.released.has_value());
       hold_for_autograd(fate, kind.made_in);

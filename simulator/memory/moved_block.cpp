@@ -10,16 +10,22 @@ bool outlives_segment(const BlockClass& kind, const ClassHistory& history) {
   return !history.released || history.released->place.segment != kind.made_in || history.released->batches_later != 0;
 }
 
-Fate moved_block(const BlockClass& kind, const ClassHistory& history, const schedule::Schedule& wanted) {
+Fate moved_block(const RecordedMemory& memory, const BlockClass& kind, const schedule::Schedule& recorded,
+                 const schedule::Schedule& wanted) {
+  const ClassHistory& history = memory.classes.at(kind);
   const Place made{kind.made_in, history.calls, kind.ordinal};
   Release released = history.released.value_or(Release{made, 1, {}});
   released.behind.reset();  // a run of the recorded schedule
   Fate fate{made, kind, {released}, {}, {}};
+  for (const StreamUse& use : history.uses) {
+    for (const schedule::StreamIndex stream : streams_of(use, recorded, wanted)) fate.used_on.push_back(stream);
+  }
   if (!outlives_segment(kind, history)) return fate;
   const auto steps = stage_steps(wanted);
   const auto step = std::ranges::find_if(steps, [&](const auto* one) { return runs_segment(*one, kind.made_in); });
   if (step == steps.end()) return fate;
   if ((*step)->alloc) fate.pool = wanted.resolve(*(*step)->alloc);
+  if (memory.knows_uses) return fate;
   for (const schedule::StreamIndex stream : (*step)->record_stream) fate.used_on.push_back(wanted.resolve(stream));
   return fate;
 }

@@ -27,22 +27,30 @@ std::size_t modulo(std::int32_t batch, std::int32_t batches) {
   return static_cast<std::size_t>((batch % batches + batches) % batches);
 }
 
+/// The same of a number of the program's.
+std::int32_t modulo_number(std::int64_t number, std::int32_t batches) {
+  return static_cast<std::int32_t>((number % batches + batches) % batches);
+}
+
 struct Block {
   BlockClass kind;
   Bytes bytes = 0;
   std::uint32_t calls = 0;
   std::int32_t batch = 0;
   std::optional<Release> released;
+  std::set<StreamUse> uses;
 };
 
 class Pairing {
  public:
-  Pairing(const trace::Trace& trace, const schedule::Schedule& recorded, stages::Frees frees)
-      : trace_(&trace), recorded_(&recorded) {
+  Pairing(const trace::Trace& trace, const stages::RankCut& cut, const schedule::Schedule& recorded,
+          stages::Frees frees)
+      : trace_(&trace), recorded_(&recorded), roles_(trace, cut, recorded) {
     result_.frees = frees;
   }
 
   void iteration(const stages::Iteration& iteration) {
+    if (iteration.number && !first_number_) first_number_ = *iteration.number - iterations_;
     made_.clear();
     find_ends(iteration);
     last_call_ = iteration.items.empty() ? iteration.host.end : trace_->start(iteration.items.back().call);
@@ -51,6 +59,8 @@ class Pairing {
       note_total(detail);
       if (detail.action == AllocationAction::kAlloc) {
         make(item, detail);
+      } else if (detail.action == AllocationAction::kRecordStream) {
+        use(item, detail);
       } else {
         release(item, detail);
       }
@@ -65,7 +75,9 @@ class Pairing {
     for (const stages::MemoryItem& item : iteration.memory) {
       if (!may_end_iteration(item.segment)) return;
       const trace::AllocationDetail& detail = *trace_->allocation(item.event);
-      if (detail.action != AllocationAction::kAlloc) release(item, detail);
+      if (detail.action == AllocationAction::kFree || detail.action == AllocationAction::kFreeRequested) {
+        release(item, detail);
+      }
     }
   }
 
@@ -77,8 +89,8 @@ class Pairing {
   }
 
   RecordedMemory finish(Diagnostics& diagnostics) {
-    result_.batches = iterations_;
-    keep_regular_batches(diagnostics);
+    find_regular_batches(diagnostics);
+    keep_sizes();
     describe_classes(diagnostics);
     const Bytes persistent = allocated_before_.value_or(0) - carried_over_;
     if (persistent > 0) result_.persistent.push_back(persistent);
@@ -102,6 +114,13 @@ class Pairing {
     block.batch = iterations_ + batch_offset(*recorded_, *item.segment);
     live_[detail.address] = blocks_.size();
     blocks_.push_back(block);
+  }
+
+  void use(const stages::MemoryItem& item, const trace::AllocationDetail& detail) {
+    result_.knows_uses = true;
+    const auto found = live_.find(detail.address);
+    if (found == live_.end() || !item.segment || !detail.stream) return;
+    if (const auto use = roles_.use(*item.segment, *detail.stream)) blocks_[found->second].uses.insert(*use);
   }
 
   void release(const stages::MemoryItem& item, const trace::AllocationDetail& detail) {
@@ -138,27 +157,35 @@ class Pairing {
   }
 
   /// Of each segment, the batches for which it made as many blocks as for most.
-  void keep_regular_batches(Diagnostics& diagnostics) {
+  void find_regular_batches(Diagnostics& diagnostics) {
     std::map<SegmentKey, std::map<std::int32_t, std::vector<const Block*>>> by_segment;
     for (const Block& block : blocks_) by_segment[block.kind.made_in][block.batch].push_back(&block);
     for (const auto& [segment, by_batch] : by_segment) {
       std::map<std::size_t, int> votes;
       for (const auto& [batch, blocks] : by_batch) ++votes[blocks.size()];
       const std::size_t usual = std::ranges::max_element(votes, {}, [](const auto& v) { return v.second; })->first;
-      auto& sizes = result_.sizes[segment];
-      sizes.resize(static_cast<std::size_t>(iterations_));
+      auto& sizes = sizes_[segment];
       for (const auto& [batch, blocks] : by_batch) {
         if (blocks.size() != usual) {
           diagnostics.count(kIrregularIteration, schedule::to_string(segment.stage));
           continue;
         }
-        auto& of_batch = sizes[modulo(batch, iterations_)];
-        of_batch.clear();
         for (const Block* block : blocks) {
-          of_batch.push_back(block->bytes);
+          sizes[batch].push_back(block->bytes);
           regular_.push_back(block);
         }
       }
+    }
+  }
+
+  void keep_sizes() {
+    const auto period = period_of_sizes();
+    result_.batches = period.value_or(iterations_);
+    const std::int32_t first = period ? modulo_number(first_number_.value_or(0), *period) : 0;
+    for (const auto& [segment, by_batch] : sizes_) {
+      auto& sizes = result_.sizes[segment];
+      sizes.resize(static_cast<std::size_t>(result_.batches));
+      for (const auto& [batch, of_batch] : by_batch) sizes[modulo(batch + first, result_.batches)] = of_batch;
       // A batch that was left out is like the one after it.
       for (std::size_t i = sizes.size() * 2; i-- > 0;) {
         auto& of_batch = sizes[i % sizes.size()];
@@ -167,15 +194,34 @@ class Pairing {
     }
   }
 
+  /// After how many batches all sizes are the same again; none where they are not, or too few batches were recorded.
+  [[nodiscard]] std::optional<std::int32_t> period_of_sizes() const {
+    for (std::int32_t period = 1; period < iterations_; ++period) {
+      bool known = false;
+      const bool repeats = std::ranges::all_of(sizes_, [&](const auto& segment) {
+        return std::ranges::all_of(segment.second, [&](const auto& batch) {
+          const auto later = segment.second.find(batch.first + period);
+          known = known || later != segment.second.end();
+          return later == segment.second.end() || later->second == batch.second;
+        });
+      });
+      if (known && repeats) return period;
+    }
+    return std::nullopt;
+  }
+
   void describe_classes(Diagnostics& diagnostics) {
     std::map<BlockClass, std::map<Release, int>> releases;
+    std::map<BlockClass, std::map<std::set<StreamUse>, int>> uses;
     for (const Block* block : regular_) {
       ClassHistory& history = result_.classes[block->kind];
       history.calls = std::max(history.calls, block->calls);
       history.bytes = std::max(history.bytes, block->bytes);
       if (block->released) ++releases[block->kind][*block->released];
+      ++uses[block->kind][block->uses];
     }
     for (auto& [kind, history] : result_.classes) {
+      history.uses = std::ranges::max_element(uses[kind], {}, [](const auto& v) { return v.second; })->first;
       const auto& seen = releases[kind];
       if (seen.empty()) {
         diagnostics.count(kNeverReleased, schedule::to_string(kind.made_in.stage));
@@ -187,6 +233,7 @@ class Pairing {
 
   const trace::Trace* trace_;
   const schedule::Schedule* recorded_;
+  StreamRoles roles_;
   RecordedMemory result_;
   std::int32_t iterations_ = 0;
   std::map<SegmentKey, std::uint32_t> made_;  ///< in the present iteration
@@ -194,6 +241,8 @@ class Pairing {
   std::map<StepRun, Nanoseconds> ends_;       ///< its last calls; empty where nobody asks
   std::vector<Block> blocks_;
   std::vector<const Block*> regular_;
+  std::map<SegmentKey, std::map<std::int32_t, std::vector<Bytes>>> sizes_;  ///< of these, by batch
+  std::optional<std::int64_t> first_number_;  ///< that the program gives to the first recorded iteration
   std::unordered_map<std::uint64_t, std::size_t> live_;
   std::optional<Bytes> allocated_before_;
   Bytes carried_over_ = 0;
@@ -217,7 +266,7 @@ std::int32_t batch_offset(const schedule::Schedule& recorded, const SegmentKey& 
 
 RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut& cut,
                                const schedule::Schedule& recorded, stages::Frees frees, Diagnostics& diagnostics) {
-  Pairing pairing(trace, recorded, frees);
+  Pairing pairing(trace, cut, recorded, frees);
   if (cut.opening) pairing.iteration(*cut.opening);
   for (const stages::Iteration& iteration : cut.iterations) pairing.iteration(iteration);
   if (cut.closing) pairing.closing(*cut.closing);

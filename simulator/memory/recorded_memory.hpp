@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/units.hpp"
 #include "simulator/memory/steps.hpp"
+#include "simulator/memory/stream_uses.hpp"
 #include "simulator/schedule/schedule.hpp"
 #include "simulator/stages/cut.hpp"
 #include "simulator/trace/trace.hpp"
@@ -50,6 +52,7 @@ struct ClassHistory {
   std::uint32_t calls = 0;          ///< device calls of its segment before it is made
   Bytes bytes = 0;                  ///< of the largest
   std::optional<Release> released;  ///< as most often seen; none: never
+  std::set<StreamUse> uses;         ///< likewise
 };
 
 /// What the caching allocator did for one rank in the recorded iterations, boiled down to what repeats.
@@ -58,11 +61,14 @@ struct RecordedMemory {
   /// Sizes by segment, by batch modulo `batches`, by ordinal; as asked for where the recording tells, else as handed
   /// out.
   std::map<stages::SegmentKey, std::vector<std::vector<Bytes>>> sizes;
-  std::int32_t batches = 0;  ///< so many batches were recorded
+  /// So many batches were recorded; fewer, where the sizes of those repeat (data that is used in turn). Batches count
+  /// from the first of training, if both the recording numbers its iterations and they repeat, else from some other.
+  std::int32_t batches = 0;
   /// Allocated before the recording and not given back in it: block by block, by address, where the recording has a
   /// state of the allocator; else their sum.
   std::vector<Bytes> persistent;
   stages::Frees frees = stages::Frees::kByOwners;
+  bool knows_uses = false;  ///< whether calls of record_stream were recorded
 };
 
 /// The batch that a segment of recorded iteration i works on, less i, under the schedule that was recorded.

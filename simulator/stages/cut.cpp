@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 #include <map>
 #include <set>
@@ -28,12 +29,13 @@ bool is_item(const Trace& trace, OperationId op) {
   return trace.kind(op) == OperationKind::kHostCall && !trace.launched_by(op).empty();
 }
 
-/// A block of device memory handed out or given back, as the program asked for it.
+/// A block of device memory handed out, given back or said to be used on another stream, as the program asked for it.
 bool is_memory_item(const Trace& trace, OperationId op) {
   const trace::AllocationDetail* detail = trace.allocation(op);
   if (detail == nullptr || !detail->on_device) return false;
   using enum trace::AllocationAction;
-  return detail->action == kAlloc || detail->action == kFree || detail->action == kFreeRequested;
+  return detail->action == kAlloc || detail->action == kFree || detail->action == kFreeRequested ||
+         detail->action == kRecordStream;
 }
 
 /// The host threads of a rank: the one that runs the loop, and those that autograd works on.
@@ -92,6 +94,16 @@ std::vector<LaneId> find_unnamed_autograd(const Trace& trace, RankId rank, const
   return found;
 }
 
+/// The first whole number in a name.
+std::optional<std::int64_t> number_in(std::string_view name) {
+  const std::size_t digits = name.find_first_of("0123456789");
+  if (digits == std::string_view::npos) return std::nullopt;
+  const std::size_t begin = digits > 0 && name[digits - 1] == '-' ? digits - 1 : digits;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data() + begin, name.data() + name.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
 std::set<Stage> stages_of(const Iteration& iteration) {
   std::set<Stage> stages;
   for (const Item& item : iteration.items) stages.insert(item.segment.stage);
@@ -132,7 +144,9 @@ class RankCutter {
 
     std::vector<Nanoseconds> ends;
     for (const AnnotationSpan& s : loop_->by_start()) {
-      if (classifier_->ends_iteration(s.name)) ends.push_back(s.span.end);
+      if (!classifier_->ends_iteration(s.name)) continue;
+      ends.push_back(s.span.end);
+      if (const auto number = number_in(trace_->strings()[s.name.index()])) numbers_[s.span.end] = *number;
     }
     if (ends.size() < 2) return std::nullopt;
     gather(*threads.loop, nullptr);
@@ -201,6 +215,7 @@ class RankCutter {
 
   Iteration iteration(Interval host, Diagnostics& diagnostics) {
     Iteration result{host, {}, {}};
+    if (const auto number = numbers_.find(host.end); number != numbers_.end()) result.number = number->second;
     Nanoseconds last_end = host.begin;
     std::optional<SegmentKey> last;
     std::optional<SegmentKey> last_backward;
@@ -303,6 +318,7 @@ class RankCutter {
   std::optional<BackwardOrigins> origins_;
   std::deque<ThreadAnnotations> own_annotations_;
   std::vector<Call> calls_;
+  std::map<Nanoseconds, std::int64_t> numbers_;  ///< of iterations, by where they end
 };
 
 /// Keeps, on every rank, the iterations that all ranks have (by how much they overlap on the host's clock).

@@ -24,7 +24,7 @@ struct Item {
   Nanoseconds gap = 0;
 };
 
-/// One block that the caching allocator handed out or was given back.
+/// One block that the caching allocator handed out, was given back, or was told to be used on another stream.
 struct MemoryItem {
   trace::OperationId event;
   /// The segment it lies in or, between segments, the last one before it; none before the first of the iteration.
@@ -35,9 +35,10 @@ struct MemoryItem {
 
 /// One training iteration of one rank, from the end of one iteration to the end of the next.
 struct Iteration {
-  Interval host;                   ///< on the thread that runs the loop
-  std::vector<Item> items;         ///< in host program order, of all threads that work for the loop
-  std::vector<MemoryItem> memory;  ///< likewise; empty where the recording has no memory events
+  Interval host;                            ///< on the thread that runs the loop
+  std::vector<Item> items;                  ///< in host program order, of all threads that work for the loop
+  std::vector<MemoryItem> memory;           ///< likewise; empty where the recording has no memory events
+  std::optional<std::int64_t> number = {};  ///< of the program's, where the range that ends it says it ("iteration 12")
 };
 
 struct RankCut {
