@@ -50,14 +50,33 @@ class LastUse {
     const Release& released = *history.released;
     const bool at_end = !released.place.segment;
     const auto own = step_run_of(*recorded_, kind.made_in);
-    if (!own || (!released.behind && !at_end)) return {};
+    if (!own) return {};
+    if (!released.behind && !at_end) return held_besides(kind, *own, released);
     if (released.behind && released.behind->step == own->step) return behind_own_step(kind, *released.place.segment);
     std::vector<Release> holders;
     for (const Resource resource : holders_of(*recorded_steps_[own->step], released.behind)) {
-      const auto point = schedule::release_point(*wanted_, resource);
-      if (!point) continue;
-      holders.push_back(
-          point->behind == nullptr ? Release{} : Release{{}, 0, run_of(*point->behind, resource, kind.made_in.module)});
+      if (const auto release = wanted_release(resource, kind.made_in.module)) holders.push_back(*release);
+    }
+    return holders;
+  }
+
+  [[nodiscard]] std::optional<Release> wanted_release(Resource resource, std::optional<ModuleId> module) const {
+    const auto point = schedule::release_point(*wanted_, resource);
+    if (!point) return std::nullopt;
+    return point->behind == nullptr ? Release{} : Release{{}, 0, run_of(*point->behind, resource, module)};
+  }
+
+  /// A block that a later step let go in its midst, as who waits for a collective does with what was sent: there,
+  /// unless the wanted schedule keeps longer what its step makes, and did so no longer in the recording.
+  [[nodiscard]] std::vector<Release> held_besides(const BlockClass& kind, const StepRun& own,
+                                                  const Release& released) const {
+    const auto other = step_run_of(*recorded_, *released.place.segment);
+    if (!other || other->step == own.step) return {};
+    std::vector<Release> holders{released};
+    for (const Resource resource : schedule::writes_of(*recorded_steps_[own.step])) {
+      const auto point = schedule::release_point(*recorded_, resource);
+      if (!point || !schedule::is_later(*recorded_, {recorded_steps_[other->step]}, *point)) continue;
+      if (const auto release = wanted_release(resource, kind.made_in.module)) holders.push_back(*release);
     }
     return holders;
   }

@@ -66,6 +66,15 @@ TEST(LastUse, WhoTakesOverIsTakenToWhereTheRecordingCannotTell) {
             (std::vector{behind(kBase, {Stage::kDenseForward, Piece::kWhole, {}}), behind(kBase, kDense)}));
 }
 
+TEST(LastUse, WhoWaitsForACollectiveHoldsWhatWasSentBesidesItsResource) {
+  const SegmentKey finish{Stage::kInputDistFinish, Piece::kWhole, kModule};
+  const Release at_wait{{finish, 0, 0}, 0, {}};
+  EXPECT_EQ(moved(kBase, kPermute, at_wait, kSemi), (std::vector{at_wait, behind(kSemi, kUpdate)}))
+      << "semi_sync keeps what was permuted until backward";
+  // sparse_dist keeps it longer than that: it was no part of what the stage leaves.
+  EXPECT_EQ(moved(kSparse, kPermute, at_wait, kSemi), std::vector{at_wait});
+}
+
 TEST(LastUse, WhatAStageNeedsItselfGoesBehindIt) {
   EXPECT_EQ(moved(kSparse, kPermute, recorded_behind(kSparse, kExchange), kBase), std::vector{behind(kBase, kPermute)});
   EXPECT_EQ(moved(kSparse, kGradDist, recorded_behind(kSparse, kUpdate), kSemi), std::vector{behind(kSemi, kGradDist)});
