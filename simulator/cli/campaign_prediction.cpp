@@ -28,6 +28,16 @@ PredictRequest request_of(const campaign::Folder& folder, const campaign::Plan& 
   return request;
 }
 
+/// Overlap as a recording of the same schedules would show it, by position: measured overlap is that of recorded runs.
+std::vector<campaign::Overlap> recorded_overlap(PredictRequest request, Console& console) {
+  request.under_recorder = true;
+  std::vector<campaign::Overlap> overlap;
+  for (const report::Prediction& row : predict(request, console).report.predictions) {
+    overlap.push_back(overlap_of(row.overlap));
+  }
+  return overlap;
+}
+
 /// Step times in ms of the same schedules under other assumptions, by position.
 std::vector<double> baseline(PredictRequest request, bool device_only, Console& console) {
   request.contention = false;
@@ -42,10 +52,11 @@ std::vector<double> baseline(PredictRequest request, bool device_only, Console& 
 }  // namespace
 
 campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const campaign::Plan& plan,
-                                          Console& console) {
+                                          const std::optional<std::filesystem::path>& traces, Console& console) {
   const PredictRequest request = request_of(folder, plan);
   const PredictAnswer answer = predict(request, console);
-  write_answer(answer, folder.predicted(), console);
+  if (traces) write_answer(answer, *traces, console);
+  const std::vector<campaign::Overlap> overlap = recorded_overlap(request, console);
   const std::vector<double> no_contention = baseline(request, false, console);
   const std::vector<double> critical_path = baseline(request, true, console);
   campaign::PredictionFile file;
@@ -59,7 +70,7 @@ campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const 
     predicted.high_ms = static_cast<double>(row.step_time_high_ns) / kNsPerMs;
     predicted.no_contention_ms = no_contention.at(i);
     predicted.critical_path_ms = critical_path.at(i);
-    predicted.overlap = overlap_of(row.overlap);
+    predicted.overlap = overlap.at(i);
     for (const report::RankMemory& rank : row.memory) {
       predicted.allocated_peak.push_back(rank.allocated_peak);
       predicted.reserved_peak.push_back(rank.reserved_peak);

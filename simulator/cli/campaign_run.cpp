@@ -76,7 +76,7 @@ class Campaign {
       case NextStep::Kind::kRecord: record(); break;
       case NextStep::Kind::kPredict:
         console_->note("predicting");
-        folder_->write_prediction(predict_campaign(*folder_, plan_, *console_));
+        folder_->write_prediction(predict_campaign(*folder_, plan_, folder_->predicted(), *console_));
         console_->note("prediction.json has SHA-256 " + folder_->prediction_digest());
         break;
       case NextStep::Kind::kRun:

@@ -172,6 +172,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
   options.simulation.machine.contention = request.contention;
+  if (request.under_recorder) options.simulation.host_scale = 1.0;
   if (request.device_only) {
     options.runs = 1;
     options.simulation.jitter = false;

@@ -28,6 +28,7 @@ struct PredictRequest {
   std::uint64_t seed = 1;
   std::optional<std::int32_t> steps;  ///< to simulate in a run; none: as many as replay finds good
   bool contention = true;             ///< false: works running side by side do not slow each other
+  bool under_recorder = false;        ///< the host as slow as when it was recorded
   bool device_only = false;           ///< the host and launches take no time: the path of device work alone
 };
 

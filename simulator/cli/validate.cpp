@@ -30,6 +30,7 @@ struct ValidateRequest {
   std::optional<std::string> out;        ///< a new campaign
   std::optional<std::string> resume;
   std::optional<std::string> report;
+  std::optional<std::string> repredict;
   std::optional<std::string> engine;
   std::optional<double> minutes;
   int run_limit_s = 600;
@@ -108,7 +109,24 @@ void show(const campaign::Folder& folder, const std::string& format, Console& co
   if (format == "json") {
     console.out() << json;
   } else {
-    write_campaign_table(console.out(), plan, digest, *prediction, judgement, console.style());
+    write_campaign_table(console.out(), plan, "prediction.json, SHA-256 " + digest, *prediction, judgement,
+                         console.style());
+  }
+}
+
+/// report_anew.json: what this program would have predicted. The prediction that was written down stays.
+void show_anew(const campaign::Folder& folder, const std::string& format, Console& console) {
+  const campaign::Plan plan = folder.read_plan();
+  const campaign::PredictionFile prediction = predict_campaign(folder, plan, std::nullopt, console);
+  const campaign::Judgement judgement = campaign::judge(prediction, folder.read_runs(), folder.read_traces());
+  const std::string json = campaign::judgement_json(plan, "", prediction, judgement);
+  folder.write("report_anew.json", json);
+  console.done();
+  if (format == "json") {
+    console.out() << json;
+  } else {
+    write_campaign_table(console.out(), plan, "predicted anew, when the measurements were known", prediction, judgement,
+                         console.style());
   }
 }
 
@@ -117,8 +135,12 @@ int run_validate(const ValidateRequest& request, Console& console) {
     show(campaign::Folder(*request.report), request.format, console);
     return 0;
   }
+  if (request.repredict) {
+    show_anew(campaign::Folder(*request.repredict), request.format, console);
+    return 0;
+  }
   if (request.out.has_value() == request.resume.has_value()) {
-    throw Error(kNotPlanned, "validate", "needs one of --out, --resume and --report",
+    throw Error(kNotPlanned, "validate", "needs one of --out, --resume, --report and --repredict",
                 "--out begins a campaign in a new folder");
   }
   const campaign::Folder folder(request.out ? *request.out : *request.resume);
@@ -198,6 +220,11 @@ void add_validate(CLI::App& app, Action& chosen, int& status) {
   validate->add_option("--out", request->out, "Folder of a new campaign")->type_name("DIR");
   validate->add_option("--resume", request->resume, "Go on with a campaign")->type_name("DIR");
   validate->add_option("--report", request->report, "Make the figures of a campaign anew, without a GPU")
+      ->type_name("DIR");
+  validate
+      ->add_option("--repredict", request->repredict,
+                   "Predict a campaign's recording anew and hold that against its measurements: what a changed model "
+                   "would have said")
       ->type_name("DIR");
   validate->add_option("--minutes", request->minutes, "Stop before so many have passed; --resume goes on")
       ->check(CLI::PositiveNumber);

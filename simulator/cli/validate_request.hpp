@@ -23,8 +23,10 @@ struct CampaignRunner {
 /// Does what is left of a campaign. False where the budget ended it first.
 [[nodiscard]] bool carry_out(const campaign::Folder& folder, const CampaignRunner& runner, Console& console);
 
-/// Predicts from the recording what the plan asks for, with its baselines; the predicted traces go to the folder.
+/// Predicts from the recording what the plan asks for, with its baselines. The predicted traces go to `traces`, a new
+/// folder, where one is named.
 [[nodiscard]] campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const campaign::Plan& plan,
+                                                        const std::optional<std::filesystem::path>& traces,
                                                         Console& console);
 /// What the recorded run of a schedule shows of overlap.
 [[nodiscard]] campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, const std::string& schedule,
@@ -33,7 +35,8 @@ struct CampaignRunner {
 /// Variables of the environment that say how CUDA, NCCL and PyTorch's allocator work, with those of the plan.
 [[nodiscard]] std::map<std::string, std::string> settings_with(const std::map<std::string, std::string>& given);
 
-void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& prediction_digest,
+/// predicted: when the prediction was made, in words.
+void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& predicted,
                           const campaign::PredictionFile& prediction, const campaign::Judgement& judgement,
                           const report::TextStyle& style);
 

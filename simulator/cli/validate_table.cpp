@@ -68,14 +68,14 @@ void write_overlap_and_memory(std::ostream& out, const Judgement& judgement, con
 
 }  // namespace
 
-void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& prediction_digest,
+void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& predicted,
                           const campaign::PredictionFile& prediction, const Judgement& judgement,
                           const report::TextStyle& style) {
   out << fmt::format("{} on {}, predicted from {} alone\n", plan.workload,
                      plan.ranks ? fmt::format("{} ranks", *plan.ranks) : plan.device, prediction.recorded);
   for (const std::string& gpu : plan.hardware) out << gpu << '\n';
   for (const auto& [name, value] : plan.settings) out << name << '=' << report::shortened(value, 60) << '\n';
-  out << "prediction.json, SHA-256 " << prediction_digest << "\n\n";
+  out << predicted << "\n\n";
   write_times(out, judgement, style);
   write_overlap_and_memory(out, judgement, style);
   TextTable table({{"errors, mean / largest"}, {"", Align::kRight}});
