@@ -51,9 +51,25 @@ Awaitable Communicator::end(const std::vector<std::shared_ptr<Block>>& used) {
   return {*device_, device_->record(stream_), std::make_shared<HeldMemory>(stream_, std::move(blocks))};
 }
 
-std::vector<std::size_t> Communicator::in_bytes(std::vector<std::size_t> counts, std::size_t element) {
-  for (std::size_t& count : counts) count *= element;
-  return counts;
+std::vector<Communicator::Part> Communicator::in_bytes(const std::vector<std::size_t>& counts,
+                                                       const std::vector<std::size_t>& begins, std::size_t element) {
+  std::vector<Part> parts;
+  std::size_t next = 0;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    if (!begins.empty()) next = begins[rank];
+    parts.push_back({next * element, counts[rank] * element});
+    next += counts[rank];
+  }
+  return parts;
+}
+
+std::vector<std::size_t> aligned_begins(const std::vector<std::size_t>& counts) {
+  constexpr std::size_t kElements = 4;
+  std::vector<std::size_t> begins = {0};
+  for (const std::size_t count : counts) {
+    begins.push_back((begins.back() + count + kElements - 1) / kElements * kElements);
+  }
+  return begins;
 }
 
 }  // namespace interlace::engine

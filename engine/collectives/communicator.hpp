@@ -17,12 +17,17 @@ namespace interlace::engine {
 
 inline constexpr ErrorCode kCollectiveOrder{"engine.collective_order"};
 
-/// The parts of an array that go to, or come from, each rank: one behind the other, by rank.
+/// The parts of an array that go to, or come from, each rank, by rank.
 template <class T>
 struct Parts {
   const Buffer<T>& buffer;
-  std::vector<std::size_t> counts;  ///< elements, by rank
+  std::vector<std::size_t> counts;       ///< elements, by rank
+  std::vector<std::size_t> begins = {};  ///< where each part begins; empty: one behind the other
 };
+
+/// Where parts of so many elements may begin so that each is aligned for loads of 16 bytes, of elements of four bytes
+/// or more. NCCL moves others in smaller pieces: at a third of the speed, on an H200. Behind them: the end of the last.
+[[nodiscard]] std::vector<std::size_t> aligned_begins(const std::vector<std::size_t>& counts);
 
 /// The ranks that train together. Its collectives run on one stream of its own, one behind the other in the order in
 /// which the host issues them; each waits for what is queued on the stream `from`, and the host goes on. All ranks must
@@ -47,9 +52,9 @@ class Communicator {
   Awaitable all_to_all(std::string_view what, StreamId from, const Parts<T>& send, const Parts<T>& receive) {
     return issue_all_to_all({.what = std::string(what),
                              .send = send.buffer.data(),
-                             .send_bytes = in_bytes(send.counts, sizeof(T)),
+                             .send_parts = in_bytes(send.counts, send.begins, sizeof(T)),
                              .receive = receive.buffer.data(),
-                             .receive_bytes = in_bytes(receive.counts, sizeof(T))},
+                             .receive_parts = in_bytes(receive.counts, receive.begins, sizeof(T))},
                             from, {send.buffer.block(), receive.buffer.block()});
   }
 
@@ -61,20 +66,27 @@ class Communicator {
   /// Of all collectives issued so far: equal on all ranks where they issue the same ones in the same order.
   [[nodiscard]] std::uint64_t order_hash() const { return order_hash_; }
 
+  /// Of an array, in bytes.
+  struct Part {
+    std::size_t begin = 0;
+    std::size_t bytes = 0;
+  };
+
  protected:
   struct AllToAll {
     std::string what;
     const void* send = nullptr;
-    std::vector<std::size_t> send_bytes;
+    std::vector<Part> send_parts;  ///< by rank
     void* receive = nullptr;
-    std::vector<std::size_t> receive_bytes;
+    std::vector<Part> receive_parts;
   };
   virtual void queue_all_to_all(AllToAll exchange) = 0;
   virtual void queue_all_reduce_mean(std::string what, std::span<float> values) = 0;
   [[nodiscard]] Device& device() const { return *device_; }
 
  private:
-  [[nodiscard]] static std::vector<std::size_t> in_bytes(std::vector<std::size_t> counts, std::size_t element);
+  [[nodiscard]] static std::vector<Part> in_bytes(const std::vector<std::size_t>& counts,
+                                                  const std::vector<std::size_t>& begins, std::size_t element);
   Awaitable issue_all_to_all(AllToAll exchange, StreamId from, const std::vector<std::shared_ptr<Block>>& used);
   void begin(std::string_view what, StreamId from);
   Awaitable end(const std::vector<std::shared_ptr<Block>>& used);

@@ -40,38 +40,34 @@ class NamedPost : public CpuPost {
 
 class AllToAllPost : public NamedPost {
  public:
-  AllToAllPost(std::string what, const void* send, std::vector<std::size_t> send_bytes, void* receive,
-               std::vector<std::size_t> receive_bytes)
+  AllToAllPost(std::string what, const void* send, std::vector<CpuCommunicator::Part> sent, void* receive,
+               std::vector<CpuCommunicator::Part> received)
       : NamedPost(std::move(what)),
         send_(static_cast<const std::byte*>(send)),
-        send_bytes_(std::move(send_bytes)),
+        sent_(std::move(sent)),
         receive_(static_cast<std::byte*>(receive)),
-        receive_bytes_(std::move(receive_bytes)) {}
+        received_(std::move(received)) {}
 
   void carry_out(std::span<CpuPost* const> posts) override {
-    const std::vector<AllToAllPost*> parts = all_of_kind<AllToAllPost>(posts);
-    std::vector<std::size_t> sent(parts.size());  // of each rank, so far
-    for (std::size_t to = 0; to < parts.size(); ++to) {
-      std::size_t received = 0;
-      for (std::size_t from = 0; from < parts.size(); ++from) {
-        const std::size_t bytes = parts[from]->send_bytes_[to];
-        if (bytes != parts[to]->receive_bytes_[from]) {
-          complain("\"" + what() + "\": rank " + std::to_string(from) + " sends " + std::to_string(bytes) +
-                   " bytes, rank " + std::to_string(to) + " expects " +
-                   std::to_string(parts[to]->receive_bytes_[from]));
+    const std::vector<AllToAllPost*> ranks = all_of_kind<AllToAllPost>(posts);
+    for (std::size_t to = 0; to < ranks.size(); ++to) {
+      for (std::size_t from = 0; from < ranks.size(); ++from) {
+        const CpuCommunicator::Part& out = ranks[from]->sent_[to];
+        const CpuCommunicator::Part& in = ranks[to]->received_[from];
+        if (out.bytes != in.bytes) {
+          complain("\"" + what() + "\": rank " + std::to_string(from) + " sends " + std::to_string(out.bytes) +
+                   " bytes, rank " + std::to_string(to) + " expects " + std::to_string(in.bytes));
         }
-        if (bytes > 0) std::memcpy(parts[to]->receive_ + received, parts[from]->send_ + sent[from], bytes);
-        received += bytes;
-        sent[from] += bytes;
+        if (in.bytes > 0) std::memcpy(ranks[to]->receive_ + in.begin, ranks[from]->send_ + out.begin, in.bytes);
       }
     }
   }
 
  private:
   const std::byte* send_;
-  std::vector<std::size_t> send_bytes_;
+  std::vector<CpuCommunicator::Part> sent_;
   std::byte* receive_;
-  std::vector<std::size_t> receive_bytes_;
+  std::vector<CpuCommunicator::Part> received_;
 };
 
 class AllReduceMeanPost : public NamedPost {
@@ -104,8 +100,8 @@ CpuCommunicator::CpuCommunicator(CpuDevice& device, std::size_t group, int rank,
 
 void CpuCommunicator::queue_all_to_all(AllToAll exchange) {
   device_->post(group_, stream(),
-                std::make_unique<AllToAllPost>(std::move(exchange.what), exchange.send, std::move(exchange.send_bytes),
-                                               exchange.receive, std::move(exchange.receive_bytes)));
+                std::make_unique<AllToAllPost>(std::move(exchange.what), exchange.send, std::move(exchange.send_parts),
+                                               exchange.receive, std::move(exchange.receive_parts)));
 }
 
 void CpuCommunicator::queue_all_reduce_mean(std::string what, std::span<float> values) {

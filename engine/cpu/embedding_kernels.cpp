@@ -86,7 +86,7 @@ void CpuEmbeddingKernels::spread(NativeStream /*stream*/, const InputSpread& arg
     const InputSlot& slot = arguments.slots[index];
     for (std::size_t sample = 0; sample < batch; ++sample) {
       const Bag bag = bag_of(arguments.input, at(slot.feature) * batch + sample);
-      std::size_t to = at(arguments.offsets[index * batch + sample]);
+      std::size_t to = at(arguments.offsets[index * batch + sample] + arguments.shifts[at(slot.rank)]);
       for (std::size_t i = bag.begin; i < bag.end; ++i) {
         const std::int64_t id = arguments.input.ids[i];
         if (id < slot.row_begin || id >= slot.row_end) continue;

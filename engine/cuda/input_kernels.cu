@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kBlock) spread_ids(InputSpread spread, const I
   for (std::int64_t sample = blockIdx.x * (kBlock / kLanes) + threadIdx.x / kLanes; sample < spread.batch;
        sample += samples_a_step) {
     const Ids range = ids_of(spread.input.offsets.data(), slot.feature * spread.batch + sample);
-    std::int64_t to = spread.offsets.data()[blockIdx.y * spread.batch + sample];
+    std::int64_t to = spread.offsets.data()[blockIdx.y * spread.batch + sample] + spread.shifts.data()[slot.rank];
     for (std::int64_t first = range.begin; first < range.end; first += kLanes) {
       const std::int64_t i = first + lane;
       const std::int64_t id = i < range.end ? spread.input.ids.data()[i] : -1;

@@ -43,12 +43,14 @@ void NcclCommunicator::queue_all_to_all(AllToAll exchange) {
   const cudaStream_t stream = device_->native(this->stream());
   check_nccl(ncclGroupStart(), exchange.what);
   for (int other = 0; other < ranks(); ++other) {
-    const std::size_t out = exchange.send_bytes[static_cast<std::size_t>(other)];
-    const std::size_t in = exchange.receive_bytes[static_cast<std::size_t>(other)];
-    if (out > 0) check_nccl(ncclSend(send, out, ncclInt8, other, communicator_, stream), exchange.what);
-    if (in > 0) check_nccl(ncclRecv(receive, in, ncclInt8, other, communicator_, stream), exchange.what);
-    send += out;
-    receive += in;
+    const Part out = exchange.send_parts[static_cast<std::size_t>(other)];
+    const Part in = exchange.receive_parts[static_cast<std::size_t>(other)];
+    if (out.bytes > 0) {
+      check_nccl(ncclSend(send + out.begin, out.bytes, ncclInt8, other, communicator_, stream), exchange.what);
+    }
+    if (in.bytes > 0) {
+      check_nccl(ncclRecv(receive + in.begin, in.bytes, ncclInt8, other, communicator_, stream), exchange.what);
+    }
   }
   check_nccl(ncclGroupEnd(), exchange.what);
 }

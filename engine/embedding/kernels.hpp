@@ -47,6 +47,7 @@ struct InputSpread {
   std::int64_t batch = 0;
   JaggedView input;
   std::span<const std::int64_t> offsets;  ///< of the bags that InputCount counted
+  std::span<const std::int64_t> shifts;   ///< by rank: how much farther its ids begin than these say
   std::span<std::int64_t> ids;            ///< result: counted from row_begin of their slot
   std::span<float> weights;               ///< result; empty where the input has none
 };

@@ -30,9 +30,12 @@ struct ModuleWork {
   Buffer<std::int64_t> send_ids;
   Buffer<float> send_weights;
   std::vector<std::size_t> send_counts;  ///< ids, by rank
+  std::vector<std::size_t> send_begins;  ///< where each rank's begin
   std::shared_ptr<SplitsExchange> splits;
   // input_exchange
   JaggedFeatures received;
+  std::vector<std::size_t> receive_counts;  ///< ids, by rank
+  std::vector<std::size_t> receive_begins;
   std::vector<Awaitable> arrivals;
   // kjt
   Buffer<std::int64_t> offsets;

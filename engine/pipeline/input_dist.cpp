@@ -80,8 +80,16 @@ void Trainer::spread_ids(const StageCall& call, std::size_t module, const Counte
     if (count < 0) throw Error(kDamagedInput, "", "a negative number of ids", "check the waits of the schedule");
     work.send_counts.push_back(index(count));
   }
+  work.send_begins = aligned_begins(work.send_counts);
+  std::vector<std::int64_t> shifts;
+  std::size_t before = 0;
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    shifts.push_back(static_cast<std::int64_t>(work.send_begins[rank] - before));
+    before += work.send_counts[rank];
+  }
+  const Buffer<std::int64_t> shifts_there = to_device(tools_.device, call.stream, shifts);
   const JaggedFeatures& features = context.batch.modules[module];
-  work.send_ids = result<std::int64_t>(call, sum(work.send_counts));
+  work.send_ids = result<std::int64_t>(call, work.send_begins.back());
   if (sharded.spec().weighted) work.send_weights = result<float>(call, work.send_ids.size());
   const Buffer<std::int64_t> offsets = tools_.device.buffer<std::int64_t>(work.send_lengths.size() + 1, call.stream);
   const InputSpread spread{
@@ -89,6 +97,7 @@ void Trainer::spread_ids(const StageCall& call, std::size_t module, const Counte
       .batch = workload_->batch,
       .input = {.offsets = counted.offsets.span(), .ids = features.ids.span(), .weights = features.weights.span()},
       .offsets = offsets.span(),
+      .shifts = shifts_there.span(),
       .ids = work.send_ids.span(),
       .weights = work.send_weights.span()};
   launch("spread ids", call.stream,
@@ -150,28 +159,48 @@ void Trainer::send_inputs(const StageCall& call, std::size_t module) {
   const SplitsExchange& splits = *work.splits;
   const auto position = std::ranges::find(splits.modules, module) - splits.modules.begin();
   std::vector<std::size_t> send_bags;
-  std::vector<std::size_t> receive_ids;
+  work.receive_counts.clear();
   for (std::size_t rank = 0; rank < ranks(); ++rank) {
     send_bags.push_back(sharded.plan().shards_of(static_cast<int>(rank)).size() * samples());
     const std::int64_t ids = splits.read.span()[rank * (1 + splits.modules.size()) + 1 + index(position)];
     if (ids < 0) throw Error(kDamagedInput, "", "a negative number of ids", "check the waits of the schedule");
-    receive_ids.push_back(index(ids));
+    work.receive_counts.push_back(index(ids));
   }
+  work.receive_begins = aligned_begins(work.receive_counts);
   const std::vector<std::size_t> receive_bags(ranks(), sharded.shards().size() * samples());
   work.received.lengths = result<std::int32_t>(call, sum(receive_bags));
-  work.received.ids = result<std::int64_t>(call, sum(receive_ids));
+  work.received.ids = result<std::int64_t>(call, work.receive_begins.back());
   Communicator& communicator = tools_.communicator;
   work.arrivals.push_back(communicator.all_to_all<std::int32_t>("input lengths of " + sharded.name(), call.stream,
                                                                 {work.send_lengths, send_bags},
                                                                 {work.received.lengths, receive_bags}));
-  work.arrivals.push_back(communicator.all_to_all<std::int64_t>("input ids of " + sharded.name(), call.stream,
-                                                                {work.send_ids, work.send_counts},
-                                                                {work.received.ids, receive_ids}));
+  work.arrivals.push_back(communicator.all_to_all<std::int64_t>(
+      "input ids of " + sharded.name(), call.stream, {work.send_ids, work.send_counts, work.send_begins},
+      {work.received.ids, work.receive_counts, work.receive_begins}));
   if (!sharded.spec().weighted) return;
-  work.received.weights = result<float>(call, sum(receive_ids));
-  work.arrivals.push_back(communicator.all_to_all<float>("input weights of " + sharded.name(), call.stream,
-                                                         {work.send_weights, work.send_counts},
-                                                         {work.received.weights, receive_ids}));
+  work.received.weights = result<float>(call, work.receive_begins.back());
+  work.arrivals.push_back(communicator.all_to_all<float>(
+      "input weights of " + sharded.name(), call.stream, {work.send_weights, work.send_counts, work.send_begins},
+      {work.received.weights, work.receive_counts, work.receive_begins}));
+}
+
+// Without the gaps between the ranks' parts. Parts of other lengths have gaps in nearly every batch.
+template <class T>
+Buffer<T> Trainer::closed_up(const StageCall& call, const ModuleWork& work, const Buffer<T>& parts) {
+  const std::size_t count = sum(work.receive_counts);
+  if (parts.size() == count) {
+    keep(call, parts);
+    return parts;
+  }
+  if (!parts.allocated()) return {};
+  const Buffer<T> whole = result<T>(call, count);
+  std::size_t next = 0;
+  for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    tools_.device.copy(call.stream, whole.data() + next, parts.data() + work.receive_begins[rank],
+                       work.receive_counts[rank] * sizeof(T));
+    next += work.receive_counts[rank];
+  }
+  return whole;
 }
 
 StageOutcome Trainer::input_dist_finish(const StageCall& call) {
@@ -180,10 +209,8 @@ StageOutcome Trainer::input_dist_finish(const StageCall& call) {
     const PartRange range = part_of(module);
     ModuleWork& work = context(call.batch).modules[module];
     for (const Awaitable& arrival : work.arrivals) arrival.wait(call.stream);
-    work.ids = work.received.ids;
-    work.weights = work.received.weights;
-    keep(call, work.ids);
-    keep(call, work.weights);
+    work.ids = closed_up(call, work, work.received.ids);
+    work.weights = closed_up(call, work, work.received.weights);
     work.offsets = result<std::int64_t>(call, work.received.lengths.size() + 1);
     launch(call.stream,
            [lengths = std::span<const std::int32_t>(work.received.lengths.span()), offsets = work.offsets.span()](

@@ -56,6 +56,8 @@ void Trainer::release(schedule::Resource resource, std::int64_t batch, const std
     case Resource::kInputExchange:
       each([](ModuleWork& work) {
         work.received = {};
+        work.receive_counts.clear();
+        work.receive_begins.clear();
         work.arrivals.clear();
       });
       break;

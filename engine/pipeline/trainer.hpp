@@ -97,6 +97,8 @@ class Trainer : public StageRunner {
   void send_splits(const StageCall& call);
   void read_splits(const StageCall& call, SplitsExchange& splits);
   void send_inputs(const StageCall& call, std::size_t module);
+  template <class T>
+  [[nodiscard]] Buffer<T> closed_up(const StageCall& call, const ModuleWork& work, const Buffer<T>& parts);
   // lookup.cpp
   [[nodiscard]] LookupArguments lookup_arguments(const ModuleWork& work, std::size_t module,
                                                  std::span<float> looked_up) const;

@@ -207,15 +207,22 @@ TEST_F(GpuKernels, InputKernelsGiveTheBitsOfTheCpu) {
   kCpu.count(nullptr, {.slots = slots, .batch = kBatch, .input = input, .lengths = lengths, .report = report});
   std::vector<std::int64_t> sums(lengths.size() + 1);
   kCpu.sum_lengths(nullptr, lengths, sums);
-  std::vector<std::int64_t> sent(c.ids.size());
-  std::vector<float> sent_weights(c.ids.size());
-  kCpu.spread(nullptr,
-              {.slots = slots, .batch = kBatch, .input = input, .offsets = sums, .ids = sent, .weights = sent_weights});
+  const std::vector<std::int64_t> shifts = {0, 3};  // a gap between the ranks
+  std::vector<std::int64_t> sent(c.ids.size() + 3);
+  std::vector<float> sent_weights(sent.size());
+  kCpu.spread(nullptr, {.slots = slots,
+                        .batch = kBatch,
+                        .input = input,
+                        .offsets = sums,
+                        .shifts = shifts,
+                        .ids = sent,
+                        .weights = sent_weights});
 
   const OnGpu gpu(c);
   const DeviceArray<InputSlot> gpu_slots(slots);
   const DeviceArray<std::int32_t> gpu_lengths(std::vector<std::int32_t>(lengths.size()));
   const DeviceArray<std::int64_t> gpu_report(std::vector<std::int64_t>(report.size()));
+  const DeviceArray<std::int64_t> gpu_shifts(shifts);
   const DeviceArray<std::int64_t> gpu_sums(std::vector<std::int64_t>(sums.size()));
   const DeviceArray<std::int64_t> gpu_sent(std::vector<std::int64_t>(sent.size()));
   const DeviceArray<float> gpu_weights(std::vector<float>(sent.size()));
@@ -229,6 +236,7 @@ TEST_F(GpuKernels, InputKernelsGiveTheBitsOfTheCpu) {
                         .batch = kBatch,
                         .input = gpu.arguments.input,
                         .offsets = gpu_sums.span(),
+                        .shifts = gpu_shifts.span(),
                         .ids = gpu_sent.span(),
                         .weights = gpu_weights.span()});
   EXPECT_EQ(gpu_lengths.read(), lengths);

@@ -59,6 +59,24 @@ TEST(CpuCommunicator, AllToAllMovesPartsOfAnySize) {
   }
 }
 
+// The same with gaps in front of the parts, which stay as they are.
+TEST(CpuCommunicator, PartsMayLieApart) {
+  EXPECT_EQ(aligned_begins({5, 0, 4, 1}), (std::vector<std::size_t>{0, 8, 8, 12, 16}));
+  on_ranks(2, 1, [](CpuDevice& device, CpuCommunicator& communicator, StreamId stream) {
+    const auto here = static_cast<float>(communicator.rank());
+    const Buffer<float> send = to_device(device, stream, std::vector<float>{-1.0F, here, -1.0F, here + 10, here + 20});
+    const Buffer<float> receive = to_device(device, stream, std::vector<float>(6, -7.0F));
+    const bool first = communicator.rank() == 0;
+    const std::vector<std::size_t> receive_counts(2, first ? 1 : 2);
+    communicator.all_to_all<float>("parts", stream, {send, {1, 2}, {1, 3}}, {receive, receive_counts, {1, 4}})
+        .wait(stream);
+    const Buffer<float> read = to_host(device, stream, receive);
+    const std::vector<float> expected =
+        first ? std::vector<float>{-7, 0, -7, -7, 1, -7} : std::vector<float>{-7, 10, 20, -7, 11, 21};
+    EXPECT_EQ(std::vector(read.span().begin(), read.span().end()), expected);
+  });
+}
+
 TEST(CpuCommunicator, AllReduceGivesTheMeanOfARange) {
   on_ranks(4, 3, [](CpuDevice& device, CpuCommunicator& communicator, StreamId stream) {
     const auto here = static_cast<float>(communicator.rank());

@@ -136,12 +136,18 @@ TEST(EmbeddingKernels, CountsAndSpreadsIdsByTheRowsOfTheirSlot) {
 
   std::vector<std::int64_t> sums(7);
   kKernels.sum_lengths(nullptr, lengths, sums);
-  std::vector<std::int64_t> sent(6);
-  std::vector<float> sent_weights(6);
-  kKernels.spread(nullptr,
-                  {.slots = slots, .batch = 2, .input = input, .offsets = sums, .ids = sent, .weights = sent_weights});
-  EXPECT_EQ(sent, (std::vector<std::int64_t>{1, 4, 1, 2, 3, 0}));  // 6 - 5 and 7 - 5 in the second slot
-  EXPECT_EQ(sent_weights, (std::vector<float>{0.1F, 0.4F, 0.6F, 0.7F, 0.3F, 0.0F}));
+  const std::vector<std::int64_t> shifts = {0, 2};  // rank 1 gets its ids behind a gap
+  std::vector<std::int64_t> sent(8, -7);
+  std::vector<float> sent_weights(8, -7.0F);
+  kKernels.spread(nullptr, {.slots = slots,
+                            .batch = 2,
+                            .input = input,
+                            .offsets = sums,
+                            .shifts = shifts,
+                            .ids = sent,
+                            .weights = sent_weights});
+  EXPECT_EQ(sent, (std::vector<std::int64_t>{1, 4, -7, -7, 1, 2, 3, 0}));  // 6 - 5 and 7 - 5 in the second slot
+  EXPECT_EQ(sent_weights, (std::vector<float>{0.1F, 0.4F, -7.0F, -7.0F, 0.6F, 0.7F, 0.3F, 0.0F}));
 }
 
 TEST(EmbeddingKernels, ReportsAnIdThatNoRowHas) {
