@@ -39,12 +39,8 @@ class MemoryReplay {
       if (call.run) last_calls_[{*call.run, call.batch}] = i;
     }
     if (!calls.empty()) now_ = calls.front().start;
-    for (const Bytes bytes : memory_->persistent) {
-      course_.persistent += bytes;
-      if (!allocator_.malloc(bytes, 0, now_).allocation && !course_.first_failure) {
-        course_.first_failure = {.in = {}, .bytes = bytes};
-      }
-    }
+    for (const Bytes bytes : memory_->persistent) make_persistent(bytes, 0);
+    find_first_multiplications(calls);
     entries_.clear();
     std::optional<std::int32_t> iteration;
     for (const PlayedCall& call : calls) {
@@ -82,9 +78,39 @@ class MemoryReplay {
     bool live = false;
   };
 
+  void make_persistent(Bytes bytes, std::uint32_t stream) {
+    course_.persistent += bytes;
+    if (!allocator_.malloc(bytes, stream, now_).allocation && !course_.first_failure) {
+      course_.first_failure = {.in = {}, .bytes = bytes};
+    }
+  }
+
+  /// Where workspaces are made: with the first call of the dense forward, or of what stands for it, then of the dense
+  /// backward; at once, where there is none.
+  void find_first_multiplications(std::span<const PlayedCall> calls) {
+    const auto is_forward = [](const PlayedCall& call) {
+      return call.segment.stage == schedule::Stage::kDenseForward || call.segment.stage == schedule::Stage::kCompute;
+    };
+    const auto is_backward = [](const PlayedCall& call) {
+      return call.segment.stage == schedule::Stage::kBackward && call.segment.of_dense_part();
+    };
+    auto at = std::ranges::find_if(calls, is_forward);
+    for (const Bytes bytes : memory_->workspaces) {
+      if (at == calls.end()) {
+        make_persistent(bytes, 0);
+      } else {
+        workspaces_[static_cast<std::size_t>(at - calls.begin())] = bytes;
+        at = std::find_if(at, calls.end(), is_backward);
+      }
+    }
+  }
+
   void play(const PlayedCall& call) {
     Instance& instance = instances_[{call.segment, call.batch}];
     now_ = std::max(now_, call.start);
+    if (const auto found = workspaces_.find(present_); found != workspaces_.end()) {
+      make_persistent(found->second, call.stream);
+    }
     if (instance.played == 0) pass(call, instance);
     now_ = std::max(now_, call.end);
     ++instance.played;
@@ -229,6 +255,7 @@ class MemoryReplay {
   std::set<SegmentKey> segments_;                                            ///< all that are played
   std::map<std::pair<StepRun, std::int32_t>, std::size_t> last_calls_;       ///< of a step's run with a batch
   std::unordered_map<std::size_t, std::vector<std::uint32_t>> behind_call_;  ///< blocks that somebody lets go there
+  std::map<std::size_t, Bytes> workspaces_;                                  ///< by the call with which they are made
   std::size_t present_ = 0;                                                  ///< the call that is played
   std::map<std::int32_t, std::vector<std::uint32_t>> until_end_;
   std::vector<std::uint32_t> until_zero_grad_;

@@ -41,6 +41,26 @@ struct Block {
   std::set<StreamUse> uses;
 };
 
+/// What PyTorch takes for cuBLAS a stream and thread, where nobody says otherwise
+/// (aten/src/ATen/cuda/CublasHandlePool.cpp): CUBLAS_WORKSPACE_CONFIG=:4096:8 from compute capability 9 on, else
+/// :4096:2:16:8.
+Bytes workspace_bytes(const std::vector<trace::Device>& devices) {
+  constexpr Bytes kKiB = 1024;
+  constexpr std::int32_t kHopper = 9;
+  return !devices.empty() && devices.front().compute_major >= kHopper ? 4096 * 8 * kKiB : (4096 * 2 + 16 * 8) * kKiB;
+}
+
+void set_workspaces_apart(Bytes bytes, RecordedMemory& memory) {
+  constexpr std::size_t kThreads = 2;  // of the loop, and of autograd
+  auto& persistent = memory.persistent;
+  for (auto found = persistent.begin(); memory.workspaces.size() < kThreads;) {
+    found = std::find(found, persistent.end(), bytes);
+    if (found == persistent.end()) break;
+    memory.workspaces.push_back(*found);
+    found = persistent.erase(found);
+  }
+}
+
 class Pairing {
  public:
   Pairing(const trace::Trace& trace, const stages::RankCut& cut, const schedule::Schedule& recorded,
@@ -275,6 +295,7 @@ RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut&
   const Interval steps{cut.iterations.front().host.begin, cut.iterations.back().host.end};
   if (auto persistent = persistent_blocks(trace, cut.rank, steps, pairing.still_there(), diagnostics))
     memory.persistent = std::move(*persistent);
+  set_workspaces_apart(workspace_bytes(trace.ranks()[cut.rank.index()].devices), memory);
   return memory;
 }
 

@@ -67,6 +67,8 @@ struct RecordedMemory {
   /// Allocated before the recording and not given back in it: block by block, by address, where the recording has a
   /// state of the allocator; else their sum.
   std::vector<Bytes> persistent;
+  /// Beside these, what PyTorch keeps for cuBLAS: made by the first matrix multiplication of forward, then of backward.
+  std::vector<Bytes> workspaces;
   stages::Frees frees = stages::Frees::kByOwners;
   bool knows_uses = false;  ///< whether calls of record_stream were recorded
 };

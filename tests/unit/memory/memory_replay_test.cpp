@@ -79,6 +79,25 @@ TEST(MemoryReplay, BlocksAreGivenBackBehindARunOfAStep) {
   EXPECT_EQ(freed, (std::vector<Nanoseconds>{40, 80})) << "behind the second call of backward";
 }
 
+// A workspace that comes when the loop runs first takes the block that some stage has given back, and keeps it.
+TEST(MemoryReplay, WorkspacesAreMadeByTheFirstMultiplication) {
+  const SegmentKey lookup{Stage::kEmbeddingLookup, Piece::kWhole, {}};
+  OneBlock one;
+  one.memory.sizes[lookup] = {{40 * kMiB}};
+  one.lifetimes = {{lookup, {{{lookup, 0, 0}, {lookup, 0}, {{{lookup, 1, 1}, 0}}, {}, {}}}}};
+  std::vector<PlayedCall> calls;
+  for (int i = 0; i < 2; ++i) {
+    for (const SegmentKey& segment : {lookup, kForward}) calls.push_back({segment, i, i, kMain, 0, 0});
+  }
+  EXPECT_EQ(one.play(calls).reserved_peak, 90 * kMiB);
+  one.memory.workspaces = {32 * kMiB};
+  EXPECT_EQ(one.play(calls).reserved_peak, 130 * kMiB) << "the next lookup needs a segment of its own";
+  EXPECT_EQ(one.play(calls).persistent, 82 * kMiB);
+  one.memory.workspaces.clear();
+  one.memory.persistent.push_back(32 * kMiB);
+  EXPECT_EQ(one.play(calls).reserved_peak, 122 * kMiB);
+}
+
 TEST(MemoryReplay, ABlockUsedOnAStreamThatHasNotDrainedIsNotReused) {
   OneBlock one;
   one.lifetimes[kForward].front().used_on = {schedule::StreamIndex{kSide}};
