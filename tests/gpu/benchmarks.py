@@ -19,7 +19,7 @@ def options_known(run):
 def measure(run, configurations, key, least_rounds=5, most_rounds=9, seconds=100):
     """Runs all configurations one after the other, round by round, so that a drift of the machine meets all of them
     alike. Gives each one's median and its values."""
-    values = {name: [] for name in configurations}
+    rows = {name: [] for name in configurations}
     end = time.monotonic() + seconds
     for number in range(most_rounds):
         if number >= least_rounds and time.monotonic() > end:
@@ -31,11 +31,15 @@ def measure(run, configurations, key, least_rounds=5, most_rounds=9, seconds=100
             if run.left() < 0:
                 continue
             try:
-                values[name].append(start()[key])
+                row = start()
+                rows[name].append({key: row[key]} | row)
             except (ValueError, KeyError) as error:
                 run.say(f"  {name}: {error}")
-    return {name: {"median": statistics.median(found), "values": found} if found else {"median": None, "values": []}
-            for name, found in values.items()}
+    answer = {}
+    for name, found in rows.items():
+        values = [row[key] for row in found]
+        answer[name] = {"median": statistics.median(values) if values else None, "values": values, "rows": found}
+    return answer
 
 
 def show(run, results, base="bare"):
@@ -139,6 +143,76 @@ def part_benchmark_cheaper(run):
     run.check("cheapest record of a kernel (a figure)", True, f"{best[1]}: {best[0] - results['bare']['median']:+.0f} ns")
 
 
+LIGHT = "kernels,copies,places,waits"
+
+
+def part_benchmark_light(run):
+    """What the light mode can cost: kernels alone, and what telling of their launches adds, in several ways."""
+    command = [run.bin("launch_loop"), "empty", "200000"]
+    ours = {"zeroed": 1, "device_buffers": 8, "buffer_kib": 1024, "flush_ms": 20}
+    rows = {"raw kernels": "kernels", "raw kernels, waits": LIGHT, "raw + calls chosen": LIGHT + ",runtime_ordering",
+            "raw + calls chosen, driver's too": LIGHT + ",runtime_ordering,driver_ordering",
+            "raw + others muted": LIGHT + ",runtime_muted",
+            "raw + others muted, driver's chosen": LIGHT + ",runtime_muted,driver_ordering",
+            "raw + others muted, driver's too": LIGHT + ",runtime_muted,driver_muted", "raw all": CALLS}
+    configurations = {"bare": lambda: timed(execute(run, command))}
+    for name, kinds in rows.items():
+        configurations[name] = lambda kinds=kinds: timed(raw(run, kinds, command, **ours))
+    configurations["interlace light"] = lambda: timed(list(record(run, "benchmark", command, ["--light"]).values())[:3])
+    configurations["interlace full"] = lambda: timed(list(record(run, "benchmark", command, []).values())[:3])
+    results = measure(run, configurations, "ns_each", most_rounds=7, seconds=run.launch_seconds)
+    run.keep(ns_a_launch=results)
+    run.say("  empty kernels, ns a launch")
+    show(run, results)
+    full, raw_all, light = (added(results, name) for name in ("interlace full", "raw all", "interlace light"))
+    run.check("launch-bound: full adds no more than raw CUPTI + 5 %", full <= raw_all * 1.05,
+              f"{full:.0f} ns against {raw_all:.0f} ns ({full / raw_all * 100 - 100:+.1f} %)")
+    run.check("launch-bound: light adds at most 700 ns", light <= 700, f"{light:.0f} ns")
+
+
+def part_left_behind(run):
+    """What CUPTI leaves behind: a launch before a recording, in it and after it, all in one process."""
+    kinds = ("before", "recording", "stopped", "finalized")
+    rows = []
+    for _ in range(5):
+        rows.append(timed(raw(run, CALLS, [run.bin("launch_loop"), "left_behind", "100000"], late=1)))
+        run.check("CUPTI can be taken out of the process", rows[-1]["finalize_status"] == 0, rows[-1])
+    medians = {kind: statistics.median(row[kind] for row in rows) for kind in kinds}
+    run.keep(raw_rows=rows, raw_medians=medians)
+    run.say(f"  raw CUPTI, ns a launch: {medians}")
+    rows = []
+    for _ in range(3):
+        recording = record(run, "phases", [run.bin("launch_loop"), "phases", "6"], ["--window", "2:4"])
+        blocks = timed(list(recording.values())[:3])["blocks"]
+        spans = {"attached": (0, 1.8), "recording": (2.2, 3.7), "after": (4.8, 6)}
+        rows.append({name: statistics.median(ns for at, ns in blocks if begin <= at < end)
+                     for name, (begin, end) in spans.items()})
+        check_whole(run, recording, "2 s of 6")
+    medians = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
+    run.keep(rows=rows, medians=medians)
+    run.say(f"  interlace --window 2:4, ns a launch: {medians}")
+    share = medians["after"] / medians["attached"] - 1
+    run.check("nothing is left behind: a launch afterwards takes no longer than before", share < 0.01,
+              f"{share * 100:+.2f} %")
+
+
+def part_torch_after(run):
+    """A training step after a recording has ended, beside one that was never recorded."""
+    base = [sys.executable, os.path.join(run.tests, "torch_mlp.py"), "--steps", "200"]
+    configurations = {"bare": lambda: timed(execute(run, base, 60)),
+                      "ended before": lambda: timed(list(record(run, "torch_after", base, ["--skip", "10", "--steps",
+                                                                                           "30"], 60).values())[:3]),
+                      "after Kineto": lambda: timed(execute(run, base + ["--profile", "kineto"], 60))}
+    results = measure(run, configurations, "us_step", least_rounds=3, most_rounds=5, seconds=20)
+    after = [row["us_step_after"] for row in results["after Kineto"]["rows"]]
+    bare = [row["us_step_after"] for row in results["bare"]["rows"]]
+    run.keep(us_a_step=results)
+    show(run, {name: one for name, one in results.items() if name != "after Kineto"})
+    run.say(f"    the hundred steps after Kineto's end: {statistics.median(after):.0f} us, bare {statistics.median(bare):.0f}")
+    share = added(results, "ended before") / results["bare"]["median"]
+    run.check("PyTorch: nothing is left behind: under 2 %", share < 0.02, f"{share * 100:+.2f} %")
+
+
 def part_benchmark_threads(run):
     results = measure(run, launch_configurations(run, "threads", 200_000, ["raw all", "interlace full"]), "ns_each",
                       most_rounds=5, seconds=20)
@@ -187,7 +261,7 @@ def part_benchmark_torch(run):
 
     configurations = {"bare": plain("none"), "kineto": plain("kineto"), "interlace full": with_interlace([]),
                       "interlace light": with_interlace(["--light"])}
-    results = measure(run, configurations, "us_step", most_rounds=7, seconds=130)
+    results = measure(run, configurations, "us_step", least_rounds=7, most_rounds=11, seconds=run.torch_seconds)
     run.keep(us_a_step=results)
     run.say("  PyTorch small-MLP training step, us")
     show(run, results)

@@ -26,6 +26,8 @@ class Run:
         os.makedirs(self.out, exist_ok=True)
         self.deadline = time.monotonic() + args.budget
         self.soak_seconds = args.soak_seconds
+        self.torch_seconds = args.torch_seconds
+        self.launch_seconds = args.launch_seconds
         self.results = {"command": " ".join(sys.argv), "date": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
                         "parts": {}, "checks": []}
         self.report = open(os.path.join(self.out, "report.txt"), "w", encoding="utf-8")

@@ -125,6 +125,46 @@ double steady(std::int64_t count) {
          static_cast<double>(kRate);
 }
 
+/// What CUPTI leaves behind, under libraw_cupti.so that attaches late: nanoseconds of a launch before, while it
+/// records, after its kinds were turned off, and after it was taken out of the process; of COUNT launches each.
+int left_behind(std::int64_t count) {
+  const cudaStream_t stream = new_stream();
+  void* library = dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+  if (library == nullptr) return 4;
+  const auto each = [&] {
+    launch_empty(20'000, stream);
+    return nanoseconds_of([&] { launch_empty(count, stream); }) / static_cast<double>(count);
+  };
+  const double before = each();
+  reinterpret_cast<void (*)()>(dlsym(library, "raw_cupti_attach"))();
+  const double recording = each();
+  reinterpret_cast<void (*)(const char*)>(dlsym(library, "raw_cupti_configure"))("");
+  const double stopped = each();
+  const int status = reinterpret_cast<int (*)()>(dlsym(library, "raw_cupti_finalize"))();
+  const double finalized = each();
+  std::printf(
+      "{\"before\": %.1f, \"recording\": %.1f, \"stopped\": %.1f, \"finalized\": %.1f, \"finalize_status\": %d}\n",
+      before, recording, stopped, finalized, status);
+  return 0;
+}
+
+/// For SECONDS, the nanoseconds of a launch again and again, with the time since the beginning of each.
+int phases(std::int64_t seconds) {
+  constexpr std::int64_t kEach = 50'000;
+  const cudaStream_t stream = new_stream();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto since = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  const char* separator = "{\"blocks\": [";
+  launch_empty(20'000, stream);
+  for (double now = since(); now < static_cast<double>(seconds); now = since()) {
+    const double each = nanoseconds_of([&] { launch_empty(kEach, stream); }) / static_cast<double>(kEach);
+    std::printf("%s[%.3f, %.1f]", separator, now, each);
+    separator = ", ";
+  }
+  std::printf("]}\n");
+  return 0;
+}
+
 /// With the kinds that raw_cupti_configure takes, joined by semicolons in LAUNCH_LOOP_KINDS: launches under each, in
 /// turn, and prints the nanoseconds of each as JSON.
 int compare_kinds(std::int64_t count) {
@@ -161,9 +201,11 @@ int main(int argc, char** argv) {
   const std::map<std::string, std::function<double(std::int64_t)>> modes{
       {"empty", empty}, {"events", events}, {"threads", threads}, {"graph", graph}, {"busy", busy}, {"steady", steady}};
   if (argc == 3 && std::string(argv[1]) == "kinds") return compare_kinds(std::atoll(argv[2]));
+  if (argc == 3 && std::string(argv[1]) == "left_behind") return left_behind(std::atoll(argv[2]));
+  if (argc == 3 && std::string(argv[1]) == "phases") return phases(std::atoll(argv[2]));
   const auto mode = argc == 3 ? modes.find(argv[1]) : modes.end();
   if (mode == modes.end()) {
-    std::fprintf(stderr, "launch_loop empty|events|threads|graph|busy|steady COUNT\n");
+    std::fprintf(stderr, "launch_loop empty|events|threads|graph|busy|steady|kinds|left_behind|phases COUNT\n");
     return 2;
   }
   const std::int64_t count = std::atoll(argv[2]);

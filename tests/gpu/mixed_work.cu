@@ -139,9 +139,19 @@ void marks() {
   attributes.message.registered = registered;
   attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
   attributes.payload.llValue = 42;
+  nvtxDomainNameCategoryA(domain, 5, "io");
+  attributes.category = 5;
   nvtxDomainRangePushEx(domain, &attributes);
   nvtxDomainRangePop(domain);
   nvtxMarkA("mark");
+  nvtxNameCategoryA(7, "loss");
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = "loss";
+  attributes.category = 7;
+  attributes.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+  attributes.payload.dValue = 0.25;
+  nvtxMarkEx(&attributes);
+  static_cast<void>(nvtxRangePushA("never ended"));
 }
 
 }  // namespace

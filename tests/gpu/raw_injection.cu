@@ -4,12 +4,16 @@
 // RAW_CUPTI_KINDS, and raw_cupti_configure in a running program, name what is recorded, joined by commas: kernels,
 // copies, places (devices, contexts, streams), waits (event records and synchronisation), memory, overhead; runtime and
 // driver (all calls), runtime_quiet (all but the chattiest), runtime_ordering and driver_ordering (each call that
-// launches, copies, records, waits or synchronises). RAW_CUPTI_FLUSH_MS: flush so often from a thread; 0: never.
+// launches, copies, records, waits or synchronises, chosen one by one), runtime_muted and driver_muted (the same calls:
+// all are on, and the others muted). RAW_CUPTI_FLUSH_MS: flush so often from a thread; 0: never.
 // RAW_CUPTI_ZEROED=1: hand out buffers that are cleared already. RAW_CUPTI_PER_THREAD=0: one buffer for all threads.
 // To look for what makes a kernel's record cheaper: RAW_CUPTI_BUFFER_KIB: size of the buffers. RAW_CUPTI_PINNED=1: the
 // device's buffers in pinned host memory. RAW_CUPTI_DEVICE_BUFFER_MIB: their size. RAW_CUPTI_DEVICE_BUFFERS: made
 // ahead. RAW_CUPTI_SERIAL=1: kernels one at a time (CUPTI_ACTIVITY_KIND_KERNEL). RAW_CUPTI_HARDWARE=1: times by the
-// hardware's events (Blackwell). RAW_CUPTI_SUBSCRIBE=0: without a subscriber.
+// hardware's events (Blackwell). RAW_CUPTI_SUBSCRIBE=0: without a subscriber. RAW_CUPTI_LATE=1: attach when
+// raw_cupti_attach is called. RAW_CUPTI_LATENCY=1: kernels with the times at which they were queued and submitted.
+// RAW_CUPTI_CALLBACKS=1: a callback at both ends of each call of the runtime that launches; 2: that also notes the call
+// with its times, as a recorder would have to.
 #include <cupti.h>
 
 #include <array>
@@ -33,7 +37,7 @@ std::size_t buffer_bytes() {
   return bytes;
 }
 
-constexpr int kClearedBuffers = 32;
+constexpr std::size_t kClearedBytes = std::size_t{256} << 20U;
 
 struct Pool {
   std::mutex mutex;
@@ -69,7 +73,34 @@ void CUPTIAPI complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size
   if (!pool().is_cleared) pool().free.push_back(buffer);
 }
 
-void CUPTIAPI on_event(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+/// What a recorder would keep of a call.
+struct Call {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint32_t correlation;
+  std::uint32_t function;
+};
+
+std::uint64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000ULL + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+bool notes_calls = false;
+
+void CUPTIAPI on_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (!notes_calls || domain != CUPTI_CB_DOMAIN_RUNTIME_API) return;
+  constexpr std::size_t kRing = 1U << 15U;
+  thread_local std::array<Call, kRing>* ring = new std::array<Call, kRing>;
+  thread_local std::size_t next = 0;
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    *call.correlationData = now();
+  } else {
+    (*ring)[next++ % kRing] = {*call.correlationData, now(), call.correlationId, id};
+  }
+}
 
 constexpr std::array<std::string_view, 9> kOrdering{"Launch",           "GraphLaunch",       "Memcpy",
                                                     "Memset",           "EventRecord",       "StreamWaitEvent",
@@ -95,6 +126,17 @@ void set_calls(CUpti_CallbackDomain domain, Enable enable, const Words& words, s
   }
 }
 
+/// Those whose names begin with none of the words.
+template <class Enable>
+void mute_others(CUpti_CallbackDomain domain, Enable enable) {
+  constexpr std::uint32_t kMost = 2'000;
+  for (std::uint32_t number = 1; number < kMost; ++number) {
+    const char* name = nullptr;
+    if (cuptiGetCallbackName(domain, number, &name) != CUPTI_SUCCESS || name == nullptr) continue;
+    if (!begins(name, kOrdering)) enable(number, 0);
+  }
+}
+
 std::string setting(const char* name) {
   const char* text = std::getenv(name);
   return text == nullptr ? std::string() : std::string(text);
@@ -107,7 +149,7 @@ void set_attributes() {
   };
   if (setting("RAW_CUPTI_ZEROED") == "1") {
     pool().is_cleared = true;
-    for (int i = 0; i < kClearedBuffers; ++i) pool().free.push_back(new_buffer());
+    for (std::size_t i = 0; i < kClearedBytes / buffer_bytes(); ++i) pool().free.push_back(new_buffer());
     set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, std::uint8_t{1});
   }
   if (setting("RAW_CUPTI_PER_THREAD") == "0") set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, std::uint8_t{0});
@@ -141,6 +183,8 @@ const std::vector<Kind>& known_kinds() {
       {"overhead", {CUPTI_ACTIVITY_KIND_OVERHEAD}},
       {"runtime", {CUPTI_ACTIVITY_KIND_RUNTIME}},
       {"runtime_quiet", {CUPTI_ACTIVITY_KIND_RUNTIME}},
+      {"runtime_muted", {CUPTI_ACTIVITY_KIND_RUNTIME}},
+      {"driver_muted", {CUPTI_ACTIVITY_KIND_DRIVER}},
       {"driver", {CUPTI_ACTIVITY_KIND_DRIVER}},
   };
   return known;
@@ -163,6 +207,8 @@ void enable(std::string_view name) {
     }
   }
   if (name == "runtime_quiet") set_calls(CUPTI_CB_DOMAIN_RUNTIME_API, cuptiActivityEnableRuntimeApi, kChatty, 0);
+  if (name == "runtime_muted") mute_others(CUPTI_CB_DOMAIN_RUNTIME_API, cuptiActivityEnableRuntimeApi);
+  if (name == "driver_muted") mute_others(CUPTI_CB_DOMAIN_DRIVER_API, cuptiActivityEnableDriverApi);
   if (name == "runtime_ordering") set_ordering(1, true);
   if (name == "driver_ordering") set_ordering(1, false);
 }
@@ -184,15 +230,27 @@ void configure(std::string_view names) {
   }
 }
 
-}  // namespace
+CUpti_SubscriberHandle subscriber = nullptr;
 
-extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
-  CUpti_SubscriberHandle subscriber = nullptr;
+void enable_callbacks() {
+  notes_calls = setting("RAW_CUPTI_CALLBACKS") == "2";
+  set_calls(
+      CUPTI_CB_DOMAIN_RUNTIME_API,
+      [](std::uint32_t number, std::uint8_t on) {
+        cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, number);
+        return CUPTI_SUCCESS;
+      },
+      std::array<std::string_view, 2>{"LaunchKernel", "GraphLaunch"}, 1);
+}
+
+void attach() {
+  if (setting("RAW_CUPTI_LATENCY") == "1") cuptiActivityEnableLatencyTimestamps(1);
   const bool is_subscribed = setting("RAW_CUPTI_SUBSCRIBE") != "0";
-  if (is_subscribed && cuptiSubscribe(&subscriber, on_event, nullptr) != CUPTI_SUCCESS) return 1;
+  if (is_subscribed && cuptiSubscribe(&subscriber, on_event, nullptr) != CUPTI_SUCCESS) return;
   set_attributes();
   cuptiActivityRegisterCallbacks(request, complete);
   configure(setting("RAW_CUPTI_KINDS"));
+  if (!setting("RAW_CUPTI_CALLBACKS").empty()) enable_callbacks();
   const int period = std::atoi(setting("RAW_CUPTI_FLUSH_MS").c_str());
   if (period > 0) {
     std::thread([period] {
@@ -202,12 +260,29 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
       }
     }).detach();
   }
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  if (setting("RAW_CUPTI_LATE") != "1") attach();
   return 1;
 }
+
+/// With RAW_CUPTI_LATE=1: not before.
+extern "C" __attribute__((visibility("default"))) void raw_cupti_attach() { attach(); }
 
 /// Records these kinds from now on, and no others.
 extern "C" __attribute__((visibility("default"))) void raw_cupti_configure(const char* names) {
   disable_all();
   cuptiActivityFlushAll(0);
   configure(names);
+}
+
+/// Takes CUPTI out of the process. REQUIRES: no other thread is in a call of CUDA.
+extern "C" __attribute__((visibility("default"))) int raw_cupti_finalize() {
+  disable_all();
+  cuptiActivityFlushAll(1);
+  cuptiUnsubscribe(subscriber);
+  return cuptiFinalize();
 }

@@ -74,9 +74,15 @@ def part_mixed(run):
         if one.get("cat") == "user_annotation":
             ranges[one["name"]] = ranges.get(one["name"], 0) + 1
     wanted = {"round": expected["rounds"], "copy": expected["rounds"], "compute": expected["rounds"], "registered": 1,
-              "mark": 1}
+              "mark": 1, "loss": 1}
     run.check("mixed work: NVTX ranges and marks", all(ranges.get(name) == count for name, count in wanted.items()),
               ranges)
+    noted = {one["name"]: one["args"] for one in events if "category" in one.get("args", {}) or "open" in
+             one.get("args", {})}
+    run.check("mixed work: numbers and categories of ranges and marks, a range without an end", noted == {
+        "registered": {"payload": 42, "category": "io"}, "loss": {"payload": 0.25, "category": "loss"},
+        "never ended": {"open": True}}, noted)
+    run.keep(notes=answer.get("notes"))
     allocations = found.get("allocation", 0)
     run.check("mixed work: allocations", allocations >= expected["mallocs"],
               f"{allocations} of at least {expected['mallocs']}")
@@ -233,6 +239,8 @@ def part_torchrun(run):
     if answer:
         run.keep(operations=answer["operations"], diagnostics=answer["diagnostics"], files=files)
         run.check("torchrun: collectives recorded", answer["operations"]["collective"] > 0, answer["operations"])
+        run.check("torchrun: every range has an end", answer.get("notes", {}).get("open_ranges") == 0,
+                  answer.get("notes"))
         run.check("torchrun: two ranks", len(answer["ranks"]) == 2, [one["rank"] for one in answer["ranks"]])
 
 

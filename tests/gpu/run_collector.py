@@ -2,10 +2,12 @@
 
     python3 run_collector.py --tests FOLDER --out FOLDER [--part NAME ...] [--budget SECONDS]
 
-FOLDER of the tests: what build.sh made. Parts: environment, launches, mixed, ends, kill, torch, benchmark_launches,
-benchmark_threads, benchmark_graph, benchmark_busy, benchmark_torch, benchmark_cheaper, memory, torchrun and collectives (need 2 GPUs;
-not run unless named, as is soak). Each part runs on its own, prints PASS or FAIL for each thing it checks, and has a time limit; what is left of
-the budget bounds the repetitions. Results: results.json, report.txt, samples.tar.gz in the output folder.
+FOLDER of the tests: what build.sh made. Parts: environment, launches, mixed, ends, kill, torch, memory, check,
+switching, benchmark_kinds, benchmark_launches, benchmark_threads, benchmark_graph, benchmark_busy, benchmark_torch; and,
+not run unless named, stress, soak, benchmark_cheaper, benchmark_light, left_behind, torch_after, and torchrun and
+collectives, which need 2 GPUs. Each part runs on its own, prints PASS or FAIL for each thing it checks, and has a time
+limit; what is left of the budget bounds the repetitions. Results: results.json, report.txt, samples.tar.gz in the output
+folder.
 """
 import argparse
 import os
@@ -40,6 +42,8 @@ def main():
     parser.add_argument("--part", action="append", help="run only these")
     parser.add_argument("--budget", type=float, default=460, help="seconds for all parts together")
     parser.add_argument("--soak-seconds", type=int, default=480)
+    parser.add_argument("--torch-seconds", type=float, default=150, help="for the benchmark of PyTorch")
+    parser.add_argument("--launch-seconds", type=float, default=60, help="for the benchmark of the light mode")
     args = parser.parse_args()
     run = Run(args)
     for name in args.part or DEFAULT_PARTS:

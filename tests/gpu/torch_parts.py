@@ -115,6 +115,19 @@ def collectives(events):
     return by_rank
 
 
+def check_buffers(run, told, events):
+    """Where the data of collectives lies, and on how many channels it goes."""
+    rows = [one["args"] | {"pid": one["pid"]} for one in sorted(
+        (one for one in events if "Collective name" in one.get("args", {})), key=lambda one: one["ts"])]
+    run.check("channels and buffers of every collective", rows and all(
+        one.get("channels", 0) > 0 and "In buffer" in one and "Out buffer" in one for one in rows), rows[:2])
+    of_rank = [one for one in rows if one["pid"] == min(one["pid"] for one in rows)][-6 * told["rounds"]:]
+    last = of_rank[-6:-4]
+    found = [(one["In buffer"], one["Out buffer"]) for one in last]
+    run.check("rank 0: the buffers that the program gave", found == [tuple(pair) for pair in told["buffers"]],
+              f"{found} for {told['buffers']}")
+
+
 def part_collectives(run):
     """NCCL's collectives on 2 GPUs: names, types, sizes and groups as the program has them."""
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2",
@@ -141,5 +154,6 @@ def part_collectives(run):
             wanted = [row[:3] + [2000 if row[:2] == ["AlltoAll", "Float"] else row[3], 2] for row in wanted]
         run.check(f"rank {place}: names, types, elements, group", last == wanted,
                   "" if last == wanted else [pair for pair in zip(last, wanted) if pair[0] != pair[1]][:6])
+    check_buffers(run, told, chrome_events(run, recording["folder"]))
     plain = execute(run, command, 120)
     run.check("the same without recording", plain[0] == 0, ledgers(recording))
