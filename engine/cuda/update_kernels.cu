@@ -95,65 +95,93 @@ __device__ const LocalShard& shard_of(const Update& update, Use use) {
   return update.shards[use.bag / update.batch % update.shard_count];
 }
 
-// Where the gradient of a use begins, in its shard's columns, and what it counts.
+// The row of the gradients that a use takes, and what it counts.
 struct Gradient {
-  const float* values;
+  std::uint32_t row;
   float factor;
 };
 
-__device__ Gradient gradient_of(const Update& update, Use use, std::int32_t column) {
+__device__ Gradient gradient_of(const Update& update, Use use) {
   const std::uint32_t source = use.bag / update.batch / update.shard_count;
-  const std::int64_t row = static_cast<std::int64_t>(source) * update.batch + use.bag % update.batch;
   const float weight = update.weights == nullptr ? 1.0F : update.weights[use.id];
-  return {update.gradients + row * update.width + column, weight * update.scale};
+  return {source * update.batch + use.bag % update.batch, weight * update.scale};
 }
 
-// Adds the gradients of the uses, in columns first, first + lanes, ... of this lane. Compensated: a hot row has many.
+// Adds the gradients of the uses, in columns first, first + lanes, ... of this lane. What each use means is found by
+// one lane for all, or the divisions would take longer than the memory. A few uses are summed plainly, and these sums
+// with compensation: a hot row has many.
 template <class Vector, int lanes, int held>
 __device__ void sum_uses(const Update& update, Uses uses, std::int32_t column, int first, int vectors,
                          Vector (&sum)[held]) {
-  constexpr int kAhead = held >= 4 ? 1 : 4;
+  constexpr int kAhead = held >= 8 ? 1 : (held == 4 ? 2 : 4);
+  const unsigned members = members_of_group<lanes>();
+  const std::uint32_t lane = threadIdx.x % lanes;
+  const float* gradients = update.gradients + column;
   Vector lost[held];
 #pragma unroll
   for (int h = 0; h < held; ++h) set_zero(lost[h]);
-  for (std::uint32_t u = uses.begin; u < uses.end; u += kAhead) {
-    Vector loaded[kAhead][held];
-    float factor[kAhead];
+  for (std::uint32_t u = uses.begin; u < uses.end; u += lanes) {
+    const Gradient own = gradient_of(update, update.order.uses[min(u + lane, uses.end - 1)]);
+    const int count = static_cast<int>(min(uses.end - u, static_cast<std::uint32_t>(lanes)));
+    for (int k = 0; k < count; k += kAhead) {
+      Vector loaded[kAhead][held];
+      float factor[kAhead];
 #pragma unroll
-    for (int a = 0; a < kAhead; ++a) {
-      const Gradient gradient = gradient_of(update, update.order.uses[min(u + a, uses.end - 1)], column);
-      factor[a] = gradient.factor;
-      const auto* values = reinterpret_cast<const Vector*>(gradient.values);
+      for (int a = 0; a < kAhead; ++a) {
+        const std::int64_t row = __shfl_sync(members, own.row, k + a, lanes);
+        factor[a] = __shfl_sync(members, own.factor, k + a, lanes);
+        const auto* values = reinterpret_cast<const Vector*>(gradients + row * update.width);
 #pragma unroll
-      for (int h = 0; h < held; ++h) {
-        const int v = first + h * lanes;
-        if (v < vectors) loaded[a][h] = values[v];
-      }
-    }
-#pragma unroll
-    for (int a = 0; a < kAhead; ++a) {
-#pragma unroll
-      for (int h = 0; h < held; ++h) {
-        if (u + a < uses.end && first + h * lanes < vectors) {
-          add_compensated(sum[h], lost[h], scaled(factor[a], loaded[a][h]));
+        for (int h = 0; h < held; ++h) {
+          const int v = first + h * lanes;
+          if (k + a < count && v < vectors) loaded[a][h] = values[v];
         }
       }
+#pragma unroll
+      for (int h = 0; h < held; ++h) {
+        if (first + h * lanes >= vectors) continue;
+        Vector few;
+        set_zero(few);
+#pragma unroll
+        for (int a = 0; a < kAhead; ++a) {
+          if (k + a < count) add_scaled(few, factor[a], loaded[a][h]);
+        }
+        add_compensated(sum[h], lost[h], few);
+      }
     }
+  }
+}
+
+// This lane's columns of a row.
+template <class Vector, int lanes, int held>
+__device__ void load_row(const LocalShard& shard, std::int64_t row, int first, int vectors, Vector (&values)[held]) {
+  const auto* from = reinterpret_cast<const Vector*>(shard.rows) + row * vectors;
+#pragma unroll
+  for (int h = 0; h < held; ++h) {
+    const int v = first + h * lanes;
+    if (v < vectors) values[h] = from[v];
+  }
+}
+
+template <class Vector, int lanes, int held>
+__device__ void descend(const LocalShard& shard, std::int64_t row, int first, int vectors, Vector (&values)[held],
+                        const Vector (&sum)[held], float rate) {
+  auto* to = reinterpret_cast<Vector*>(shard.rows) + row * vectors;
+#pragma unroll
+  for (int h = 0; h < held; ++h) {
+    const int v = first + h * lanes;
+    if (v >= vectors) continue;
+    add_scaled(values[h], -rate, sum[h]);
+    to[v] = values[h];
   }
 }
 
 template <class Vector, int lanes, int held>
 __device__ void descend(const LocalShard& shard, std::int64_t row, int first, int vectors, const Vector (&sum)[held],
                         float rate) {
-  auto* values = reinterpret_cast<Vector*>(shard.rows) + row * vectors;
-#pragma unroll
-  for (int h = 0; h < held; ++h) {
-    const int v = first + h * lanes;
-    if (v >= vectors) continue;
-    Vector value = values[v];
-    add_scaled(value, -rate, sum[h]);
-    values[v] = value;
-  }
+  Vector values[held];
+  load_row<Vector, lanes, held>(shard, row, first, vectors, values);
+  descend<Vector, lanes, held>(shard, row, first, vectors, values, sum, rate);
 }
 
 // The rate at which a row descends; row-wise Adagrad's needs the squares of all its columns.
@@ -166,13 +194,16 @@ __device__ float rate_of(const Update& update, const LocalShard& shard, std::int
   return update.optimizer.rate / (sqrtf(momentum) + update.optimizer.epsilon);
 }
 
-// `lanes` threads a row. Rows wider than the registers take the columns in turns, and for Adagrad the sums twice.
+// `lanes` threads a row, all of which go through the same steps, since they tell each other what the uses mean. Rows
+// wider than the registers take the columns in turns, and for Adagrad the sums twice.
 template <class Vector, int lanes, int held>
 __global__ void __launch_bounds__(kBlock) update_rows(Update update) {
   const std::uint32_t row_count = *update.order.row_count;
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   const std::uint32_t groups = gridDim.x * (kBlock / lanes);
-  const unsigned members = lanes == 32 ? 0xffffffffU : ((1U << lanes) - 1U) << (threadIdx.x % 32U / lanes * lanes);
+  const unsigned members = members_of_group<lanes>();
+  // Where registers allow, the row is on its way while its gradients are summed.
+  constexpr bool kLoadsAhead = held <= 2;
   for (std::uint32_t r = (blockIdx.x * kBlock + threadIdx.x) / lanes; r < row_count; r += groups) {
     const Uses uses = uses_of(update, r, row_count);
     if (uses.end - uses.begin > kManyUses) {
@@ -185,9 +216,11 @@ __global__ void __launch_bounds__(kBlock) update_rows(Update update) {
     const bool one_pass = vectors <= lanes * held;
     const bool adagrad = update.optimizer.kind == TableOptimizer::kRowWiseAdagrad;
     Vector sum[held];
+    Vector values[held];
+    if (kLoadsAhead && one_pass) load_row<Vector, lanes, held>(shard, row, lane, vectors, values);
     float squares = 0.0F;
     if (adagrad || one_pass) {
-      for (int first = lane; first < vectors || first == lane; first += lanes * held) {
+      for (int first = lane; first - lane < vectors; first += lanes * held) {
 #pragma unroll
         for (int h = 0; h < held; ++h) set_zero(sum[h]);
         sum_uses<Vector, lanes, held>(update, uses, shard.column, first, vectors, sum);
@@ -198,10 +231,11 @@ __global__ void __launch_bounds__(kBlock) update_rows(Update update) {
     }
     const float rate = rate_of(update, shard, row, squares, lane == 0);
     if (one_pass) {
-      descend<Vector, lanes, held>(shard, row, lane, vectors, sum, rate);
+      if (!kLoadsAhead) load_row<Vector, lanes, held>(shard, row, lane, vectors, values);
+      descend<Vector, lanes, held>(shard, row, lane, vectors, values, sum, rate);
       continue;
     }
-    for (int first = lane; first < vectors; first += lanes * held) {
+    for (int first = lane; first - lane < vectors; first += lanes * held) {
 #pragma unroll
       for (int h = 0; h < held; ++h) set_zero(sum[h]);
       sum_uses<Vector, lanes, held>(update, uses, shard.column, first, vectors, sum);
@@ -239,7 +273,7 @@ __global__ void __launch_bounds__(kBlock) update_rows_of_many_uses(Update update
   const std::uint32_t row_count = *update.order.row_count;
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   const bool adds = threadIdx.x < lanes;
-  constexpr unsigned kMembers = lanes == 32 ? 0xffffffffU : (1U << lanes) - 1U;
+  constexpr unsigned kMembers = lanes == 32 ? 0xffffffffU : (1U << lanes % 32) - 1U;
   for (std::uint32_t m = blockIdx.x; m < *update.many; m += gridDim.x) {
     const Uses uses = uses_of(update, update.many[1 + m], row_count);
     const LocalShard& shard = shard_of(update, update.order.uses[uses.begin]);
