@@ -56,12 +56,17 @@ test_collector() {
 
 # The engine is built and tested with its CPU backend: no GPU and no CUDA toolkit are needed, LibTorch is.
 test_engine() {
-  local torch program
+  local torch program fbgemm
   if ! torch=$(.ci/install_torch.sh 2>&1); then
     for program in $(sed -n 's/^interlace_add_test(\([a-z_]*\).*/\1/p' tests/unit/engine/CMakeLists.txt); do
       skip "$program of engine-cpu" "${torch##*$'\n'}"
     done
     return
+  fi
+  if fbgemm=$(.ci/install_fbgemm.sh 2>&1); then
+    export INTERLACE_FBGEMM_DIR=${fbgemm##*$'\n'}
+  else
+    skip "Fbgemm.* of test_engine_fbgemm" "${fbgemm##*$'\n'}"
   fi
   step "configure engine-cpu" cmake --preset engine-cpu "-DINTERLACE_TORCH_DIR=${torch##*$'\n'}" &&
     step "build the engine" cmake --build --preset engine-cpu --parallel "$JOBS" --target engine_tests &&

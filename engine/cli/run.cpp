@@ -36,6 +36,7 @@ struct RunRequest {
   std::string workload;
   std::string schedule;
   std::string device = "cuda";
+  std::string embedding = "own";
   std::string format = "table";
   WorkloadChanges changes;
   std::string record;  ///< folder; empty: nothing is recorded
@@ -117,6 +118,7 @@ std::vector<std::string> arguments_of_ranks(const RunRequest& request, const Wor
                                         std::to_string(request.stall_limit)};
   if (workload.feature_processors) arguments.emplace_back("--feature-processor");
   if (request.training.profile) arguments.emplace_back("--profile");
+  arguments.insert(arguments.end(), {"--embedding", request.embedding});
   if (!request.training.digest) arguments.emplace_back("--no-digest");
   if (!request.record.empty()) arguments.insert(arguments.end(), {"--record", request.record});
   return arguments;
@@ -152,6 +154,7 @@ class RecordingFolder {
 
 int run(RunRequest request) {
   const schedule::Schedule schedule = schedule::load(request.schedule);
+  if (request.embedding == "fbgemm") request.training.embedding = EmbeddingKind::kFbgemm;
   // A recording shows whole steps only.
   request.training.cooldown = request.cooldown.value_or(request.record.empty() ? 0 : schedule::depth(schedule));
   request.training.reference = request.reference.value_or(request.record.empty() ? 0 : kReferenceSteps);
@@ -257,6 +260,12 @@ void add_run(CLI::App& app, Action& chosen) {
       "--foresee-sizes", request->foresee_sizes,
       "With --device cpu: hosts know the sizes that they read inside stages, from a run before, and do not "
       "wait for them");
+  command
+      ->add_option(
+          "--embedding", request->embedding,
+          "Whose kernels look tables up and update them: the engine's own, or those of an installed fbgemm-gpu")
+      ->check(CLI::IsMember({"own", "fbgemm"}))
+      ->capture_default_str();
   command->add_option("--stall-limit", request->stall_limit, "Seconds without progress after which all ranks are ended")
       ->check(CLI::Range(1, 86'400))
       ->capture_default_str();

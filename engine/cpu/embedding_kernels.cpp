@@ -123,7 +123,9 @@ void CpuEmbeddingKernels::lookup(NativeStream /*stream*/, const LookupArguments&
   });
 }
 
-std::size_t CpuEmbeddingKernels::order_bytes(std::size_t ids) const { return ids * sizeof(RowUse); }
+std::size_t CpuEmbeddingKernels::order_bytes(const LookupArguments& arguments) const {
+  return arguments.input.ids.size() * sizeof(RowUse);
+}
 
 void CpuEmbeddingKernels::sort_rows(NativeStream /*stream*/, const LookupArguments& arguments,
                                     std::span<std::byte> order) const {

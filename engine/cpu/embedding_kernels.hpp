@@ -15,7 +15,7 @@ class CpuEmbeddingKernels : public EmbeddingKernels {
   void locate(NativeStream stream, const LookupArguments& arguments, std::span<std::int64_t> places) const override;
   void lookup(NativeStream stream, const LookupArguments& arguments) const override;
   void sort_rows(NativeStream stream, const LookupArguments& arguments, std::span<std::byte> order) const override;
-  [[nodiscard]] std::size_t order_bytes(std::size_t ids) const override;
+  [[nodiscard]] std::size_t order_bytes(const LookupArguments& arguments) const override;
   void update(NativeStream stream, const UpdateArguments& arguments) const override;
   void weigh(NativeStream stream, const PlaceArguments& arguments, std::span<const float> of_places,
              std::span<float> weights) const override;

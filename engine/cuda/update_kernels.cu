@@ -305,8 +305,8 @@ __global__ void __launch_bounds__(kBlock) update_rows_of_many_uses(Update update
 
 }  // namespace
 
-std::size_t CudaEmbeddingKernels::order_bytes(std::size_t ids) const {
-  return ids * kOrderBytesAnId + sizeof(std::uint32_t);
+std::size_t CudaEmbeddingKernels::order_bytes(const LookupArguments& arguments) const {
+  return arguments.input.ids.size() * kOrderBytesAnId + sizeof(std::uint32_t);
 }
 
 void CudaEmbeddingKernels::sort_rows(NativeStream stream, const LookupArguments& arguments,

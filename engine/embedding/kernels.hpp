@@ -72,6 +72,7 @@ struct ShardShape {
 /// Bags are numbered (source * shards + shard) * batch + sample; looked-up rows source * batch + sample.
 struct LookupArguments {
   std::span<const LocalShard> shards;
+  std::span<const LocalShard> on_host;  ///< the same in the host's memory; empty where only this engine knows them
   ShardShape shape;
   std::int64_t sources = 1;  ///< ranks whose samples these are
   std::int64_t batch = 0;    ///< samples a source
@@ -151,9 +152,9 @@ class EmbeddingKernels {
   /// Sums the rows of each bag, times their weights.
   virtual void lookup(NativeStream stream, const LookupArguments& arguments) const = 0;
   /// Sorts the ids of a lookup by shard and row, ids of one row by their place: what update() needs to know of them.
-  /// order: order_bytes() of them.
+  /// order: order_bytes() of memory.
   virtual void sort_rows(NativeStream stream, const LookupArguments& arguments, std::span<std::byte> order) const = 0;
-  [[nodiscard]] virtual std::size_t order_bytes(std::size_t ids) const = 0;
+  [[nodiscard]] virtual std::size_t order_bytes(const LookupArguments& arguments) const = 0;
   /// The fused backward: for each row that was looked up, sums the gradients of its bags (times weight and scale), and
   /// updates the row in place. Gradients of tables are never stored. Each sum has one order, so that the result is the
   /// same each time.

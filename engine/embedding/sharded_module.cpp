@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "engine/data/counter_hash.hpp"
@@ -75,6 +76,7 @@ void ShardedModule::make_tables(const TableSetup& setup, Device& device, const E
     device.launch(stream, [&kernels, all = momentum_.span()](NativeStream on) { kernels.fill(on, all, 0.0F); });
   }
   local_ = to_device(device, stream, local);
+  local_on_host_ = std::move(local);
 }
 
 std::uint64_t ShardedModule::digest(Device& device, StreamId stream) const {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "engine/embedding/kernels.hpp"
 #include "engine/embedding/sharding_plan.hpp"
@@ -31,6 +33,7 @@ class ShardedModule {
   [[nodiscard]] std::span<const InputSlot> slots() const { return slots_.span(); }
   [[nodiscard]] std::span<const ColumnMove> moves() const { return moves_.span(); }
   [[nodiscard]] std::span<const LocalShard> shards() const { return local_.span(); }
+  [[nodiscard]] std::span<const LocalShard> shards_on_host() const { return local_on_host_; }
   [[nodiscard]] const ShardShape& shape() const { return shape_; }
 
   /// A number that two sets of tables share only if all rows and optimizer states are equal, bit by bit, but for odds
@@ -47,6 +50,7 @@ class ShardedModule {
   Buffer<float> momentum_;
   Buffer<InputSlot> slots_;
   Buffer<ColumnMove> moves_;
+  std::vector<LocalShard> local_on_host_;
   Buffer<LocalShard> local_;
   ShardShape shape_;
 };

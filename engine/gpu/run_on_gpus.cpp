@@ -10,6 +10,7 @@
 #include "engine/cuda/embedding_kernels.hpp"
 #include "engine/cuda/nccl_communicator.hpp"
 #include "engine/data/batch_source.hpp"
+#include "engine/fbgemm/fbgemm_kernels.hpp"
 #include "engine/gpu/store_place.hpp"
 #include "engine/job/job_store.hpp"
 #include "engine/job/watch.hpp"
@@ -50,8 +51,10 @@ RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& work
     return shared_id(store, world.rank);
   };
   cuda::NcclCommunicator communicator(device, joined(), world.rank, world.ranks);
-  const cuda::CudaEmbeddingKernels kernels;
+  const cuda::CudaEmbeddingKernels own;
   try {
+    const std::unique_ptr<EmbeddingKernels> others =
+        training.embedding == EmbeddingKind::kFbgemm ? make_fbgemm_kernels(own, true) : nullptr;
     const auto made = [&] {
       const Range range(device, "making batches");
       return std::make_unique<SyntheticBatches>(workload, device, world.rank);
@@ -60,7 +63,7 @@ RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& work
     return train(schedule, workload,
                  {.device = device,
                   .communicator = communicator,
-                  .kernels = kernels,
+                  .kernels = others ? *others : static_cast<const EmbeddingKernels&>(own),
                   .source = *batches,
                   .where = DenseNet::Where::kCuda},
                  training);

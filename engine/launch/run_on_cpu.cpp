@@ -3,6 +3,7 @@
 #include "engine/cpu/communicator.hpp"
 #include "engine/cpu/device.hpp"
 #include "engine/cpu/embedding_kernels.hpp"
+#include "engine/fbgemm/fbgemm_kernels.hpp"
 #include "engine/launch/fit.hpp"
 
 namespace interlace::engine {
@@ -11,7 +12,10 @@ std::vector<RankResult> run_on_cpu(const schedule::Schedule& schedule, const Wor
                                    const cpu::CpuOptions& options, const MakeSource& source,
                                    const TrainOptions& training) {
   check_fit(schedule, workload);
-  const cpu::CpuEmbeddingKernels kernels;
+  const cpu::CpuEmbeddingKernels own;
+  const std::unique_ptr<EmbeddingKernels> others =
+      training.embedding == EmbeddingKind::kFbgemm ? make_fbgemm_kernels(own, false) : nullptr;
+  const EmbeddingKernels& kernels = others ? *others : static_cast<const EmbeddingKernels&>(own);
   cpu::CpuCluster cluster(workload.ranks, options);
   std::vector<RankResult> results(static_cast<std::size_t>(workload.ranks));
   cluster.run([&](int rank) {

@@ -24,7 +24,11 @@ struct RankResult {
   std::vector<ProfileLine> profile;  ///< of the timed steps; empty where none was asked for
 };
 
+/// Whose kernels look tables up and update them.
+enum class EmbeddingKind : std::uint8_t { kOwn, kFbgemm };
+
 struct TrainOptions {
+  EmbeddingKind embedding = EmbeddingKind::kOwn;
   std::int64_t warmup = 0;  ///< of the workload's steps, so many go first and are not timed; the pipeline stays filled
   std::int64_t reference = 0;  ///< so many follow on those, for before_timed
   std::int64_t cooldown = 0;   ///< so many go last and are not timed: the pipeline does not drain in those that are

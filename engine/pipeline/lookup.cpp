@@ -6,6 +6,7 @@ LookupArguments Trainer::lookup_arguments(const ModuleWork& work, std::size_t mo
                                           std::span<float> looked_up) const {
   const ShardedModule& sharded = *model_->modules()[module];
   return {.shards = sharded.shards(),
+          .on_host = sharded.shards_on_host(),
           .shape = sharded.shape(),
           .sources = tools_.communicator.ranks(),
           .batch = workload_->batch,
@@ -52,8 +53,7 @@ StageOutcome Trainer::data_parallel_lookup(const StageCall& call) {
 }
 
 Buffer<std::byte> Trainer::sort_rows(const LookupArguments& arguments, StreamId stream) {
-  const std::size_t ids = arguments.input.ids.size();
-  Buffer<std::byte> order = tools_.device.buffer<std::byte>(tools_.kernels.order_bytes(ids), stream);
+  Buffer<std::byte> order = tools_.device.buffer<std::byte>(tools_.kernels.order_bytes(arguments), stream);
   launch("sort rows", stream, [arguments, to = order.span()](const EmbeddingKernels& kernels, NativeStream on) {
     kernels.sort_rows(on, arguments, to);
   });

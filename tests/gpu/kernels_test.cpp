@@ -120,7 +120,7 @@ struct Updated {
 
 Updated updated_on_gpu(Case& c, const TableOptimizerSpec& optimizer) {
   const OnGpu gpu(c);
-  const DeviceArray<std::byte> order(std::vector<std::byte>(kGpu.order_bytes(c.ids.size())));
+  const DeviceArray<std::byte> order(std::vector<std::byte>(kGpu.order_bytes(gpu.arguments)));
   kGpu.sort_rows(nullptr, gpu.arguments, order.span());
   kGpu.update(nullptr, {.lookup = gpu.arguments, .order = order.span(), .scale = 0.5F, .optimizer = optimizer});
   Updated updated;

@@ -89,7 +89,7 @@ TEST(EmbeddingKernels, FusedUpdateEqualsScatterAddThenOptimizer) {
         for (float& gradient : c.looked_up) gradient = signed_unit(random);
         const TableOptimizerSpec optimizer{.kind = kind, .rate = 0.05F, .epsilon = 1e-8F};
         const DenseUpdate expected = dense_update(c, optimizer, 0.5);
-        std::vector<std::byte> order(kKernels.order_bytes(c.ids.size()));
+        std::vector<std::byte> order(kKernels.order_bytes(arguments));
         kKernels.sort_rows(nullptr, arguments, order);
         kKernels.update(nullptr, {.lookup = arguments, .order = order, .scale = 0.5F, .optimizer = optimizer});
         for (std::size_t s = 0; s < c.tables.size(); ++s) {
@@ -113,7 +113,7 @@ TEST(EmbeddingKernels, RowsThatNoBagNamesStayAsTheyAre) {
   const std::vector<float> before = c.tables[0];
   const LookupArguments arguments = c.arguments();
   std::ranges::fill(c.looked_up, 1.0F);
-  std::vector<std::byte> order(kKernels.order_bytes(1));
+  std::vector<std::byte> order(kKernels.order_bytes(arguments));
   kKernels.sort_rows(nullptr, arguments, order);
   kKernels.update(nullptr, {.lookup = arguments, .order = order, .optimizer = {.kind = TableOptimizer::kSgd}});
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(c.tables[0][i] == before[i], i / 4 != 4) << i;
