@@ -75,7 +75,9 @@ Shares shares_beside(const ActiveWork& other, double urgent_waves, std::int32_t 
 
 }  // namespace
 
-bool runs_in_cohorts(const KernelShape& shape) { return shape.bound == Bound::kCompute && shape.waves() <= kFewWaves; }
+bool runs_in_cohorts(const KernelShape& shape) {
+  return shape.bound != Bound::kStreaming && shape.waves() <= kFewWaves;
+}
 
 bool ActiveWork::dispatched() const {
   if (kind != Kind::kKernel) return true;
@@ -88,13 +90,17 @@ double ActiveWork::until_dispatched_ns() const {
   return std::max(0.0, remaining_ns - alone_ns / shape.waves());
 }
 
+std::int64_t ActiveWork::blocks_in_flight() const {
+  std::int64_t blocks = 0;
+  for (const Cohort& c : cohorts) blocks += c.blocks;
+  return blocks;
+}
+
 double ActiveWork::sms_used() const {
   if (kind != Kind::kKernel) return 0.0;
   const double sms = shape.sm_count;
   if (in_cohorts) {
-    std::int64_t blocks = 0;
-    for (const Cohort& c : cohorts) blocks += c.blocks;
-    return std::min(sms, std::ceil(static_cast<double>(blocks) / shape.blocks_per_sm));
+    return std::min(sms, std::ceil(static_cast<double>(blocks_in_flight()) / shape.blocks_per_sm));
   }
   return std::min(sms, std::ceil(static_cast<double>(shape.blocks) / shape.blocks_per_sm));
 }
@@ -142,6 +148,7 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
       urgent_kernels > 0 && beside != nullptr ? shares_beside(*beside, urgent_waves, sm_count) : Shares{1.0, 1.0};
   for (ActiveWork* w : running) {
     if (w->kind == ActiveWork::Kind::kCopy) w->rate = 1.0;
+    if (w->in_cohorts) w->rate = w->shape.block_pace(w->blocks_in_flight());
     if (w->kind != ActiveWork::Kind::kKernel || w->in_cohorts) continue;
     const bool urgent = urgent_kernels > 0 && w->priority == most_urgent;
     const double company = slowdown(w->shape, w->sensitivity, ctas);
@@ -159,21 +166,22 @@ double pace_beside_kernels(const ActiveWork& collective, std::span<ActiveWork* c
   return 1.0 - lost;
 }
 
-bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns) {
+bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, std::int32_t sm_count) {
   bool changed =
-      std::erase_if(work.cohorts, [&](const ActiveWork::Cohort& c) { return c.end_ns <= now_ns + kEpsilon; }) > 0;
+      std::erase_if(work.cohorts, [](const ActiveWork::Cohort& c) { return c.remaining_ns <= kEpsilon; }) > 0;
   if (work.pending_blocks == 0) return changed;
   double sms = sm_count - held_by_collectives(running);
-  std::int64_t in_flight = 0;
-  for (const ActiveWork::Cohort& c : work.cohorts) in_flight += c.blocks;
+  const std::int64_t in_flight = work.blocks_in_flight();
   for (const ActiveWork* w : running) {
     if (w != &work && w->in_cohorts) sms -= w->sms_used();
   }
-  const auto room = static_cast<std::int64_t>(std::max(0.0, sms)) * work.shape.blocks_per_sm - in_flight;
+  const auto free_sms = static_cast<std::int32_t>(std::max(0.0, sms));
+  const std::int64_t room = std::int64_t{free_sms} * work.shape.blocks_per_sm - in_flight;
   const std::int64_t start = std::min(work.pending_blocks, room);
   if (start <= 0) return changed;
-  const double block_ns = work.alone_ns / static_cast<double>(work.shape.waves_on(work.shape.sm_count));
-  work.cohorts.push_back({now_ns + block_ns, start});
+  const double block_ns = block_time(work.shape, work.alone_ns);
+  const bool on_idle_sms = work.pending_blocks == work.shape.blocks;
+  work.cohorts.push_back({block_ns * work.shape.crowding(start, free_sms, on_idle_sms), start});
   work.pending_blocks -= start;
   return true;
 }

@@ -26,9 +26,9 @@ struct ActiveWork {
   double remaining_ns = 0;
   double rate = 0;  ///< of progress, in time alone a nanosecond; 0 where it waits
 
-  /// Few-wave compute kernels run as cohorts of blocks that started together.
+  /// Kernels of few waves run as cohorts of blocks that started together; all of them progress at `rate`.
   struct Cohort {
-    double end_ns;
+    double remaining_ns;
     std::int64_t blocks;
   };
   bool in_cohorts = false;
@@ -41,10 +41,11 @@ struct ActiveWork {
   [[nodiscard]] double until_dispatched_ns() const;
   /// SMs it keeps from others.
   [[nodiscard]] double sms_used() const;
+  [[nodiscard]] std::int64_t blocks_in_flight() const;
 };
 
-/// Does the kernel run as cohorts? Compute-bound ones of at most eight waves do: their time depends on how many SMs
-/// each wave finds.
+/// Does the kernel run as cohorts? Those of at most eight waves do, unless they stream memory: their time depends on
+/// how many SMs each wave finds.
 [[nodiscard]] bool runs_in_cohorts(const KernelShape& shape);
 
 /// May a work of this description start beside those that run? The hardware dispatches blocks of a kernel only after
@@ -71,6 +72,6 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count);
 [[nodiscard]] double pace_beside_kernels(const ActiveWork& collective, std::span<ActiveWork* const> running);
 
 /// Gives pending blocks of cohort kernels the room there is now. Returns true where anything changed.
-bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns);
+bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, std::int32_t sm_count);
 
 }  // namespace interlace::contention

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kReferenceCtas = 32.0;
 constexpr std::int32_t kMostCtas = 48;
+constexpr double kDone = 1e-6;  // part of a block that is left when it counts as done
 
 double covered_ns(double measured_ns, std::span<const HeldSms> held) {
   double sum = 0;
@@ -46,17 +47,18 @@ double slowdown(const KernelShape& shape, double sensitivity, std::int32_t ctas)
   return shape.bound == Bound::kCompute ? compute_slowdown(shape, ctas) : memory_slowdown(sensitivity, ctas);
 }
 
+double block_time(const KernelShape& shape, double alone_ns) { return alone_ns / cohort_time(shape, 1.0, {}); }
+
 double cohort_time(const KernelShape& shape, double block_ns, std::span<const HeldSms> held) {
   struct Cohort {
-    double end;
+    double remaining;
     std::int64_t blocks;
   };
   std::vector<Cohort> running;
   std::int64_t pending = shape.blocks;
   std::int64_t in_flight = 0;
   double now = 0;
-  double last_end = 0;
-  while (pending > 0) {
+  while (pending > 0 || !running.empty()) {
     std::int32_t taken = 0;
     double next = std::numeric_limits<double>::infinity();
     for (const HeldSms& h : held) {
@@ -65,23 +67,26 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
         next = std::min(next, h.end_ns);
       }
     }
-    const std::int64_t room = std::int64_t{shape.sm_count - std::min(taken, shape.sm_count)} * shape.blocks_per_sm;
+    const std::int32_t sms = shape.sm_count - std::min(taken, shape.sm_count);
+    const std::int64_t room = std::int64_t{sms} * shape.blocks_per_sm;
     const std::int64_t start = std::clamp<std::int64_t>(room - in_flight, 0, pending);
     if (start > 0) {
-      running.push_back({now + block_ns, start});
+      const double time = block_ns * shape.crowding(start, sms, pending == shape.blocks);
+      running.push_back({time, start});
       in_flight += start;
       pending -= start;
-      last_end = std::max(last_end, now + block_ns);
     }
-    for (const Cohort& c : running) next = std::min(next, c.end);
+    const double pace = shape.block_pace(in_flight);
+    for (const Cohort& c : running) next = std::min(next, now + c.remaining / pace);
+    for (Cohort& c : running) c.remaining -= (next - now) * pace;
     now = next;
     std::erase_if(running, [&](const Cohort& c) {
-      if (c.end > now) return false;
+      if (c.remaining > kDone * block_ns) return false;
       in_flight -= c.blocks;
       return true;
     });
   }
-  return last_end;
+  return now;
 }
 
 double freed_of_collectives(const KernelShape& shape, double sensitivity, double measured_ns,
@@ -89,14 +94,14 @@ double freed_of_collectives(const KernelShape& shape, double sensitivity, double
   if (measured_ns <= 0 || held.empty()) return measured_ns;
   if (runs_in_cohorts(shape)) {
     // The time grows with that of a block: halve the interval until it fits the measured one.
-    const auto waves = static_cast<double>(shape.waves_on(shape.sm_count));
-    double low = measured_ns / (4.0 * waves);
-    double high = measured_ns / waves;
+    const double block_ns = block_time(shape, measured_ns);
+    double low = block_ns / 4.0;
+    double high = block_ns;
     for (int i = 0; i < 40; ++i) {
       const double middle = (low + high) / 2.0;
       (cohort_time(shape, middle, held) > measured_ns ? high : low) = middle;
     }
-    return low * waves;
+    return low / block_ns * measured_ns;
   }
   std::int32_t ctas = 0;
   for (const HeldSms& h : held) ctas = std::max(ctas, h.ctas);

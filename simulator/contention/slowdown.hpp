@@ -60,6 +60,9 @@ inline constexpr double kStreamsMemoryNs = 20'000;
 
 [[nodiscard]] double slowdown(const KernelShape& shape, double sensitivity, std::int32_t ctas);
 
+/// The time of a block of a kernel of few rounds that takes `alone_ns` with the GPU to itself.
+[[nodiscard]] double block_time(const KernelShape& shape, double alone_ns);
+
 /// The time that a kernel of few rounds of blocks takes if a block takes `block_ns` and collectives hold SMs as given.
 [[nodiscard]] double cohort_time(const KernelShape& shape, double block_ns, std::span<const HeldSms> held);
 

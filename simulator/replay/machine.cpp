@@ -156,7 +156,7 @@ bool Machine::dispatch(Gpu& gpu) {
     gpu.placing = contention::settle_ctas(*w, gpu.active, sm_count_, now_ns_) || gpu.placing;
   }
   for (contention::ActiveWork* w : gpu.active) {
-    if (w->in_cohorts) changed = contention::dispatch_cohorts(*w, gpu.active, sm_count_, now_ns_) || changed;
+    if (w->in_cohorts) changed = contention::dispatch_cohorts(*w, gpu.active, sm_count_) || changed;
   }
   return changed;
 }
@@ -232,7 +232,9 @@ std::optional<double> Machine::next_change() const {
     for (const WorkId id : gpu.running) {
       const contention::ActiveWork& w = works_[id.index()].active;
       if (w.in_cohorts) {
-        for (const auto& cohort : w.cohorts) next = std::min(next, cohort.end_ns);
+        for (const auto& cohort : w.cohorts) {
+          next = std::min(next, now_ns_ + std::max(0.0, cohort.remaining_ns) / w.rate);
+        }
       } else if (w.rate > 0) {
         next = std::min(next, now_ns_ + std::max(0.0, w.remaining_ns) / w.rate);
         if (gpu.blocked && !w.dispatched()) next = std::min(next, now_ns_ + w.until_dispatched_ns() / w.rate);
@@ -255,6 +257,7 @@ void Machine::advance(double to_ns) {
     for (const WorkId id : gpu.running) {
       contention::ActiveWork& w = works_[id.index()].active;
       if (!w.in_cohorts) w.remaining_ns -= dt * w.rate;
+      for (auto& cohort : w.cohorts) cohort.remaining_ns -= dt * w.rate;
     }
   }
   now_ns_ = to_ns;
