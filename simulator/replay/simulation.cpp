@@ -200,6 +200,7 @@ class Simulation {
     work.dispatch_gap_ns = site.dispatch_gap_ns;
     work.active = active_of(site, rank);
     work.crowded_rate = site.crowded_rate;
+    work.active.alone_ns *= recorded.part;
     if (options_.jitter) work.active.alone_ns *= std::max(0.5, 1.0 + site.spread * random_.normal());
     if (recorded.on_collective_stream) {
       work.stream = {plan_->first_collective_stream + recorded.collective_stream};

@@ -289,35 +289,46 @@ struct Meeting {
   Nanoseconds last_start = std::numeric_limits<Nanoseconds>::min();
   Nanoseconds last_end = std::numeric_limits<Nanoseconds>::min();
   std::vector<std::pair<std::size_t, Nanoseconds>> ends;  ///< by rank
+  [[nodiscard]] Interval span() const { return {last_start, last_end}; }
 };
 
-/// From the last arrival to the end on each rank, less what others took of it: site -> rank -> a value an iteration.
-std::map<SiteId, std::vector<std::vector<double>>> transfers(const Trace& trace, const SiteTable& table,
-                                                             const CollectivesHeldUp& held_up) {
-  std::map<std::pair<SiteId, std::size_t>, Meeting> meetings;
+/// Every instance of a collective on all ranks, by site and iteration.
+std::map<SiteId, std::map<std::size_t, Meeting>> meetings_of(const Trace& trace, const SiteTable& table) {
+  std::map<SiteId, std::map<std::size_t, Meeting>> meetings;
   for (std::size_t r = 0; r < table.ranks.size(); ++r) {
     for (std::size_t k = 0; k < table.ranks[r].size(); ++k) {
       for (const RecordedWork& work : table.ranks[r][k].works) {
         if (table.sites[work.site.index()].kind != WorkKind::kCollective) continue;
-        Meeting& m = meetings[{work.site, k}];
+        Meeting& m = meetings[work.site][k];
         m.last_start = std::max(m.last_start, trace.start(*work.work));
         m.last_end = std::max(m.last_end, trace.end(*work.work));
         m.ends.emplace_back(r, trace.end(*work.work));
       }
     }
   }
-  std::map<SiteId, std::vector<std::vector<double>>> values;
-  for (const auto& [key, meeting] : meetings) {
-    auto& of_site = values[key.first];
-    of_site.resize(table.ranks.size());
-    const Interval span{meeting.last_start, meeting.last_end};
-    const double lost = held_up.lost(span, table.sites[key.first.index()].lost, table.collectives_cross_host,
-                                     table.lost_to_host_copies);
-    for (const auto& [rank, end] : meeting.ends) {
-      of_site[rank].push_back(std::max(1.0, static_cast<double>(end - meeting.last_start) - lost));
-    }
+  return meetings;
+}
+
+/// From the last arrival to the end, less what others took of it.
+struct Transfers {
+  std::vector<std::vector<double>> by_rank;  ///< a value an iteration
+  std::map<std::size_t, double> whole;       ///< by iteration, to the last end
+};
+
+Transfers transfers_of(const Site& site, const std::map<std::size_t, Meeting>& meetings, const SiteTable& table,
+                       const CollectivesHeldUp& held_up) {
+  Transfers transfers;
+  transfers.by_rank.resize(table.ranks.size());
+  for (const auto& [iteration, meeting] : meetings) {
+    const double lost =
+        held_up.lost(meeting.span(), site.lost, table.collectives_cross_host, table.lost_to_host_copies);
+    const auto without_losses = [&](Nanoseconds end) {
+      return std::max(1.0, static_cast<double>(end - meeting.last_start) - lost);
+    };
+    for (const auto& [rank, end] : meeting.ends) transfers.by_rank[rank].push_back(without_losses(end));
+    transfers.whole[iteration] = without_losses(meeting.last_end);
   }
-  return values;
+  return transfers;
 }
 
 /// The best rate at which a pooled all-to-all of the recording moved a rank's bytes, in bytes a nanosecond; these are
@@ -335,17 +346,6 @@ double pooled_bandwidth(const SiteTable& table) {
   return best;
 }
 
-/// Does something else than collectives run beside the site's instances most of their time?
-bool is_crowded(const Trace& trace, const Site& site, const std::vector<IntervalSet>& kernels) {
-  std::vector<double> beside;
-  for (const OperationId op : site.instances) {
-    const Interval span{trace.start(op), trace.end(op)};
-    const auto covered = static_cast<double>(kernels[trace.rank_of(op).index()].covered(span));
-    beside.push_back(covered / static_cast<double>(std::max<Nanoseconds>(1, span.length())));
-  }
-  return statistics::median(beside) > 0.5;
-}
-
 std::vector<IntervalSet> kernel_time(const Trace& trace) {
   std::vector<std::vector<Interval>> busy(trace.ranks().size());
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
@@ -358,27 +358,118 @@ std::vector<IntervalSet> kernel_time(const Trace& trace) {
   return result;
 }
 
-/// All-to-alls of jagged inputs mostly run beside other kernels, and a recorded start may mean that the first of their
-/// CTAs found an SM. By themselves they reached at least half of the pooled ones' bandwidth (base of c6, n6 and t2),
-/// and one reaches what another of the same job does: what they took longer is the crowd's doing.
-void free_jagged_exchanges(const Trace& trace, SiteTable& table) {
-  constexpr double kJaggedPart = 0.5;
-  constexpr double kStartup = 50'000.0;
-  double bandwidth = kJaggedPart * pooled_bandwidth(table);
-  if (bandwidth <= 0) return;
-  for (const Site& site : table.sites) {
-    if (is_jagged_exchange(site)) bandwidth = std::max(bandwidth, static_cast<double>(site.bytes) / site.alone_ns);
+/// Exchanges of jagged inputs differ from batch to batch: by their bytes, and more by where the parts begin, as NCCL
+/// moves sixteen bytes at once only where they begin at a multiple of that. So each takes its own time.
+///
+/// By direct links most run beside other kernels, though, and then a recorded start may mean that the first of their
+/// CTAs found an SM, and all are taken to need the same. (Through host memory the way there is what limits them.) By
+/// themselves they reached at least half of the pooled ones' bandwidth (base of c6, n6 and t2), unless the recording
+/// shows one that did not; and one reaches what another of the same job does. What they took longer is the crowd's
+/// doing.
+class JaggedExchanges {
+ public:
+  JaggedExchanges(const Trace& trace, SiteTable& table)
+      : table_(&table), kernels_(kernel_time(trace)), pooled_(pooled_bandwidth(table)) {}
+
+  void add(SiteId id, const std::map<std::size_t, Meeting>& meetings, const Transfers& transfers) {
+    std::ptrdiff_t crowded = 0;
+    if (!table_->collectives_cross_host) {
+      for (const auto& [iteration, meeting] : meetings) crowded += is_crowded(meeting) ? 1 : 0;
+    }
+    if (2 * crowded > std::ssize(meetings)) {
+      crowded_.push_back(id);
+      return;
+    }
+    Site& site = table_->sites[id.index()];
+    const auto bytes = static_cast<double>(site.bytes);
+    for (const auto& [iteration, whole] : transfers.whole) {
+      // None is faster than a pooled one.
+      const double time = std::max(whole, pooled_ > 0 ? bytes / pooled_ : 0.0);
+      slowest_ = std::min(slowest_, bytes / time);
+      fastest_ = std::max(fastest_, bytes / time);
+      set_part(id, iteration, time / site.alone_ns);
+    }
+    site.spread = 0;
   }
-  const std::vector<IntervalSet> kernels = kernel_time(trace);
-  for (Site& site : table.sites) {
-    if (!is_jagged_exchange(site) || !is_crowded(trace, site, kernels)) continue;
-    const double most = static_cast<double>(site.bytes) / bandwidth + kStartup;
-    if (site.alone_ns <= most) continue;
-    const double part = most / site.alone_ns;
-    site.crowded_rate = part;
-    site.alone_ns = most;
-    for (double& t : site.transfer_ns) t *= part;
+
+  /// To be called when all have been added.
+  void free_crowded() const {
+    constexpr double kJaggedPart = 0.5;
+    constexpr double kStartup = 50'000.0;
+    double bandwidth = kJaggedPart * pooled_;
+    if (bandwidth <= 0) return;
+    for (const SiteId id : crowded_) bandwidth = std::max(bandwidth, rate_of(table_->sites[id.index()]));
+    bandwidth = std::min(std::max(bandwidth, fastest_), slowest_);
+    for (const SiteId id : crowded_) {
+      Site& site = table_->sites[id.index()];
+      const double most = static_cast<double>(site.bytes) / bandwidth + kStartup;
+      if (site.alone_ns <= most) continue;
+      const double part = most / site.alone_ns;
+      site.crowded_rate = part;
+      site.alone_ns = most;
+      for (double& t : site.transfer_ns) t *= part;
+    }
   }
+
+ private:
+  static double rate_of(const Site& site) { return static_cast<double>(site.bytes) / site.alone_ns; }
+
+  void set_part(SiteId site, std::size_t iteration, double part) const {
+    for (auto& iterations : table_->ranks) {
+      if (iteration >= iterations.size()) continue;
+      for (RecordedWork& work : iterations[iteration].works) {
+        if (work.site == site) work.part = part;
+      }
+    }
+  }
+
+  /// Does something else than collectives run beside it for most of its time on some rank?
+  [[nodiscard]] bool is_crowded(const Meeting& meeting) const {
+    const Interval span = meeting.span();
+    return std::ranges::any_of(kernels_, [&](const IntervalSet& k) { return 2 * k.covered(span) > span.length(); });
+  }
+
+  SiteTable* table_;
+  std::vector<IntervalSet> kernels_;  ///< by rank
+  double pooled_;                     ///< bytes a nanosecond of the best pooled exchange; 0: there is none
+  double slowest_ = std::numeric_limits<double>::infinity();  ///< the same, of jagged ones that stand by themselves
+  double fastest_ = 0;
+  std::vector<SiteId> crowded_;
+};
+
+/// How much host copies take of a collective's pace, where the recording has collectives of equal function and size
+/// both with and without copies beside them.
+std::optional<double> seen_lost_to_host_copies(const SiteTable& table,
+                                               const std::map<SiteId, std::map<std::size_t, Meeting>>& meetings,
+                                               const HostCopies& copies) {
+  constexpr std::size_t kEnough = 2;
+  constexpr Bytes kLarge = 8'000'000;
+  struct Times {
+    std::vector<double> alone;
+    std::vector<std::pair<double, double>> covered;  ///< time, and part of it beside copies
+  };
+  std::map<std::pair<trace::CollectiveFunction, Bytes>, Times> same;
+  for (const auto& [id, of_site] : meetings) {
+    const Site& site = table.sites[id.index()];
+    if (site.bytes < kLarge || is_jagged_exchange(site)) continue;
+    Times& times = same[{site.function, site.bytes}];
+    for (const auto& [iteration, meeting] : of_site) {
+      const auto time = static_cast<double>(meeting.span().length());
+      double covered = 0;
+      for (const IntervalSet& of_rank : copies.busy) covered += static_cast<double>(of_rank.covered(meeting.span()));
+      const double part = time <= 0 ? 0.0 : covered / time / static_cast<double>(copies.busy.size());
+      if (part < 0.05) times.alone.push_back(time);
+      if (part > 0.5) times.covered.emplace_back(time, part);
+    }
+  }
+  std::vector<double> lost;
+  for (const auto& [key, times] : same) {
+    if (times.alone.size() < kEnough || times.covered.size() < kEnough) continue;
+    const double alone = statistics::median(times.alone);
+    for (const auto& [time, part] : times.covered) lost.push_back(std::clamp((1.0 - alone / time) / part, 0.0, 0.9));
+  }
+  if (lost.empty()) return std::nullopt;
+  return statistics::median(lost);
 }
 
 /// Direct links between GPUs carry some hundreds of gigabytes a second, PCIe and host memory at most 64: the fastest of
@@ -424,11 +515,18 @@ void estimate_collectives(const Trace& trace, SiteTable& table, const contention
   for (Site& site : table.sites) {
     if (site.kind == WorkKind::kCollective) site.lost = lost_to_memory(site, table.collectives_cross_host);
   }
+  const auto meetings = meetings_of(trace, table);
+  if (const auto seen = seen_lost_to_host_copies(table, meetings, copies); seen && table.collectives_cross_host) {
+    table.lost_to_host_copies = *seen;
+    table.fitted.emplace_back("pace of collectives beside host copies");
+  }
   const CollectivesHeldUp held_up(trace, copies);
-  for (const auto& [id, by_rank] : transfers(trace, table, held_up)) {
+  std::map<SiteId, Transfers> jagged;
+  for (const auto& [id, of_site] : meetings) {
     Site& site = table.sites[id.index()];
+    Transfers transfers = transfers_of(site, of_site, table, held_up);
     if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, site.name);
-    for (const std::vector<double>& values : by_rank) {
+    for (const std::vector<double>& values : transfers.by_rank) {
       if (values.empty()) {
         site.transfer_ns.push_back(site.alone_ns);
         continue;
@@ -438,8 +536,11 @@ void estimate_collectives(const Trace& trace, SiteTable& table, const contention
       site.alone_ns = std::max(site.alone_ns, site.transfer_ns.back());
       site.spread = std::max(site.spread, spread_of(values, 0.15));
     }
+    if (is_jagged_exchange(site)) jagged.emplace(id, std::move(transfers));
   }
-  free_jagged_exchanges(trace, table);
+  JaggedExchanges exchanges(trace, table);
+  for (const auto& [id, transfers] : jagged) exchanges.add(id, meetings.at(id), transfers);
+  exchanges.free_crowded();
 }
 
 /// What the device adds between works: seen where a work was queued in time, met an idle stream, or was held back until

@@ -70,6 +70,7 @@ struct RecordedWork {
   SiteId site;
   bool on_collective_stream = false;
   std::uint32_t collective_stream = 0;  ///< which one, where it is
+  double part = 1.0;  ///< time that this instance takes, by the site's: jagged exchanges differ by batch
 };
 
 struct RecordedIteration {

@@ -159,6 +159,12 @@ FITTED = (
         "the same recordings, by eye",
     ),
     Constant(
+        "kFewerBlocks",
+        "simulator/contention/kernel_shape.cpp",
+        "exponent with which blocks that follow indices progress faster where fewer of them run",
+        "row updates of the engine (t6 and exposed) that began beside 2 and beside 32 CTAs of NCCL: 0.23 to 0.3",
+    ),
+    Constant(
         "kUsualHostScale",
         SITES,
         "host time without the profiler, as a part of the recorded, where the recording does not tell",
