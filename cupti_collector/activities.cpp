@@ -50,7 +50,8 @@ void Activities::enable_calls(std::vector<std::string>& refused) {
   // are turned on and the unwanted ones muted.
   const bool is_late = is_late_ || was_enabled_;
   was_enabled_ = true;
-  if (!light_ || !can_choose || is_late) enable_kinds({{CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls"}}, refused);
+  // Those of the runtime are muted always: chosen one by one, beside chosen ones of the driver, each launch costs more.
+  enable_kinds({{CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls"}}, refused);
   if (!can_choose) return;
   if (is_late) enable_kinds({{CUPTI_ACTIVITY_KIND_DRIVER, "driver calls"}}, refused);
   const auto choose = [is_late](const CallTable& table, auto set) {
@@ -60,10 +61,10 @@ void Activities::enable_calls(std::vector<std::string>& refused) {
       if (is_wanted || is_late) set(number, is_wanted ? 1 : 0);
     }
   };
-  if (light_) choose(runtime_, cupti_.enable_runtime_api);
-  for (std::uint32_t number = 1; !light_ && number < runtime_.calls().size(); ++number) {
+  for (std::uint32_t number = 1; number < runtime_.calls().size(); ++number) {
     const CallTable::Call& call = runtime_.calls()[number];
-    if (!call.name.empty() && call.role == CallRole::kChatty) cupti_.enable_runtime_api(number, 0);
+    const bool is_unwanted = light_ ? !is_essential(call.role) : call.role == CallRole::kChatty;
+    if (!call.name.empty() && is_unwanted) cupti_.enable_runtime_api(number, 0);
   }
   // CUPTI leaves out the driver's calls within those of the runtime: what remains are those of the program itself.
   choose(driver_, cupti_.enable_driver_api);
@@ -93,14 +94,10 @@ void Activities::disable_calls() {
   cupti_.disable(CUPTI_ACTIVITY_KIND_RUNTIME);
   cupti_.disable(CUPTI_ACTIVITY_KIND_DRIVER);
   for (const auto& [kind, name] : of_calls_) cupti_.disable(kind);
-  if (cupti_.enable_runtime_api == nullptr || cupti_.enable_driver_api == nullptr) return;
-  const auto mute = [](const CallTable& calls, auto set) {
-    for (std::uint32_t number = 1; number < calls.calls().size(); ++number) {
-      if (is_essential(calls.calls()[number].role)) set(number, 0);
-    }
-  };
-  if (light_) mute(runtime_, cupti_.enable_runtime_api);
-  mute(driver_, cupti_.enable_driver_api);
+  if (cupti_.enable_driver_api == nullptr) return;
+  for (std::uint32_t number = 1; number < driver_.calls().size(); ++number) {
+    if (is_essential(driver_.calls()[number].role)) cupti_.enable_driver_api(number, 0);
+  }
 }
 
 void Activities::disable_work() {
