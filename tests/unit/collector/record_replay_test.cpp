@@ -106,7 +106,7 @@ TEST_P(RecordReplay, GivesBackTheSession) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const char* name : {"torch_memory", "collectives.r0", "torch_missing_wait", "missing_wait"}) {
+  for (const char* name : {"torch_memory", "buffers.r0", "torch_missing_wait", "mixed"}) {
     for (const char* way : {"plain", "shuffled", "late_records", "wrap"}) all.push_back({name, way});
   }
   return all;

@@ -64,5 +64,39 @@ TEST(RecordedSamples, BothRanksHaveTheSameCollectives) {
   EXPECT_EQ(counts[0], counts[1]);
 }
 
+TEST(RecordedSamples, CollectivesHaveTheirChannelsAndBuffers) {
+  for (const char* name : {"buffers.r0.ilt", "buffers.r1.ilt"}) {
+    Diagnostics diagnostics;
+    const trace::Trace trace = trace::read_ilt(sample(name), diagnostics);
+    std::int64_t collectives = 0;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+      const trace::CollectiveDetail* detail = trace.collective({i});
+      if (detail == nullptr) continue;
+      ++collectives;
+      EXPECT_GT(detail->channels, 0);
+      EXPECT_LE(detail->channels, trace.kernel({i})->blocks()) << "a block carries a channel";
+      EXPECT_TRUE(detail->in_buffer && detail->out_buffer);
+      const bool is_in_place = detail->function == trace::CollectiveFunction::kAllReduce ||
+                               detail->function == trace::CollectiveFunction::kBroadcast;
+      EXPECT_EQ(detail->in_buffer == detail->out_buffer, is_in_place) << "as the program has it";
+    }
+    EXPECT_EQ(collectives, 120) << name;
+    EXPECT_EQ(diagnostics.count_of("record.open_range"), 0) << "NCCL ends its ranges";
+  }
+}
+
+TEST(RecordedSamples, RangesAndMarksHaveTheirNumbersAndCategories) {
+  Diagnostics diagnostics;
+  const trace::Trace trace = trace::read_ilt(sample("mixed.ilt"), diagnostics);
+  std::map<std::string, trace::Note> notes;
+  for (const auto& [operation, note] : trace.notes()) notes.emplace(trace.name(operation), note);
+  ASSERT_EQ(notes.size(), 3U);
+  EXPECT_EQ(to_string(notes.at("registered").payload.value()), "42");
+  EXPECT_EQ(trace.text(notes.at("registered").category.value()), "io");
+  EXPECT_EQ(to_string(notes.at("loss").payload.value()), "0.25");
+  EXPECT_EQ(trace.text(notes.at("loss").category.value()), "loss");
+  EXPECT_TRUE(notes.at("never ended").is_open);
+}
+
 }  // namespace
 }  // namespace interlace::collector
