@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of `seeds/` to standard output: tables.py INTERLACE, the program that reads recordings."""
+"""Writes the tables of `seeds/` and `aligned/` to standard output: tables.py INTERLACE, the program that reads
+recordings."""
 import json
 import pathlib
 import statistics
@@ -8,6 +9,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent / "seeds"
+ALIGNED = HERE.parent / "aligned"
 
 
 def load(name):
@@ -34,10 +36,10 @@ def table(head, rows):
     print()
 
 
-def events_of(interlace, recording):
+def events_of(interlace, recording, folder_of=HERE):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "trace.json"
-        command = [interlace, "--quiet", "convert", str(HERE / "recordings" / recording), "-o", str(out)]
+        command = [interlace, "--quiet", "convert", str(folder_of / "recordings" / recording), "-o", str(out)]
         subprocess.run(command, check=True)
         return json.loads(out.read_text())["traceEvents"]
 
@@ -102,18 +104,88 @@ def lookups(interlace):
     table(["dp-mp-317", "ms a step", "streams of the lookups", "ms that both take", "of these at once"], out)
 
 
+def aligned_steps():
+    """The mean step of each run; the least and the most of the runs beside their median."""
+    runs = json.loads((ALIGNED / "runs.json").read_text())
+    for workload, p2p in (("t6", True), ("t6", False), ("exposed", True)):
+        out = []
+        for schedule in ("base", "sparse_dist", "fused_sparse_dist_new_stream", "semi_sync"):
+            row = [schedule]
+            for exchanges in ("before", "after"):
+                of = [r for r in runs if (r["workload"], r["p2p"], r["exchanges"]) == (workload, p2p, exchanges)
+                      and r["schedule"] == "torchrec/" + schedule]
+                means = [1000 * r["seconds"] / r["timed_steps"] for r in of]
+                row += [f"{statistics.median(means):.2f}", f"{min(means):.2f} to {max(means):.2f}",
+                        f"{max(r['peak_reserved_bytes'] for r in of) / 1e9:.2f}"]
+            out.append(row)
+        head = workload if p2p else workload + " with NCCL_P2P_DISABLE=1"
+        table([head, "ms a step before", "runs", "GB reserved", "ms a step after", "runs", "GB reserved"], out)
+
+
+def merged(operations):
+    spans = []
+    for e in sorted(operations, key=lambda e: e["ts"]):
+        if spans and e["ts"] <= spans[-1][1]:
+            spans[-1][1] = max(spans[-1][1], e["ts"] + e["dur"])
+        else:
+            spans.append([e["ts"], e["ts"] + e["dur"]])
+    return spans
+
+
+def within(spans, begin, end):
+    return [(max(a, begin), min(b, end)) for a, b in spans if a < end and b > begin]
+
+
+def length(spans):
+    return sum(b - a for a, b in spans)
+
+
+def shared(one, other):
+    return sum(length(within(other, a, b)) for a, b in one)
+
+
+def occupation(interlace):
+    """Of four steps, each of the four batches once, between the optimizers' kernels."""
+    out = []
+    for name in ("before_sparse_dist", "before_semi_sync", "after_base", "after_sparse_dist", "after_semi_sync",
+                 "after_fused_sparse_dist_new_stream"):
+        events = events_of(interlace, name + ".ilt", ALIGNED)
+        ends = sorted(e["ts"] for e in kernels(events, "descend"))
+        begin, end = ends[1], ends[5]
+        device = [e for e in events if e.get("cat") in ("kernel", "gpu_memcpy")]
+        exchanges = within(merged([e for e in device if "nccl" in e["name"]]), begin, end)
+        copies = within(merged([e for e in device if "HtoD" in e["name"]]), begin, end)
+        compute = within(merged([e for e in device if e["cat"] == "kernel" and "nccl" not in e["name"]]), begin, end)
+        times = [end - begin, length(exchanges), length(compute), length(copies), shared(exchanges, compute),
+                 shared(exchanges, copies)]
+        out.append([name.replace("_", " ", 1)] + [f"{t / 4000:.1f}" for t in times])
+    table(["t6 with NCCL_P2P_DISABLE=1", "step", "exchanges", "compute", "copies of batches", "exchanges beside compute",
+           "exchanges beside copies"], out)
+
+
+def exchanges(interlace):
+    out = []
+    for name in ("before_semi_sync", "after_semi_sync"):
+        found = kernels(events_of(interlace, name + ".ilt", ALIGNED), "SendRecv")
+        for what, low, high in (("ids", 3.1e8, 3.2e8), ("weights", 1.5e8, 1.6e8)):
+            times = sorted(e["dur"] / 1000 for e in found if low < e["args"]["In msg nelems"] < high)
+            out.append([what + ", " + name.split("_")[0], f"{statistics.median(times):.1f}", f"{times[0]:.1f} to {times[-1]:.1f}"])
+    table(["t6 with NCCL_P2P_DISABLE=1, semi_sync", "median ms", "all"], out)
+
+
 def bandwidth(interlace):
     """t6 on one of two ranks: 30 tables of each module, the bags of both ranks, 40 ids a bag on average, rows of 64."""
     copy = load("copy_bandwidth.json")["GB_s"]
     ids, bags, row = 30 * 2 * 16384 * 40, 30 * 2 * 16384, 64 * 4
-    events = events_of(interlace, "t6_base.ilt")
     moved = {"sum_bags": ids * (row + 8 + 2) + bags * row, "update_rows<": ids * (row + 8) + 2 * 30 * 100000 * row}
-    out = [["copy of 4 GiB on the device", "", f"{copy:.0f}", "100 %"]]
-    for word, size in moved.items():
-        time = statistics.median(e["dur"] for e in kernels(events, word))
-        rate = size / time / 1e3
-        out.append([word.rstrip("<"), f"{time / 1000:.2f}", f"{rate:.0f}", f"{100 * rate / copy:.0f} %"])
-    table(["t6, base", "ms", "GB/s asked for", "of the copy"], out)
+    for title, events in (("t6, base", events_of(interlace, "t6_base.ilt")),
+                          ("t6, sparse_dist, the new update", events_of(interlace, "t6_sparse_dist.ilt", ALIGNED))):
+        out = [["copy of 4 GiB on the device", "", f"{copy:.0f}", "100 %"]]
+        for word, size in moved.items():
+            time = statistics.median(e["dur"] for e in kernels(events, word))
+            rate = size / time / 1e3
+            out.append([word.rstrip("<"), f"{time / 1000:.2f}", f"{rate:.0f}", f"{100 * rate / copy:.0f} %"])
+        table([title, "ms", "GB/s asked for", "of the copy"], out)
 
 
 def main():
@@ -126,6 +198,9 @@ def main():
     messages(interlace)
     lookups(interlace)
     bandwidth(interlace)
+    aligned_steps()
+    exchanges(interlace)
+    occupation(interlace)
 
 
 main()
