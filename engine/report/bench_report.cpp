@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <ostream>
 
 namespace interlace::engine {
@@ -26,14 +27,15 @@ std::vector<double> milliseconds(const BenchLine& line) {
   return values;
 }
 
-// The median step of each run. The first timed one begins with an idle device.
+// The mean step of each run, but for the first timed one, which begins with an idle device. No median: a few batches
+// come in turn, and of steps that differ by batch it shows one.
 std::vector<double> steady_steps(const BenchLine& line) {
-  std::vector<double> medians;
+  std::vector<double> means;
   for (const BenchRun& run : line.runs) {
     const auto first = run.step_ms.begin() + (run.step_ms.size() > 1 ? 1 : 0);
-    medians.push_back(quantile({first, run.step_ms.end()}, kMedian));
+    means.push_back(std::accumulate(first, run.step_ms.end(), 0.0) / static_cast<double>(run.step_ms.end() - first));
   }
-  return medians;
+  return means;
 }
 
 double high_bytes(const BenchLine& line, std::int64_t BenchRun::*member) {
