@@ -157,6 +157,9 @@ double undelayed(const std::vector<Observation>& observations, const std::vector
   return is_seen ? std::min(lower_half, statistics::median(by_itself)) : lower_half;
 }
 
+/// Is the grid made for the GPU, so that it does not tell how much there is to do?
+bool suits_the_gpu(const contention::KernelShape& shape) { return shape.blocks % shape.sm_count == 0; }
+
 void estimate_kernels(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine) {
   std::vector<CollectiveCompany> company;
   std::vector<KernelCompany> kernels;
@@ -202,7 +205,7 @@ void estimate_kernels(const Trace& trace, SiteTable& table, const contention::Ma
     }
   }
   for (Site& site : table.sites) {
-    if (site.kind != WorkKind::kKernel || !site.on_side_stream) continue;
+    if (site.kind != WorkKind::kKernel || !site.on_side_stream || suits_the_gpu(site.shape)) continue;
     site.alone_ns = std::min(site.alone_ns, least.at({site.name, site.shape.blocks}));
   }
   if (seen_sensitive > 0) {
