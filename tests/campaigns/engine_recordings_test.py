@@ -12,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-MEAN_BOUND = 0.025
-LARGEST_BOUND = 0.06
+MEAN_BOUND = 0.015
+LARGEST_BOUND = 0.03
 ALLOCATED_BOUND = 0.001
 # A recording of these does not tell how long the lengths of the exchanged features live.
 ALLOCATED_BOUND_FROM = {"torchrec/semi_sync": 0.0013, "torchrec/fused_sparse_dist_new_stream": 0.0013}

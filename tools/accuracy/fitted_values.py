@@ -40,6 +40,7 @@ SIMULATION_CPP = "simulator/replay/simulation.cpp"
 PREDICT = "simulator/replay/predict.hpp"
 PREDICT_CPP = "simulator/replay/predict.cpp"
 COSTS = "simulator/replay/site_costs.cpp"
+COLLECTIVE_COSTS = "simulator/replay/collective_costs.cpp"
 SITES = "simulator/replay/sites.hpp"
 HOST_PACE = "simulator/replay/host_pace.cpp"
 
@@ -109,7 +110,7 @@ FITTED = (
     ),
     Constant(
         "kUsualCopyRate",
-        COSTS,
+        COLLECTIVE_COSTS,
         "pace of a host copy beside a collective through host memory, where the recording does not show it",
         "0.75 in n5 (two ranks), 0.42 in t9 (four)",
     ),
@@ -148,13 +149,13 @@ FITTED = (
     ),
     Constant(
         "kJaggedPart",
-        COSTS,
+        COLLECTIVE_COSTS,
         "bandwidth of an all-to-all of jagged inputs by itself, at least, as a part of a pooled one's",
         "recordings of base in c6, n6 and t2",
     ),
     Constant(
         "kStartup",
-        COSTS,
+        COLLECTIVE_COSTS,
         "time (ns) that such an exchange may take besides its bytes",
         "the same recordings, by eye",
     ),
@@ -212,7 +213,9 @@ CHOSEN = (
     Constant("kReferenceCtas", SLOWDOWN_CPP, "CTAs that the sensitivities refer to", "NCCL's, over NVLink here"),
     Constant("kMostCtas", SLOWDOWN_CPP, "CTAs beyond which the slowdown grows no more", "a guard, beyond all seen"),
     Constant("kFewWaves", GPU_CPP, "rounds of blocks up to which they are simulated one by one", "a choice"),
-    Constant("kFastestPcie", COSTS, "GB/s above which collectives must have direct links", "PCIe 5, 16 lanes"),
+    Constant(
+        "kFastestPcie", COLLECTIVE_COSTS, "GB/s above which collectives must have direct links", "PCIe 5, 16 lanes"
+    ),
     Constant("kStrongest", COSTS, "largest sensitivity that a recording is believed to show", "a guard"),
     Constant(
         "kScaleSpread",

@@ -1,0 +1,357 @@
+#include "simulator/replay/collective_costs.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "simulator/base/interval.hpp"
+#include "simulator/base/statistics.hpp"
+#include "simulator/contention/slowdown.hpp"
+#include "simulator/replay/observation.hpp"
+#include "simulator/replay/site_costs.hpp"
+
+namespace interlace::replay {
+
+namespace {
+
+using trace::OperationId;
+using trace::OperationKind;
+using trace::Trace;
+
+/// Host copies of some size: when they ran, by rank, and how fast with and without collectives beside them.
+struct HostCopies {
+  std::vector<IntervalSet> busy;
+  std::vector<double> alone_rates;  ///< bytes a nanosecond
+  std::vector<double> crowded_rates;
+};
+
+HostCopies host_copies(const Trace& trace, const SiteTable& table) {
+  constexpr Bytes kSomeSize = 1'000'000;
+  std::vector<CollectiveCompany> company;
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r});
+  std::vector<std::vector<Interval>> busy(trace.ranks().size());
+  HostCopies result;
+  for (const Site& site : table.sites) {
+    if (site.kind != WorkKind::kHostCopy || site.bytes < kSomeSize) continue;
+    for (const OperationId op : site.instances) {
+      busy[trace.rank_of(op).index()].push_back({trace.start(op), trace.end(op)});
+      const Observation o = observe(trace, op, company[trace.rank_of(op).index()]);
+      const double rate = static_cast<double>(trace.copy(op)->bytes) / std::max(1.0, o.measured_ns);
+      if (o.covered_ns < 0.05 * o.measured_ns) result.alone_rates.push_back(rate);
+      if (o.covered_ns > 0.9 * o.measured_ns) result.crowded_rates.push_back(rate);
+    }
+  }
+  for (auto& of_rank : busy) result.busy.emplace_back(std::move(of_rank));
+  return result;
+}
+
+bool is_jagged_exchange(const Site& site) {
+  return site.kind == WorkKind::kCollective && site.segment.piece == stages::Piece::kTensors && site.bytes > 0;
+}
+
+contention::LostToMemory lost_to_memory(const Site& site, bool through_host) {
+  if (through_host) {
+    return is_jagged_exchange(site) ? contention::kLostThroughHostJagged : contention::kLostThroughHost;
+  }
+  return is_jagged_exchange(site) ? contention::kLostDirectJagged : contention::kLostDirect;
+}
+
+/// When collectives were held up. A collective goes at the pace of its slowest rank, so kernels of all ranks count;
+/// where several hold it up at once only the strongest does.
+struct CollectivesHeldUp {
+  IntervalSet by_streaming;
+  IntervalSet by_gather;
+  std::vector<IntervalSet> by_copies;  ///< of each rank
+
+  CollectivesHeldUp(const Trace& trace, const HostCopies& copies) {
+    std::vector<Interval> streaming;
+    std::vector<Interval> gather;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+      const OperationId op{i};
+      if (trace.kind(op) != OperationKind::kKernel) continue;
+      const contention::Bound bound = contention::bound_of(trace.name(op));
+      if (!contention::uses_up_memory(bound, static_cast<double>(trace.duration(op)))) continue;
+      (bound == contention::Bound::kGather ? gather : streaming).push_back({trace.start(op), trace.end(op)});
+    }
+    by_streaming = IntervalSet(std::move(streaming));
+    by_gather = difference(IntervalSet(std::move(gather)), by_streaming);
+    for (const IntervalSet& busy : copies.busy)
+      by_copies.push_back(difference(difference(busy, by_streaming), by_gather));
+  }
+
+  /// Time that a collective lost in `span`.
+  [[nodiscard]] double lost(Interval span, const contention::LostToMemory& to_memory, bool through_host,
+                            double to_host_copies) const {
+    const auto covered = [&](const IntervalSet& set) { return static_cast<double>(set.covered(span)); };
+    double sum = to_memory.streaming * covered(by_streaming) + to_memory.gather * covered(by_gather);
+    if (!through_host) return sum;
+    for (const IntervalSet& of_rank : by_copies) {
+      sum += to_host_copies * covered(of_rank) / static_cast<double>(by_copies.size());
+    }
+    return sum;
+  }
+};
+
+struct Meeting {
+  Nanoseconds last_start = std::numeric_limits<Nanoseconds>::min();
+  Nanoseconds last_end = std::numeric_limits<Nanoseconds>::min();
+  std::vector<std::pair<std::size_t, Nanoseconds>> ends;  ///< by rank
+  [[nodiscard]] Interval span() const { return {last_start, last_end}; }
+};
+
+/// Every instance of a collective on all ranks, by site and iteration.
+std::map<SiteId, std::map<std::size_t, Meeting>> meetings_of(const Trace& trace, const SiteTable& table) {
+  std::map<SiteId, std::map<std::size_t, Meeting>> meetings;
+  for (std::size_t r = 0; r < table.ranks.size(); ++r) {
+    for (std::size_t k = 0; k < table.ranks[r].size(); ++k) {
+      for (const RecordedWork& work : table.ranks[r][k].works) {
+        if (table.sites[work.site.index()].kind != WorkKind::kCollective) continue;
+        Meeting& m = meetings[work.site][k];
+        m.last_start = std::max(m.last_start, trace.start(*work.work));
+        m.last_end = std::max(m.last_end, trace.end(*work.work));
+        m.ends.emplace_back(r, trace.end(*work.work));
+      }
+    }
+  }
+  return meetings;
+}
+
+/// From the last arrival to the end, less what others took of it.
+struct Transfers {
+  std::vector<std::vector<double>> by_rank;  ///< a value an iteration
+  std::map<std::size_t, double> whole;       ///< by iteration, to the last end
+};
+
+Transfers transfers_of(const Site& site, const std::map<std::size_t, Meeting>& meetings, const SiteTable& table,
+                       const CollectivesHeldUp& held_up) {
+  Transfers transfers;
+  transfers.by_rank.resize(table.ranks.size());
+  for (const auto& [iteration, meeting] : meetings) {
+    const double lost =
+        held_up.lost(meeting.span(), site.lost, table.collectives_cross_host, table.lost_to_host_copies);
+    const auto without_losses = [&](Nanoseconds end) {
+      return std::max(1.0, static_cast<double>(end - meeting.last_start) - lost);
+    };
+    for (const auto& [rank, end] : meeting.ends) transfers.by_rank[rank].push_back(without_losses(end));
+    transfers.whole[iteration] = without_losses(meeting.last_end);
+  }
+  return transfers;
+}
+
+/// The best rate at which a pooled all-to-all of the recording moved a rank's bytes, in bytes a nanosecond; these are
+/// the largest exchanges and mostly stand by themselves. 0 where there is none.
+double pooled_bandwidth(const SiteTable& table) {
+  double best = 0;
+  for (const Site& site : table.sites) {
+    const bool pooled =
+        site.segment.stage == schedule::Stage::kOutputDistStart ||
+        (site.segment.stage == schedule::Stage::kBackward && site.segment.piece == stages::Piece::kGradDist);
+    const bool exchange = site.kind == WorkKind::kCollective && site.function == trace::CollectiveFunction::kAllToAll;
+    if (!exchange || !pooled || site.bytes == 0 || site.alone_ns <= 0) continue;
+    best = std::max(best, static_cast<double>(site.bytes) / site.alone_ns);
+  }
+  return best;
+}
+
+std::vector<IntervalSet> kernel_time(const Trace& trace) {
+  std::vector<std::vector<Interval>> busy(trace.ranks().size());
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const OperationId op{i};
+    if (trace.kind(op) == OperationKind::kKernel)
+      busy[trace.rank_of(op).index()].push_back({trace.start(op), trace.end(op)});
+  }
+  std::vector<IntervalSet> result;
+  for (auto& of_rank : busy) result.emplace_back(std::move(of_rank));
+  return result;
+}
+
+/// Exchanges of jagged inputs differ from batch to batch: by their bytes, and more by where the parts begin, as NCCL
+/// moves sixteen bytes at once only where they begin at a multiple of that. So each takes its own time.
+///
+/// By direct links most run beside other kernels, though, and then a recorded start may mean that the first of their
+/// CTAs found an SM, and all are taken to need the same. (Through host memory the way there is what limits them.) By
+/// themselves they reached at least half of the pooled ones' bandwidth (base of c6, n6 and t2), unless the recording
+/// shows one that did not; and one reaches what another of the same job does. What they took longer is the crowd's
+/// doing.
+class JaggedExchanges {
+ public:
+  JaggedExchanges(const Trace& trace, SiteTable& table)
+      : table_(&table), kernels_(kernel_time(trace)), pooled_(pooled_bandwidth(table)) {}
+
+  void add(SiteId id, const std::map<std::size_t, Meeting>& meetings, const Transfers& transfers) {
+    std::ptrdiff_t crowded = 0;
+    if (!table_->collectives_cross_host) {
+      for (const auto& [iteration, meeting] : meetings) crowded += is_crowded(meeting) ? 1 : 0;
+    }
+    if (2 * crowded > std::ssize(meetings)) {
+      crowded_.push_back(id);
+      return;
+    }
+    Site& site = table_->sites[id.index()];
+    const auto bytes = static_cast<double>(site.bytes);
+    for (const auto& [iteration, whole] : transfers.whole) {
+      // None is faster than a pooled one.
+      const double time = std::max(whole, pooled_ > 0 ? bytes / pooled_ : 0.0);
+      slowest_ = std::min(slowest_, bytes / time);
+      fastest_ = std::max(fastest_, bytes / time);
+      set_part(id, iteration, time / site.alone_ns);
+    }
+    site.spread = 0;
+  }
+
+  /// To be called when all have been added.
+  void free_crowded() const {
+    constexpr double kJaggedPart = 0.5;
+    constexpr double kStartup = 50'000.0;
+    double bandwidth = kJaggedPart * pooled_;
+    if (bandwidth <= 0) return;
+    for (const SiteId id : crowded_) bandwidth = std::max(bandwidth, rate_of(table_->sites[id.index()]));
+    bandwidth = std::min(std::max(bandwidth, fastest_), slowest_);
+    for (const SiteId id : crowded_) {
+      Site& site = table_->sites[id.index()];
+      const double most = static_cast<double>(site.bytes) / bandwidth + kStartup;
+      if (site.alone_ns <= most) continue;
+      const double part = most / site.alone_ns;
+      site.crowded_rate = part;
+      site.alone_ns = most;
+      for (double& t : site.transfer_ns) t *= part;
+    }
+  }
+
+ private:
+  static double rate_of(const Site& site) { return static_cast<double>(site.bytes) / site.alone_ns; }
+
+  void set_part(SiteId site, std::size_t iteration, double part) const {
+    for (auto& iterations : table_->ranks) {
+      if (iteration >= iterations.size()) continue;
+      for (RecordedWork& work : iterations[iteration].works) {
+        if (work.site == site) work.part = part;
+      }
+    }
+  }
+
+  /// Does something else than collectives run beside it for most of its time on some rank?
+  [[nodiscard]] bool is_crowded(const Meeting& meeting) const {
+    const Interval span = meeting.span();
+    return std::ranges::any_of(kernels_, [&](const IntervalSet& k) { return 2 * k.covered(span) > span.length(); });
+  }
+
+  SiteTable* table_;
+  std::vector<IntervalSet> kernels_;  ///< by rank
+  double pooled_;                     ///< bytes a nanosecond of the best pooled exchange; 0: there is none
+  double slowest_ = std::numeric_limits<double>::infinity();  ///< the same, of jagged ones that stand by themselves
+  double fastest_ = 0;
+  std::vector<SiteId> crowded_;
+};
+
+/// How much host copies take of a collective's pace, where the recording has collectives of equal function and size
+/// both with and without copies beside them.
+std::optional<double> seen_lost_to_host_copies(const SiteTable& table,
+                                               const std::map<SiteId, std::map<std::size_t, Meeting>>& meetings,
+                                               const HostCopies& copies) {
+  constexpr std::size_t kEnough = 2;
+  constexpr Bytes kLarge = 8'000'000;
+  struct Times {
+    std::vector<double> alone;
+    std::vector<std::pair<double, double>> covered;  ///< time, and part of it beside copies
+  };
+  std::map<std::pair<trace::CollectiveFunction, Bytes>, Times> same;
+  for (const auto& [id, of_site] : meetings) {
+    const Site& site = table.sites[id.index()];
+    if (site.bytes < kLarge || is_jagged_exchange(site)) continue;
+    Times& times = same[{site.function, site.bytes}];
+    for (const auto& [iteration, meeting] : of_site) {
+      const auto time = static_cast<double>(meeting.span().length());
+      double covered = 0;
+      for (const IntervalSet& of_rank : copies.busy) covered += static_cast<double>(of_rank.covered(meeting.span()));
+      const double part = time <= 0 ? 0.0 : covered / time / static_cast<double>(copies.busy.size());
+      if (part < 0.05) times.alone.push_back(time);
+      if (part > 0.5) times.covered.emplace_back(time, part);
+    }
+  }
+  std::vector<double> lost;
+  for (const auto& [key, times] : same) {
+    if (times.alone.size() < kEnough || times.covered.size() < kEnough) continue;
+    const double alone = statistics::median(times.alone);
+    for (const auto& [time, part] : times.covered) lost.push_back(std::clamp((1.0 - alone / time) / part, 0.0, 0.9));
+  }
+  if (lost.empty()) return std::nullopt;
+  return statistics::median(lost);
+}
+
+/// Direct links between GPUs carry some hundreds of gigabytes a second, PCIe and host memory at most 64: the fastest of
+/// the large collectives tells which way they go. There, host copies and collectives slow each other down.
+void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copies,
+                    const contention::MachineProfile& machine) {
+  constexpr Bytes kLarge = 8'000'000;
+  constexpr double kFastestPcie = 64.0;   // bytes a nanosecond: generation 5, 16 lanes
+  constexpr double kUsualCopyRate = 0.6;  // beside a collective: 0.75 on two ranks (n5), 0.42 on four (t9)
+  double fastest = 0;
+  for (const Site& site : table.sites) {
+    if (site.kind != WorkKind::kCollective || site.bytes < kLarge) continue;
+    for (const OperationId op : site.instances) {
+      const auto duration = static_cast<double>(std::max<Nanoseconds>(1, trace.duration(op)));
+      fastest = std::max(fastest, static_cast<double>(site.bytes) / duration);
+    }
+  }
+  table.collectives_cross_host = fastest > 0 && fastest < kFastestPcie;
+  if (!table.collectives_cross_host) return;
+  const bool seen = copies.alone_rates.size() >= 2 && copies.crowded_rates.size() >= 2;
+  table.host_copy_rate =
+      seen ? std::min(1.0, statistics::median(copies.crowded_rates) / statistics::median(copies.alone_rates))
+           : machine.host_copy_rate.value_or(kUsualCopyRate);
+  if (seen) table.fitted.emplace_back("pace of host copies beside collectives");
+  if (copies.alone_rates.empty() && copies.crowded_rates.empty()) return;
+  const double alone = copies.alone_rates.empty() ? statistics::median(copies.crowded_rates) / table.host_copy_rate
+                                                  : statistics::median(copies.alone_rates);
+  for (Site& site : table.sites) {
+    if (site.kind == WorkKind::kHostCopy && site.bytes >= 1'000'000) {
+      site.alone_ns = std::min(site.alone_ns, static_cast<double>(site.bytes) / alone);
+    }
+  }
+}
+
+}  // namespace
+
+void estimate_collectives(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine,
+                          Diagnostics& diagnostics) {
+  std::int32_t world = 0;
+  for (const trace::Rank& rank : trace.ranks()) world = std::max(world, rank.world_size.value_or(0));
+  const bool all_ranks = world == 0 || static_cast<std::size_t>(world) <= trace.ranks().size();
+  const HostCopies copies = host_copies(trace, table);
+  table.lost_to_host_copies = machine.lost_to_host_copies.value_or(contention::kLostToHostCopies);
+  find_host_path(trace, table, copies, machine);
+  for (Site& site : table.sites) {
+    if (site.kind == WorkKind::kCollective) site.lost = lost_to_memory(site, table.collectives_cross_host);
+  }
+  const auto meetings = meetings_of(trace, table);
+  if (const auto seen = seen_lost_to_host_copies(table, meetings, copies); seen && table.collectives_cross_host) {
+    table.lost_to_host_copies = *seen;
+    table.fitted.emplace_back("pace of collectives beside host copies");
+  }
+  const CollectivesHeldUp held_up(trace, copies);
+  std::map<SiteId, Transfers> jagged;
+  for (const auto& [id, of_site] : meetings) {
+    Site& site = table.sites[id.index()];
+    Transfers transfers = transfers_of(site, of_site, table, held_up);
+    if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, site.name);
+    for (const std::vector<double>& values : transfers.by_rank) {
+      if (values.empty()) {
+        site.transfer_ns.push_back(site.alone_ns);
+        continue;
+      }
+      // Without its peers a collective's waiting cannot be told from its transfer: the shortest one waited least.
+      site.transfer_ns.push_back(all_ranks ? statistics::median(values) : *std::ranges::min_element(values));
+      site.alone_ns = std::max(site.alone_ns, site.transfer_ns.back());
+      site.spread = std::max(site.spread, spread_of(values, 0.15));
+    }
+    if (is_jagged_exchange(site)) jagged.emplace(id, std::move(transfers));
+  }
+  JaggedExchanges exchanges(trace, table);
+  for (const auto& [id, transfers] : jagged) exchanges.add(id, meetings.at(id), transfers);
+  exchanges.free_crowded();
+}
+
+}  // namespace interlace::replay

@@ -1,0 +1,75 @@
+#include "simulator/replay/observation.hpp"
+
+#include <algorithm>
+
+#include "simulator/base/statistics.hpp"
+
+namespace interlace::replay {
+
+using trace::OperationId;
+using trace::OperationKind;
+using trace::Trace;
+
+CollectiveCompany::CollectiveCompany(const Trace& trace, trace::RankId rank) {
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const OperationId op{i};
+    if (trace.kind(op) != OperationKind::kCollective || trace.rank_of(op) != rank) continue;
+    held_.push_back({{trace.start(op), trace.end(op)}, static_cast<std::int32_t>(trace.kernel(op)->blocks())});
+  }
+}
+
+std::vector<contention::HeldSms> CollectiveCompany::beside(Interval span) const {
+  std::vector<contention::HeldSms> result;
+  auto at = std::ranges::lower_bound(held_, span.begin, {}, [](const Held& h) { return h.span.begin; });
+  // Collectives of one communicator do not overlap, so few can begin before the span and reach into it.
+  for (int back = 0; back < 4 && at != held_.begin(); ++back) --at;
+  for (; at != held_.end() && at->span.begin < span.end; ++at) {
+    if (intersection(at->span, span).length() == 0) continue;
+    result.push_back(
+        {static_cast<double>(at->span.begin - span.begin), static_cast<double>(at->span.end - span.begin), at->ctas});
+  }
+  return result;
+}
+
+KernelCompany::KernelCompany(const Trace& trace, trace::RankId rank) : trace_(&trace) {
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const OperationId op{i};
+    if (trace.kind(op) == OperationKind::kKernel && trace.rank_of(op) == rank) kernels_.push_back(op);
+  }
+}
+
+bool KernelCompany::has(OperationId op) const {
+  constexpr Nanoseconds kLongest = 20 * kMillisecond;
+  const Interval span{trace_->start(op), trace_->end(op)};
+  Nanoseconds beside = 0;
+  const auto start = [&](OperationId other) { return trace_->start(other); };
+  // Longer ones begin earlier than that only where the GPU does nothing else for long.
+  auto at = std::ranges::lower_bound(kernels_, span.begin - kLongest, {}, start);
+  for (; at != kernels_.end() && trace_->start(*at) < span.end; ++at) {
+    if (trace_->lane_of(*at) == trace_->lane_of(op)) continue;
+    beside += intersection({trace_->start(*at), trace_->end(*at)}, span).length();
+  }
+  return beside * 50 > span.length();
+}
+
+Observation observe(const Trace& trace, OperationId op, const CollectiveCompany& company) {
+  Observation o;
+  const Interval span{trace.start(op), trace.end(op)};
+  o.measured_ns = static_cast<double>(span.length());
+  o.held = company.beside(span);
+  for (const contention::HeldSms& h : o.held) {
+    o.covered_ns += std::min(o.measured_ns, h.end_ns) - std::max(0.0, h.begin_ns);
+    o.ctas = std::max(o.ctas, h.ctas);
+  }
+  o.covered_ns = std::min(o.covered_ns, o.measured_ns);
+  return o;
+}
+
+double spread_of(const std::vector<double>& values, double most) {
+  if (values.size() < 4) return std::min(most, 0.003);
+  const double middle = statistics::median(values);
+  const double half = (statistics::quantile(values, 0.75) - statistics::quantile(values, 0.25)) / 2.0;
+  return middle <= 0 ? 0.0 : std::min(most, half / 0.674 / middle);
+}
+
+}  // namespace interlace::replay

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <vector>
+
+#include "simulator/base/interval.hpp"
+#include "simulator/contention/slowdown.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::replay {
+
+/// When collectives held SMs of one rank, and how many.
+class CollectiveCompany {
+ public:
+  CollectiveCompany(const trace::Trace& trace, trace::RankId rank);
+
+  /// Relative to the start of the span.
+  [[nodiscard]] std::vector<contention::HeldSms> beside(Interval span) const;
+
+ private:
+  struct Held {
+    Interval span;
+    std::int32_t ctas;
+  };
+  std::vector<Held> held_;
+};
+
+/// Kernels of one rank, to see which ran beside which.
+class KernelCompany {
+ public:
+  KernelCompany(const trace::Trace& trace, trace::RankId rank);
+
+  /// Did kernels of other streams run beside it for more than a fiftieth of its time?
+  [[nodiscard]] bool has(trace::OperationId op) const;
+
+ private:
+  const trace::Trace* trace_;
+  std::vector<trace::OperationId> kernels_;
+};
+
+/// One recorded instance of a work, with the company it had.
+struct Observation {
+  double measured_ns = 0;
+  std::vector<contention::HeldSms> held;
+  double covered_ns = 0;
+  std::int32_t ctas = 0;
+  bool beside_kernels = false;  ///< of other streams, for more than a small part of its time
+};
+
+[[nodiscard]] Observation observe(const trace::Trace& trace, trace::OperationId op, const CollectiveCompany& company);
+
+/// Relative standard deviation, from the middle half of the values (a normal distribution's lies within 0.674 of it),
+/// which outliers do not move; at most `most`.
+[[nodiscard]] double spread_of(const std::vector<double>& values, double most);
+
+}  // namespace interlace::replay
