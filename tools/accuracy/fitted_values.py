@@ -232,9 +232,11 @@ CHOSEN = (
 LEARNED = (
     "time of every kernel without company: the recorded instances, each freed of the collectives beside it",
     "how strongly collectives slow a kernel, where the recording shows it alone and covered at least twice each",
-    "transfer time of every collective by rank, from the last arrival; the spread of each over the steps",
+    "transfer time of every collective by rank, from the last arrival; the spread of each over the steps; of jagged "
+    "exchanges that stand by themselves, and all through host memory, the time of each batch",
     "launch latency (9 us where the recording has fewer than eight launches on an idle stream) and the gaps between "
     "queued works",
-    "whether collectives pass through host memory, and the pace of host copies beside them",
-    "host gaps and call durations, step by step",
+    "whether collectives pass through host memory, the pace of host copies beside them, and theirs beside host copies",
+    "host gaps and call durations, step by step; where the recording tells how long steps took without the recorder, "
+    "what part of them is the recorder's",
 )
