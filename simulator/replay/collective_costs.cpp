@@ -131,8 +131,8 @@ Transfers transfers_of(const Site& site, const std::map<std::size_t, Meeting>& m
   for (const auto& [iteration, meeting] : meetings) {
     const double lost =
         held_up.lost(meeting.span(), site.lost, table.collectives_cross_host, table.lost_to_host_copies);
-    const auto without_losses = [&](Nanoseconds end) {
-      return std::max(1.0, static_cast<double>(end - meeting.last_start) - lost);
+    const auto without_losses = [lost, begin = meeting.last_start](Nanoseconds end) {
+      return std::max(1.0, static_cast<double>(end - begin) - lost);
     };
     for (const auto& [rank, end] : meeting.ends) transfers.by_rank[rank].push_back(without_losses(end));
     transfers.whole[iteration] = without_losses(meeting.last_end);

@@ -19,7 +19,7 @@ class CollectiveCompany {
  private:
   struct Held {
     Interval span;
-    std::int32_t ctas;
+    std::int32_t ctas = 0;
   };
   std::vector<Held> held_;
 };
