@@ -1,9 +1,9 @@
-"""The shipped recordings of the engine predict each other's schedules as docs/benchmarks/campaigns/t6_nvlink measured.
+"""The shipped recordings of the engine predict each other's schedules as their campaigns measured.
 
-usage: engine_recordings_test.py INTERLACE SAMPLES_FOLDER CAMPAIGN_FOLDER
+usage: engine_recordings_test.py INTERLACE SAMPLES_FOLDER CAMPAIGNS_FOLDER
 
-A recording has to be recognised, the peaks of allocated memory of all schedules to come out exactly, and the speed-ups
-over all sources and schedules to be off by no more than the bounds below, which the benchmarks page states.
+samples/traces/engine_NAME holds a recording a schedule, docs/benchmarks/campaigns/NAME what they took without a recorder.
+Peaks of memory and speed-ups may be off by no more than the bounds below.
 """
 
 import json
@@ -12,11 +12,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-MEAN_BOUND = 0.015
-LARGEST_BOUND = 0.03
-ALLOCATED_BOUND = 0.001
-# A recording of these does not tell how long the lengths of the exchanged features live.
-ALLOCATED_BOUND_FROM = {"torchrec/semi_sync": 0.0013, "torchrec/fused_sparse_dist_new_stream": 0.0013}
+# Percent. Of speed-ups over all sources: mean and largest error. By source: largest error of allocated and of reserved
+# peaks; a backward in two parts does not show where one in one part exchanges gradients, and the input of a recorded
+# fused_sparse_dist does not show how long its lengths live.
+BOUNDS = {
+    "exposed": {
+        "mean": 5.0,
+        "largest": 11.0,
+        "from": {
+            "sparse_dist": (0.1, 3.0),
+            "base": (0.1, 3.0),
+            "fused_sparse_dist_new_stream": (0.6, 3.0),
+            "semi_sync": (14.0, 12.0),
+        },
+    },
+    "exposed_1_rank": {"mean": 3.0, "largest": 4.5, "from": {"sparse_dist": (0.3, 3.0), "base": (0.3, 3.0)}},
+    "t9_4_ranks": {"mean": 8.0, "largest": 9.0, "from": {"sparse_dist": (0.1, 5.0), "base": (0.1, 5.0)}},
+}
 
 
 def predict(interlace, folder, schedules):
@@ -28,33 +40,57 @@ def predict(interlace, folder, schedules):
     return {row["schedule"]: row for row in json.loads(run.stdout)["predictions"]}
 
 
-def main():
-    interlace, samples, campaign = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
-    measured = {
-        row["schedule"]: row["measured_ms"] for row in json.loads((campaign / "report.json").read_text())["schedules"]
+def measured(campaign):
+    """By schedule: its step and, by rank, peaks; medians over the runs."""
+    runs = {}
+    for file in sorted((campaign / "runs").glob("*.json")):
+        run = json.loads(file.read_text())
+        runs.setdefault(run["schedule"], []).append(run)
+    return {
+        schedule: {
+            "step": statistics.median(run["step_ms"] for run in each),
+            "allocated": [statistics.median(peaks) for peaks in zip(*(run["allocated_peak_bytes"] for run in each))],
+            "reserved": [statistics.median(peaks) for peaks in zip(*(run["reserved_peak_bytes"] for run in each))],
+        }
+        for schedule, each in runs.items()
     }
-    folders = sorted(folder for folder in samples.iterdir() if folder.is_dir())
-    names = ["torchrec/" + folder.name for folder in folders]
-    errors = []
-    for folder, name in zip(folders, names):
-        rows = predict(interlace, folder, names)
-        for other in names:
-            engine = json.loads((samples / f"{other.removeprefix('torchrec/')}.json").read_text())
-            for rank, told in enumerate(engine["ranks"]):
-                off = rows[other]["allocated_peak_bytes"][rank] / told["peak_allocated_bytes"] - 1
-                bound = ALLOCATED_BOUND_FROM.get(name, ALLOCATED_BOUND)
-                assert abs(off) <= bound, f"{other} from {name}, rank {rank}: peak of allocated memory {off:+.3%}"
-        own = rows[name]["step_time_ns"]
-        for other in names:
-            if other == name:
-                continue
-            error = rows[other]["step_time_ns"] / own * measured[name] / measured[other] - 1
-            errors.append(abs(error))
-            print(f"from {name}: {other} {error:+.2%}")
-    mean = statistics.mean(errors)
-    print(f"mean {mean:.2%}, largest {max(errors):.2%}")
-    assert mean <= MEAN_BOUND, f"mean error of speed-ups {mean:.2%}"
-    assert max(errors) <= LARGEST_BOUND, f"largest error of a speed-up {max(errors):.2%}"
+
+
+def errors(rows, own, truth):
+    """Percent, of the predictions from a recording of `own`."""
+    found = {"speed-up": [], "allocated": [], "reserved": []}
+    for other, row in rows.items():
+        for kind in ("allocated", "reserved"):
+            for predicted, peak in zip(row[f"{kind}_peak_bytes"], truth[other][kind]):
+                found[kind].append((predicted / peak - 1) * 100)
+        if other != own:
+            ratio = row["step_time_ns"] / rows[own]["step_time_ns"] * truth[own]["step"] / truth[other]["step"]
+            found["speed-up"].append((ratio - 1) * 100)
+    return found
+
+
+def main():
+    interlace, samples, campaigns = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    misses = []
+
+    def hold(what, value, bound):
+        print(f"{what}: {value:.3f}, at most {bound}")
+        if value > bound:
+            misses.append(f"{what}: {value:.3f} > {bound}")
+
+    for name, bounds in BOUNDS.items():
+        truth = measured(campaigns / name)
+        sources = {source: samples / f"engine_{name}" / source for source in bounds["from"]}
+        schedules = ["torchrec/" + source for source in sources]
+        speedups = []
+        for (source, folder), own in zip(sources.items(), schedules):
+            found = errors(predict(interlace, folder, schedules), own, truth)
+            speedups += [abs(value) for value in found["speed-up"]]
+            for kind, bound in zip(("allocated", "reserved"), bounds["from"][source]):
+                hold(f"{name} from {source}, {kind}", max(map(abs, found[kind])), bound)
+        hold(f"{name}, speed-ups, mean", statistics.mean(speedups), bounds["mean"])
+        hold(f"{name}, speed-ups, largest", max(speedups), bounds["largest"])
+    assert not misses, "\n".join(misses)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import campaigns  # noqa: E402
 import fitted_values  # noqa: E402
 import goals  # noqa: E402
 import memory  # noqa: E402
@@ -252,6 +253,7 @@ def page(raw, raw_name):
     parts = opening(raw, raw_name)
     for section in (in_short, floor, by_source, from_itself, memory.section, jobs, every_schedule):
         parts += section(raw)
+    parts += campaigns.section(ROOT / "docs" / "benchmarks" / "campaigns")
     return "\n\n".join([*parts, *fitted(), *again()]) + "\n"
 
 

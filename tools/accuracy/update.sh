@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Measures the accuracy anew and writes docs/benchmarks/accuracy/torchrec_h200.json and docs/accuracy.md.
+# Measures the accuracy anew and writes docs/benchmarks/accuracy/torchrec_h200.json, what it would say of the
+# kept campaigns, and docs/accuracy.md.
 #
 #   tools/accuracy/update.sh SETS_DIR [INTERLACE]
 #
 # SETS_DIR holds a folder a set (tools/accuracy/sets.py); INTERLACE is build/desktop/bin/interlace unless given. Takes
 # about a minute of processor time; JOBS=n sets how many predictions run at once.
 set -euo pipefail
-[[ $# -ge 1 && $# -le 2 ]] || { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[[ $# -ge 1 && $# -le 2 ]] || { sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sets=$(realpath -- "$1")
 interlace=$(realpath -- "${2:-$root/build/desktop/bin/interlace}")
@@ -18,6 +19,7 @@ mkdir -p "$(dirname "$raw")"
 trap 'rm -f "$raw.new" docs/accuracy.md.new' EXIT
 python3 -B tools/accuracy/run_accuracy.py "$interlace" "$sets" "$raw.new" --jobs "${JOBS:-2}"
 mv "$raw.new" "$raw"
+python3 -B tools/campaigns/repredict.py "$interlace"
 python3 -B tools/accuracy/make_accuracy_md.py "$raw" >docs/accuracy.md.new
 mv docs/accuracy.md.new docs/accuracy.md
 echo "wrote $raw and docs/accuracy.md"

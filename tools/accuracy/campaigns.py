@@ -1,0 +1,150 @@
+"""The section on campaigns of `interlace validate`: what was predicted of the engine's schedules, and what they did."""
+
+import json
+import statistics
+
+from markdown import bullets, pair, paragraph, table
+
+GOALS = {"mean": 1.0, "largest": 3.0, "overlap": 2.0, "allocated": 0.1, "reserved": 3.0}
+
+
+def load(folder):
+    """By name: what index.json says of it, its report, and that of the present model."""
+    index = json.loads((folder / "index.json").read_text())["campaigns"]
+    campaigns = {}
+    for name, entry in index.items():
+        place = folder / name
+        campaigns[name] = dict(
+            entry,
+            report=json.loads((place / "report.json").read_text()),
+            anew=json.loads((place / "report_anew.json").read_text()),
+        )
+    return campaigns
+
+
+def sizes(report, key):
+    values = report["summary"][key]
+    return (values["mean"], values["largest"]) if values else (None, None)
+
+
+def gap(report):
+    """By how much the slowest schedule takes longer than the fastest, in percent."""
+    measured = [row["measured_ms"] for row in report["schedules"] if row["runs"]]
+    return (max(measured) / min(measured) - 1) * 100
+
+
+def order(report):
+    summary = report["summary"]
+    return f"{summary['pairs_right']}/{summary['pairs_counted']}"
+
+
+def speedups(campaigns, which):
+    header = ["campaign", "gap", "speed-up", "floor", "no change", "no sharing", "critical path", "step", "order"]
+    rows = []
+    for name, one in campaigns.items():
+        report = one[which]
+        rows.append(
+            [
+                name,
+                f"{gap(report):.1f}",
+                pair(sizes(report, "speedup_error_percent")),
+                pair(sizes(report, "repeat_floor_percent")),
+                pair(sizes(report, "no_change_error_percent")),
+                pair(sizes(report, "no_contention_error_percent")),
+                pair(sizes(report, "critical_path_error_percent")),
+                f"{sizes(report, 'step_error_percent')[0]:.2f}",
+                order(report),
+            ]
+        )
+    return table(header, rows)
+
+
+def overlap_and_memory(campaigns):
+    header = ["campaign", "hidden, points", "now", "allocated, worst", "now", "reserved, worst", "now"]
+    keys = ("overlap_error_points", "allocated_error_percent", "reserved_error_percent")
+    rows = []
+    for name, one in campaigns.items():
+        cells = [name]
+        for key in keys:
+            for which in ("report", "anew"):
+                mean, largest = sizes(one[which], key)
+                digits = 3 if key == keys[1] else 2
+                cells.append("" if mean is None else pair((mean, largest)) if key == keys[0] else f"{largest:.{digits}f}")
+        rows.append(cells)
+    return table(header, rows)
+
+
+def met(campaigns, which):
+    """How many campaigns meet each goal."""
+    reports = {name: one[which] for name, one in campaigns.items()}
+
+    def count(text, key, position, bound):
+        known = {name: sizes(report, key) for name, report in reports.items()}
+        known = {name: values[position] for name, values in known.items() if values[0] is not None}
+        missed = [name for name, value in known.items() if value > bound]
+        tail = f"; not: {', '.join(missed)}" if missed else ""
+        return f"{text} <= {bound:g}: {len(known) - len(missed)} of {len(known)}{tail}"
+
+    right = sum(report["summary"]["pairs_right"] for report in reports.values())
+    counted = sum(report["summary"]["pairs_counted"] for report in reports.values())
+    return [
+        count("speed-up error, mean", "speedup_error_percent", 0, GOALS["mean"]),
+        count("speed-up error, largest", "speedup_error_percent", 1, GOALS["largest"]),
+        count("hidden communication, points, largest", "overlap_error_points", 1, GOALS["overlap"]),
+        count("allocated, largest", "allocated_error_percent", 1, GOALS["allocated"]),
+        count("reserved, largest", "reserved_error_percent", 1, GOALS["reserved"]),
+        f"order right for {right} of {counted} pairs that differ by more than twice their spread",
+    ]
+
+
+def over_all(campaigns, which):
+    def mean(key):
+        return statistics.mean(sizes(one[which], key)[0] for one in campaigns.values())
+
+    return (
+        f"speed-up {mean('speedup_error_percent'):.2f} (floor "
+        f"{mean('repeat_floor_percent'):.2f}); no change {mean('no_change_error_percent'):.2f}, without contention "
+        f"{mean('no_contention_error_percent'):.2f}, critical path alone {mean('critical_path_error_percent'):.2f}."
+    )
+
+
+def section(folder):
+    campaigns = load(folder)
+    parts = [
+        "## Recordings of the engine",
+        paragraph(
+            "Campaigns of `interlace validate` (docs/validate.md), raw results in docs/benchmarks/campaigns: one schedule "
+            "was recorded, the others were predicted from it, the predictions' digest was kept, then each ran five times. "
+            "The first table of each kind is of those predictions; what the model of this page says, knowing the "
+            "measurements, is in the second (\"now\"). Errors are mean / largest over the schedules, in percent; *gap*: by "
+            "how much the slowest schedule takes longer than the fastest; *floor*: what single rounds are off the medians "
+            "of all; *no sharing*: without contention; *order*: pairs in the right order of those that differ by more than "
+            "twice their spread."
+        ),
+    ]
+    for role, title, text in (
+        ("blind", "Blind", "Predicted once, by a model frozen before:"),
+        ("tuned", "Looked at", "The model was changed while looking at these. Predicted by:"),
+    ):
+        chosen = {name: one for name, one in campaigns.items() if one["role"] == role}
+        if not chosen:
+            continue
+        models = sorted({one["model"] for one in chosen.values()})
+        changed = any(one["report"]["summary"] != one["anew"]["summary"] for one in chosen.values())
+        remarks = {name: one for name, one in chosen.items() if "remark" in one}
+        parts += [
+            f"### {title}",
+            paragraph(
+                f"{text} {', '.join(models)}. Means over them, as predicted then: {over_all(chosen, 'report')} "
+                + (f"Now: {over_all(chosen, 'anew')}" if changed else "The present model says the same.")
+            ),
+            *([bullets(f"{name}: {one['remark']}." for name, one in remarks.items())] if remarks else []),
+            speedups(chosen, "report"),
+            *([paragraph("Now:"), speedups(chosen, "anew")] if changed else []),
+            paragraph("Hidden part of communication, and peaks of memory:"),
+            overlap_and_memory(chosen),
+            paragraph("Goals, as predicted:"),
+            bullets(f"{text}." for text in met(chosen, "report")),
+            *([paragraph("Now:"), bullets(f"{text}." for text in met(chosen, "anew"))] if changed else []),
+        ]
+    return parts
