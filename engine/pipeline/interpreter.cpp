@@ -54,7 +54,7 @@ void Interpreter::run_step(const schedule::Step& step, std::optional<std::size_t
   } else if (const auto* wait = std::get_if<schedule::WaitStep>(&step.action)) {
     run_wait(*wait, module);
   } else if (const auto* record = std::get_if<schedule::RecordStep>(&step.action)) {
-    keep_event(record->event, iteration_, module, {device_->record(stream(record->stream)), {}});
+    keep_event(record->event, iteration_, module, {device_->record(stream(record->stream)), {}, {}});
   } else {
     for (std::size_t each = 0; each < modules_.size(); ++each) {
       for (const schedule::Step& inner : std::get<schedule::ForEachModule>(step.action).steps) run_step(inner, each);
@@ -67,8 +67,9 @@ void Interpreter::run_stage(const schedule::StageStep& step, std::optional<std::
   for (const schedule::StreamIndex other : step.after) device_->wait_stream(call.stream, stream(other));
   StageOutcome outcome = run_in_ranges(call);
   if (step.record) {
-    const Event event = outcome.collective ? *outcome.collective : device_->record(call.stream);
-    keep_event(*step.record, call.batch, module, {event, std::move(outcome.on_host_wait)});
+    const Event event = outcome.collective ? outcome.collective->event() : device_->record(call.stream);
+    if (!is_awaited(*step.record)) outcome.collective.reset();
+    keep_event(*step.record, call.batch, module, {event, std::move(outcome.on_host_wait), outcome.collective});
   }
   release(call, module);
 }
@@ -150,10 +151,20 @@ void Interpreter::run_wait(const schedule::WaitStep& step, std::optional<std::si
   if (found == events_.end()) return;  // never recorded: prologue or drain
   if (step.waiter) {
     device_->wait(stream(*step.waiter), found->second.event);
+    if (found->second.collective) found->second.collective->hand_over(stream(*step.waiter));
     return;
   }
   device_->host_wait(found->second.event);
   if (const auto then = std::exchange(found->second.on_host_wait, {})) then();
+}
+
+// By a stream. Else nobody would take the memory of a collective over.
+bool Interpreter::is_awaited(const std::string& event) const {
+  return std::ranges::any_of(schedule::placed_steps(*schedule_), [&](const schedule::PlacedStep& placed) {
+    const auto* wait = std::get_if<schedule::WaitStep>(&placed.step->action);
+    const auto* name = wait != nullptr ? std::get_if<std::string>(&wait->source) : nullptr;
+    return name != nullptr && *name == event && wait->waiter;
+  });
 }
 
 void Interpreter::keep_event(const std::string& name, std::int64_t batch, std::optional<std::size_t> module,

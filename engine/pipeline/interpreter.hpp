@@ -39,6 +39,7 @@ class Interpreter {
   struct Recorded {
     Event event;
     std::function<void()> on_host_wait;
+    std::optional<Awaitable> collective;  ///< whose end the event is; a stream that waits takes its memory over
   };
   struct EventKey {
     std::string name;
@@ -58,6 +59,7 @@ class Interpreter {
   void release(const StageCall& call, std::optional<std::size_t> module);
   void keep_event(const std::string& name, std::int64_t batch, std::optional<std::size_t> module, Recorded recorded);
   void forget_old_events();
+  [[nodiscard]] bool is_awaited(const std::string& event) const;
   [[nodiscard]] StreamId stream(schedule::StreamIndex index) const { return streams_[index.index()]; }
 
   const schedule::Schedule* schedule_;

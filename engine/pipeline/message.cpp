@@ -75,7 +75,7 @@ StageOutcome Trainer::all_to_all(const StageCall& call) {
   const Awaitable arrival =
       tools_.communicator.all_to_all<float>("message", call.stream, {sent.values, parts}, {received.values, parts});
   if (!call.step->async) arrival.wait(call.stream);
-  return {.collective = arrival.event(), .on_host_wait = {}};
+  return {.collective = arrival, .on_host_wait = {}};
 }
 
 StageOutcome Trainer::validate_output(const StageCall& call) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/runtime/awaitable.hpp"
 #include "engine/runtime/device.hpp"
 #include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/schedule.hpp"
@@ -25,8 +26,8 @@ struct StageCall {
 
 /// What a stage leaves to do for those who wait for it.
 struct StageOutcome {
-  /// The end of a collective that the stage issued and no stream waits for; none: the stage ends with its stream.
-  std::optional<Event> collective;
+  /// A collective that the stage issued and no stream waits for yet; none: the stage ends with its stream.
+  std::optional<Awaitable> collective;
   /// To be done when the host has waited for the event that the step records.
   std::function<void()> on_host_wait;
 };

@@ -239,6 +239,16 @@ TEST(Hazards, BugsShowAndRepairedOnesDoNot) {
   }
 }
 
+// However far the device is behind: whoever waits for an exchange has its memory back.
+TEST(Hazards, ExchangesThatAreAwaitedByTheirEventHoldNoMoreMemory) {
+  const auto reserved = [](const char* schedule, std::uint64_t seed) {
+    return run_on_cpu(schedule::find(schedule), workload_on("tiny-a2a", 2), {.seed = seed}).front().peaks.reserved;
+  };
+  for (std::uint64_t seed = 0; seed < kSoundSeeds; ++seed) {
+    EXPECT_EQ(reserved("comms/a2a_async", seed), reserved("comms/a2a_sync", seed)) << seed;
+  }
+}
+
 TEST(Hazards, TheHostThatReadsACopyAtOnceReadsWrongDataInSomeOrder) {
   const Workload workload = workload_on("tiny-a2a", 2);
   int wrong = 0;
