@@ -107,13 +107,16 @@ def lookups(interlace):
 def aligned_steps():
     """The mean step of each run; the least and the most of the runs beside their median."""
     runs = json.loads((ALIGNED / "runs.json").read_text())
-    for workload, p2p in (("t6", True), ("t6", False), ("exposed", True)):
+    for workload, p2p in (("t6", True), ("t6", False), ("exposed", True), ("t9", True)):
         out = []
         for schedule in ("base", "sparse_dist", "fused_sparse_dist_new_stream", "semi_sync"):
             row = [schedule]
             for exchanges in ("before", "after"):
                 of = [r for r in runs if (r["workload"], r["p2p"], r["exchanges"]) == (workload, p2p, exchanges)
                       and r["schedule"] == "torchrec/" + schedule]
+                if not of:
+                    row += ["", "", ""]
+                    continue
                 means = [1000 * r["seconds"] / r["timed_steps"] for r in of]
                 row += [f"{statistics.median(means):.2f}", f"{min(means):.2f} to {max(means):.2f}",
                         f"{max(r['peak_reserved_bytes'] for r in of) / 1e9:.2f}"]
@@ -173,6 +176,39 @@ def exchanges(interlace):
     table(["t6 with NCCL_P2P_DISABLE=1, semi_sync", "median ms", "all"], out)
 
 
+def findings(interlace):
+    """What #2916 asks of its schedules. From the end of the last update of tables to what comes next."""
+    out = []
+    for name in ("exposed_sparse_dist", "exposed_fused_sparse_dist_new_stream", "after_sparse_dist",
+                 "after_fused_sparse_dist_new_stream"):
+        events = events_of(interlace, name + ".ilt", ALIGNED)
+        optimizers, updates = sorted(kernels(events, "descend"), key=lambda e: e["ts"]), kernels(events, "update_rows<")
+        looked_up = sorted(kernels(events, "sum_bags"), key=lambda e: e["ts"])
+        compute = [e for e in events if e.get("cat") == "kernel" and "nccl" not in e["name"]]
+        to_optimizer, to_lookup, at_once = [], [], []
+        for optimizer in optimizers[1:-1]:
+            ended = [e["ts"] + e["dur"] for e in updates if e["ts"] < optimizer["ts"] + optimizer["dur"]]
+            next_lookup = [e for e in looked_up if ended and e["ts"] >= max(ended) - 1]
+            if not next_lookup:
+                continue
+            to_optimizer.append(optimizer["ts"] - max(ended))
+            to_lookup.append(next_lookup[0]["ts"] - max(ended))
+            at_once.append(sum(beside(optimizer, e) for e in looked_up))
+        begin, end = optimizers[0]["ts"], optimizers[-1]["ts"]
+        busy = within(merged(compute), begin, end)
+        idle = [(a[1], b[0]) for a, b in zip(busy, busy[1:])]
+        filled = shared(idle, merged([e for e in events if e.get("cat") == "kernel" and "nccl" in e["name"]]))
+        steps = len(optimizers) - 1
+        waits = [e["dur"] for e in events if e.get("cat") == "cuda_runtime" and e["name"].startswith("cudaEventSynchronize")
+                 and begin <= e["ts"] < end]
+        row = [name.replace("after", "t6 without P2P").replace("_", " ", 1), f"{(end - begin) / steps / 1000:.1f}"]
+        row += [f"{statistics.median(v):.0f}" for v in (to_lookup, to_optimizer, at_once)]
+        row += [f"{v / steps / 1000:.2f}" for v in (length(idle), filled, sum(waits))]
+        out.append(row)
+    table(["recorded", "ms a step", "us from update to lookup", "us from update to optimizer",
+           "us of optimizer beside lookup", "ms without compute", "of it under exchanges", "ms that the host waits"], out)
+
+
 def bandwidth(interlace):
     """t6 on one of two ranks: 30 tables of each module, the bags of both ranks, 40 ids a bag on average, rows of 64."""
     copy = load("copy_bandwidth.json")["GB_s"]
@@ -201,6 +237,7 @@ def main():
     aligned_steps()
     exchanges(interlace)
     occupation(interlace)
+    findings(interlace)
 
 
 main()
