@@ -22,6 +22,12 @@ const StageStep* step_of(const Schedule& schedule, const SegmentKey& segment) {
   return nullptr;
 }
 
+/// Does the stage that sends a message wait until it is there? Then its own stream is behind all that used the memory.
+bool waits_at_once(const Schedule& schedule, const SegmentKey& segment) {
+  const StageStep* step = segment.stage == Stage::kAllToAll ? step_of(schedule, segment) : nullptr;
+  return step != nullptr && !step->async;
+}
+
 }  // namespace
 
 StreamRoles::StreamRoles(const trace::Trace& trace, const stages::RankCut& cut, const Schedule& recorded)
@@ -83,6 +89,7 @@ std::vector<StreamIndex> streams_of(const StreamUse& use, const Schedule& record
       if (const auto stream = stream_of(wanted, use.in)) streams.push_back(*stream);
       break;
     case StreamUse::Kind::kCollective:
+      if (waits_at_once(wanted, use.in)) break;
       streams.emplace_back(static_cast<std::uint32_t>(wanted.streams.size()) + use.number);
       break;
     case StreamUse::Kind::kOther:
