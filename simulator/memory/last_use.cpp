@@ -124,7 +124,7 @@ class LastUse {
     for (const Resource made : schedule::writes_of(maker)) ways.push_back({made});
     std::set<Resource> seen;
     for (; !ways.empty(); ways.pop_front()) {
-      const std::vector<Resource> way = ways.front();
+      std::vector<Resource> way = ways.front();
       if (!seen.insert(way.back()).second) continue;
       if (schedule::release_point(*recorded_, way.back()) == released) return way;
       for (const Resource next : made_of(way.back())) {

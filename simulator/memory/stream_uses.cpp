@@ -90,7 +90,7 @@ std::vector<StreamIndex> streams_of(const StreamUse& use, const Schedule& record
       break;
     case StreamUse::Kind::kCollective:
       if (waits_at_once(wanted, use.in)) break;
-      streams.emplace_back(static_cast<std::uint32_t>(wanted.streams.size()) + use.number);
+      streams.push_back({static_cast<std::uint32_t>(wanted.streams.size()) + use.number});
       break;
     case StreamUse::Kind::kOther:
       if (const auto same = wanted.stream_named(recorded.stream(StreamIndex{use.number}).name)) {

@@ -225,20 +225,30 @@ void Machine::share_host_path() {
   }
 }
 
+namespace {
+
+/// Until a running work ends, or a cohort of its blocks, or, where others wait for that, its last blocks are
+/// dispatched.
+double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
+  if (work.rate <= 0) return kNever;
+  double left = kNever;
+  if (work.in_cohorts) {
+    for (const auto& cohort : work.cohorts) left = std::min(left, cohort.remaining_ns);
+  } else {
+    left =
+        others_wait && !work.dispatched() ? std::min(work.remaining_ns, work.until_dispatched_ns()) : work.remaining_ns;
+  }
+  return std::max(0.0, left) / work.rate;
+}
+
+}  // namespace
+
 std::optional<double> Machine::next_change() const {
   double next = kNever;
   for (const Gpu& gpu : gpus_) {
     if (gpu.placing) next = std::min(next, now_ns_ + contention::kClusterLaunchNs);
     for (const WorkId id : gpu.running) {
-      const contention::ActiveWork& w = works_[id.index()].active;
-      if (w.in_cohorts) {
-        for (const auto& cohort : w.cohorts) {
-          next = std::min(next, now_ns_ + std::max(0.0, cohort.remaining_ns) / w.rate);
-        }
-      } else if (w.rate > 0) {
-        next = std::min(next, now_ns_ + std::max(0.0, w.remaining_ns) / w.rate);
-        if (gpu.blocked && !w.dispatched()) next = std::min(next, now_ns_ + w.until_dispatched_ns() / w.rate);
-      }
+      next = std::min(next, now_ns_ + until_change_ns(works_[id.index()].active, gpu.blocked));
     }
     for (const Stream& stream : gpu.streams) {
       if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) continue;
