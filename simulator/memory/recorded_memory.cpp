@@ -47,8 +47,8 @@ struct Block {
 Bytes workspace_bytes(const std::vector<trace::Device>& devices) {
   constexpr Bytes kKiB = 1024;
   constexpr std::int32_t kHopper = 9;
-  constexpr Bytes kOnHopper = 8 * 4096 * kKiB;
-  constexpr Bytes kBefore = 2 * 4096 * kKiB + 8 * 16 * kKiB;
+  constexpr Bytes kOnHopper = 8 * (4096 * kKiB);
+  constexpr Bytes kBefore = 2 * (4096 * kKiB) + 8 * (16 * kKiB);
   return !devices.empty() && devices.front().compute_major >= kHopper ? kOnHopper : kBefore;
 }
 

@@ -38,8 +38,8 @@ struct LaneKeyHash {
 };
 
 const Note& note_of(const IltWriter::Common& common) {
-  static const Note none;
-  return common.note == nullptr ? none : *common.note;
+  static const Note kNone;
+  return common.note == nullptr ? kNone : *common.note;
 }
 
 struct TextHash {
