@@ -18,13 +18,6 @@ using stages::ModuleId;
 using stages::Piece;
 using stages::SegmentKey;
 
-const StageStep* step_of(const Schedule& schedule, const SegmentKey& segment) {
-  for (const StageStep* step : stage_steps(schedule)) {
-    if (runs_segment(*step, segment)) return step;
-  }
-  return nullptr;
-}
-
 bool backward_in_parts(const Schedule& schedule) {
   return std::ranges::any_of(stage_steps(schedule), [](const StageStep* step) { return step->part.has_value(); });
 }

@@ -1,7 +1,5 @@
 #include "simulator/memory/moved_block.hpp"
 
-#include <algorithm>
-
 #include "simulator/memory/steps.hpp"
 
 namespace interlace::memory {
@@ -21,12 +19,11 @@ Fate moved_block(const RecordedMemory& memory, const BlockClass& kind, const sch
     for (const schedule::StreamIndex stream : streams_of(use, recorded, wanted)) fate.used_on.push_back(stream);
   }
   if (!outlives_segment(kind, history)) return fate;
-  const auto steps = stage_steps(wanted);
-  const auto step = std::ranges::find_if(steps, [&](const auto* one) { return runs_segment(*one, kind.made_in); });
-  if (step == steps.end()) return fate;
-  if ((*step)->alloc) fate.pool = wanted.resolve(*(*step)->alloc);
+  const schedule::StageStep* step = step_of(wanted, kind.made_in);
+  if (step == nullptr) return fate;
+  if (step->alloc) fate.pool = wanted.resolve(*step->alloc);
   if (memory.knows_uses) return fate;
-  for (const schedule::StreamIndex stream : (*step)->record_stream) fate.used_on.push_back(wanted.resolve(stream));
+  for (const schedule::StreamIndex stream : step->record_stream) fate.used_on.push_back(wanted.resolve(stream));
   return fate;
 }
 

@@ -51,4 +51,11 @@ bool runs_segment(const schedule::StageStep& step, const stages::SegmentKey& seg
   return segment.of_dense_part() == (*step.part == schedule::Part::kDense);
 }
 
+const schedule::StageStep* step_of(const schedule::Schedule& schedule, const stages::SegmentKey& segment) {
+  for (const schedule::StageStep* step : stage_steps(schedule)) {
+    if (runs_segment(*step, segment)) return step;
+  }
+  return nullptr;
+}
+
 }  // namespace interlace::memory

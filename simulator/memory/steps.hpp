@@ -27,5 +27,7 @@ struct StepRun {
 
 /// Does the step run this segment (of whatever module)?
 [[nodiscard]] bool runs_segment(const schedule::StageStep& step, const stages::SegmentKey& segment);
+/// The first step that runs it; null where none does.
+[[nodiscard]] const schedule::StageStep* step_of(const schedule::Schedule& schedule, const stages::SegmentKey& segment);
 
 }  // namespace interlace::memory

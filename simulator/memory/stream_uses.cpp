@@ -15,13 +15,6 @@ using schedule::StreamIndex;
 using stages::SegmentKey;
 using trace::LaneId;
 
-const StageStep* step_of(const Schedule& schedule, const SegmentKey& segment) {
-  for (const StageStep* step : stage_steps(schedule)) {
-    if (runs_segment(*step, segment)) return step;
-  }
-  return nullptr;
-}
-
 /// Does the stage that sends a message wait until it is there? Then its own stream is behind all that used the memory.
 bool waits_at_once(const Schedule& schedule, const SegmentKey& segment) {
   const StageStep* step = segment.stage == Stage::kAllToAll ? step_of(schedule, segment) : nullptr;
