@@ -9,7 +9,6 @@
 #include "simulator/base/interval.hpp"
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/slowdown.hpp"
-#include "simulator/replay/observation.hpp"
 #include "simulator/replay/site_costs.hpp"
 
 namespace interlace::replay {
@@ -27,10 +26,8 @@ struct HostCopies {
   std::vector<double> crowded_rates;
 };
 
-HostCopies host_copies(const Trace& trace, const SiteTable& table) {
+HostCopies host_copies(const Trace& trace, const std::vector<CollectiveCompany>& company, const SiteTable& table) {
   constexpr Bytes kSomeSize = 1'000'000;
-  std::vector<CollectiveCompany> company;
-  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r});
   std::vector<std::vector<Interval>> busy(trace.ranks().size());
   HostCopies result;
   for (const Site& site : table.sites) {
@@ -315,12 +312,12 @@ void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copi
 
 }  // namespace
 
-void estimate_collectives(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine,
-                          Diagnostics& diagnostics) {
+void estimate_collectives(const Trace& trace, const std::vector<CollectiveCompany>& company, SiteTable& table,
+                          const contention::MachineProfile& machine, Diagnostics& diagnostics) {
   std::int32_t world = 0;
   for (const trace::Rank& rank : trace.ranks()) world = std::max(world, rank.world_size.value_or(0));
   const bool all_ranks = world == 0 || static_cast<std::size_t>(world) <= trace.ranks().size();
-  const HostCopies copies = host_copies(trace, table);
+  const HostCopies copies = host_copies(trace, company, table);
   table.lost_to_host_copies = machine.lost_to_host_copies.value_or(contention::kLostToHostCopies);
   find_host_path(trace, table, copies, machine);
   for (Site& site : table.sites) {

@@ -8,8 +8,24 @@
 namespace interlace::replay {
 
 namespace {
+
 constexpr double kEpsilon = 1e-3;  // ns: far below what the recorder resolves
 constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// Until a running work ends, or a cohort of its blocks, or, where others wait for that, its last blocks are
+/// dispatched.
+double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
+  if (work.rate <= 0) return kNever;
+  double left = kNever;
+  if (work.in_cohorts) {
+    for (const auto& cohort : work.cohorts) left = std::min(left, cohort.remaining_ns);
+  } else {
+    left =
+        others_wait && !work.dispatched() ? std::min(work.remaining_ns, work.until_dispatched_ns()) : work.remaining_ns;
+  }
+  return std::max(0.0, left) / work.rate;
+}
+
 }  // namespace
 
 Machine::Machine(std::size_t ranks, const std::vector<SimulatedStream>& streams, std::int32_t sm_count,
@@ -224,24 +240,6 @@ void Machine::share_host_path() {
     }
   }
 }
-
-namespace {
-
-/// Until a running work ends, or a cohort of its blocks, or, where others wait for that, its last blocks are
-/// dispatched.
-double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
-  if (work.rate <= 0) return kNever;
-  double left = kNever;
-  if (work.in_cohorts) {
-    for (const auto& cohort : work.cohorts) left = std::min(left, cohort.remaining_ns);
-  } else {
-    left =
-        others_wait && !work.dispatched() ? std::min(work.remaining_ns, work.until_dispatched_ns()) : work.remaining_ns;
-  }
-  return std::max(0.0, left) / work.rate;
-}
-
-}  // namespace
 
 std::optional<double> Machine::next_change() const {
   double next = kNever;

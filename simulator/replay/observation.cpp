@@ -31,6 +31,12 @@ std::vector<contention::HeldSms> CollectiveCompany::beside(Interval span) const 
   return result;
 }
 
+std::vector<CollectiveCompany> collective_company(const Trace& trace) {
+  std::vector<CollectiveCompany> company;
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r});
+  return company;
+}
+
 KernelCompany::KernelCompany(const Trace& trace, trace::RankId rank) : trace_(&trace) {
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const OperationId op{i};

@@ -24,6 +24,9 @@ class CollectiveCompany {
   std::vector<Held> held_;
 };
 
+/// Of every rank of the trace, in their order.
+[[nodiscard]] std::vector<CollectiveCompany> collective_company(const trace::Trace& trace);
+
 /// Kernels of one rank, to see which ran beside which.
 class KernelCompany {
  public:

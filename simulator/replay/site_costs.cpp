@@ -66,13 +66,10 @@ double undelayed(const std::vector<Observation>& observations, const std::vector
 /// Is the grid made for the GPU, so that it does not tell how much there is to do?
 bool suits_the_gpu(const contention::KernelShape& shape) { return shape.blocks % shape.sm_count == 0; }
 
-void estimate_kernels(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine) {
-  std::vector<CollectiveCompany> company;
+void estimate_kernels(const Trace& trace, const std::vector<CollectiveCompany>& company, SiteTable& table,
+                      const contention::MachineProfile& machine) {
   std::vector<KernelCompany> kernels;
-  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) {
-    company.emplace_back(trace, trace::RankId{r});
-    kernels.emplace_back(trace, trace::RankId{r});
-  }
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) kernels.emplace_back(trace, trace::RankId{r});
 
   // Kernels of one name and grid do the same work wherever they stand; on side streams, where company delays them most,
   // the luckiest of all of them tells what they cost.
@@ -246,8 +243,9 @@ Nanoseconds recorded_step(const stages::Cut& cut) {
 
 void estimate_costs(const Trace& trace, const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics,
                     const contention::MachineProfile& machine) {
-  estimate_kernels(trace, table, machine);
-  estimate_collectives(trace, table, machine, diagnostics);
+  const std::vector<CollectiveCompany> company = collective_company(trace);
+  estimate_kernels(trace, company, table, machine);
+  estimate_collectives(trace, company, table, machine, diagnostics);
   estimate_dispatch(trace, table, machine);
   table.step_ns = recorded_step(cut);
 }

@@ -26,6 +26,13 @@ ActiveWork collective(std::int32_t ctas) {
   return w;
 }
 
+/// One whose CTAs have all found their SMs.
+ActiveWork placed_collective(std::int32_t ctas) {
+  ActiveWork w = collective(ctas);
+  w.resident_ctas = ctas;
+  return w;
+}
+
 TEST(Admission, AnEqualKernelWaitsUntilAllBlocksBeforeItAreDispatched) {
   ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);  // four waves
   const ActiveWork second = kernel(10, 8, Bound::kStreaming, 5.0);
@@ -72,8 +79,7 @@ TEST(Clusters, ArePlacedOneAfterTheOtherAndStay) {
 }
 
 TEST(Cohorts, ASingleWaveRunsTwiceWhereACollectiveHoldsSms) {
-  ActiveWork nccl = collective(32);
-  nccl.resident_ctas = 32;
+  ActiveWork nccl = placed_collective(32);
   ActiveWork gemm = kernel(256, 2, Bound::kCompute, 4000.0);
   const std::vector<ActiveWork*> running{&nccl, &gemm};
   ASSERT_TRUE(dispatch_cohorts(gemm, running, kSms));
@@ -89,8 +95,7 @@ TEST(Cohorts, ASingleWaveRunsTwiceWhereACollectiveHoldsSms) {
 // As measured: a matrix multiplication of 128 blocks, two of which fit on an SM, took 1019 us by itself and 1936 us
 // where a collective of 32 CTAs stood on its SMs when it began, however soon that left.
 TEST(Cohorts, BlocksThatHaveToShareSmsShareTheirPace) {
-  ActiveWork nccl = collective(32);
-  nccl.resident_ctas = 32;
+  ActiveWork nccl = placed_collective(32);
   ActiveWork gemm = kernel(128, 2, Bound::kCompute, 1000.0);
   const std::vector<ActiveWork*> running{&nccl, &gemm};
   ASSERT_TRUE(dispatch_cohorts(gemm, running, kSms));
@@ -100,8 +105,7 @@ TEST(Cohorts, BlocksThatHaveToShareSmsShareTheirPace) {
 
 // A kernel that follows indices, two rounds of which were not quite twice as long: fewer blocks progress faster.
 TEST(Cohorts, FewBlocksThatFollowIndicesProgressFaster) {
-  ActiveWork nccl = collective(32);
-  nccl.resident_ctas = 32;
+  ActiveWork nccl = placed_collective(32);
   ActiveWork update = kernel(1056, 8, Bound::kGather, 1000.0);
   const std::vector<ActiveWork*> running{&nccl, &update};
   ASSERT_TRUE(update.in_cohorts);
@@ -113,8 +117,7 @@ TEST(Cohorts, FewBlocksThatFollowIndicesProgressFaster) {
 }
 
 TEST(Sharing, ACollectiveSlowsMemoryBoundKernelsByItsChannels) {
-  ActiveWork nccl = collective(32);
-  nccl.resident_ctas = 32;
+  ActiveWork nccl = placed_collective(32);
   ActiveWork copy = kernel(100'000, 8, Bound::kStreaming, 100.0);
   const std::vector<ActiveWork*> running{&nccl, &copy};
   share(running, kSms);
