@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/cpu/damaged_input.hpp"
 #include "engine/embedding/kernels.hpp"
 
 namespace interlace::engine::cpu {
@@ -11,9 +12,7 @@ namespace interlace::engine::cpu {
 inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 [[noreturn]] inline void refuse_offsets() {
-  throw Error(kDamagedInput, "", "the lengths of a jagged feature are negative or exceed its ids",
-              "memory was read before it was written, or after it was given "
-              "back: check the waits of the schedule");
+  refuse_damaged("the lengths of a jagged feature are negative or exceed its ids");
 }
 
 // The ids of a bag, as [begin, end).
@@ -32,8 +31,7 @@ inline Bag bag_of(const JaggedView& input, std::size_t bag) {
 inline std::size_t checked_row(std::int64_t id, std::int64_t rows) {
   if (id < 0 || id >= rows) {
     throw Error(kIdOutOfRange, "", "id " + std::to_string(id) + " in a shard of " + std::to_string(rows) + " rows",
-                "memory was read before it was written, or after it was given "
-                "back: check the waits of the schedule");
+                kDamageAdvice);
   }
   return at(id);
 }

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/embedding/kernels.hpp"
+#include "engine/cpu/damaged_input.hpp"
 
 namespace interlace::engine::cpu {
 
@@ -16,10 +16,7 @@ struct TimeOfHost : EventState {
   std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
 };
 
-[[noreturn]] void refuse_other_sizes() {
-  throw Error(kDamagedInput, "", "the sizes of an exchange are not those of this batch",
-              "memory was read before it was written, or after it was given back: check the waits of the schedule");
-}
+[[noreturn]] void refuse_other_sizes() { refuse_damaged("the sizes of an exchange are not those of this batch"); }
 
 }  // namespace
 

@@ -12,11 +12,7 @@ namespace interlace::engine::cpu {
 
 namespace {
 
-[[noreturn]] void refuse_order() {
-  throw Error(kDamagedInput, "", "the sorted ids of a lookup are not those of its input",
-              "memory was read before it was written, or after it was given "
-              "back: check the waits of the schedule");
-}
+[[noreturn]] void refuse_order() { refuse_damaged("the sorted ids of a lookup are not those of its input"); }
 
 // One id of a lookup, with the row that it names and the looked-up row that it went into.
 struct RowUse {
