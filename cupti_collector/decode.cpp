@@ -67,45 +67,42 @@ void give(const CUpti_ActivityKernel10& raw, RecordSink& sink) {
                        .graph_node = graph_node(raw.graphNodeId)});
 }
 
+/// What copies of all kinds, and memsets, say alike.
+template <class Raw>
+CopyRecord copy_of(const Raw& raw) {
+  CopyRecord copy;
+  copy.start = raw.start;
+  copy.end = raw.end;
+  copy.device = raw.deviceId;
+  copy.context = raw.contextId;
+  copy.stream = raw.streamId;
+  copy.correlation = raw.correlationId;
+  copy.bytes = static_cast<std::int64_t>(raw.bytes);
+  copy.graph_node = graph_node(raw.graphNodeId);
+  return copy;
+}
+
 void give(const CUpti_ActivityMemcpy6& raw, RecordSink& sink) {
-  sink.on(CopyRecord{.start = raw.start,
-                     .end = raw.end,
-                     .device = raw.deviceId,
-                     .context = raw.contextId,
-                     .stream = raw.streamId,
-                     .correlation = raw.correlationId,
-                     .bytes = static_cast<std::int64_t>(raw.bytes),
-                     .direction = raw.copyKind,
-                     .source = memory_class(raw.srcKind),
-                     .destination = memory_class(raw.dstKind),
-                     .graph_node = graph_node(raw.graphNodeId)});
+  CopyRecord copy = copy_of(raw);
+  copy.direction = raw.copyKind;
+  copy.source = memory_class(raw.srcKind);
+  copy.destination = memory_class(raw.dstKind);
+  sink.on(copy);
 }
 
 void give(const CUpti_ActivityMemcpyPtoP4& raw, RecordSink& sink) {
-  sink.on(CopyRecord{.start = raw.start,
-                     .end = raw.end,
-                     .device = raw.deviceId,
-                     .context = raw.contextId,
-                     .stream = raw.streamId,
-                     .correlation = raw.correlationId,
-                     .bytes = static_cast<std::int64_t>(raw.bytes),
-                     .direction = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
-                     .source = memory_class(raw.srcKind),
-                     .destination = memory_class(raw.dstKind),
-                     .graph_node = graph_node(raw.graphNodeId)});
+  CopyRecord copy = copy_of(raw);
+  copy.direction = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+  copy.source = memory_class(raw.srcKind);
+  copy.destination = memory_class(raw.dstKind);
+  sink.on(copy);
 }
 
 void give(const CUpti_ActivityMemset4& raw, RecordSink& sink) {
-  sink.on(CopyRecord{.is_memset = true,
-                     .start = raw.start,
-                     .end = raw.end,
-                     .device = raw.deviceId,
-                     .context = raw.contextId,
-                     .stream = raw.streamId,
-                     .correlation = raw.correlationId,
-                     .bytes = static_cast<std::int64_t>(raw.bytes),
-                     .destination = memory_class(raw.memoryKind),
-                     .graph_node = graph_node(raw.graphNodeId)});
+  CopyRecord memset = copy_of(raw);
+  memset.is_memset = true;
+  memset.destination = memory_class(raw.memoryKind);
+  sink.on(memset);
 }
 
 void give(const CUpti_ActivityGraphTrace2& raw, RecordSink& sink) {
