@@ -35,9 +35,11 @@ constexpr std::int64_t kSum = 0;  // its PoolingMode
 constexpr int kBits = 32;
 constexpr int kLeastTableBits = 6;
 
+// LibTorch asks the memory which GPU it is of, which no memory cannot tell.
 template <class T>
 at::Tensor view(const T* data, std::size_t size, c10::Device device) {
   const auto options = at::TensorOptions().dtype(c10::CppTypeToScalarType<T>()).device(device);
+  if (size == 0) return at::empty({0}, options);
   return at::from_blob(const_cast<T*>(data), {static_cast<std::int64_t>(size)}, options);
 }
 

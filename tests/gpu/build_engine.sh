@@ -10,6 +10,7 @@ root=$(cd "$here/../.." && pwd)
 builds=${INTERLACE_BUILD:-$root/build}
 out=${1:-$root/build/gpu_engine}
 
+rm -rf "$out/bin" "$out/lib"
 mkdir -p "$out/bin" "$out/lib"
 for program in interlace interlace-engine interlace-calibrate test_gpu_kernels test_gpu_training; do
   strip -o "$out/bin/$program" "$builds/engine-cuda/bin/$program"

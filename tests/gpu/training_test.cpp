@@ -37,10 +37,10 @@ std::string engine_program() {
   return (std::filesystem::path(this_program()).parent_path() / "interlace-engine").string();
 }
 
-Trained run(const std::string& workload, const std::string& schedule, int ranks) {
+Trained run(const std::string& workload, const std::string& schedule, int ranks, const std::string& embedding = "own") {
   const Finished finished =
       run_program(engine_program(), {"run", "--device", "cuda", "--workload", workload, "--schedule", schedule,
-                                     "--ranks", std::to_string(ranks), "--format", "json"});
+                                     "--ranks", std::to_string(ranks), "--embedding", embedding, "--format", "json"});
   Trained result{.status = finished.status, .losses = {}, .tables = {}, .validations = {}};
   if (finished.status != 0) return result;
   const nlohmann::json json = nlohmann::json::parse(finished.out);
@@ -89,9 +89,10 @@ TEST(GpuTraining, EverySoundScheduleButSemiSyncGivesTheSameBits) {
   }
 }
 
-// Float sums in another order than the CPU's: near, and not the same bits. semi_sync is told apart by more than that.
+// Float sums in another order: near, and not the same bits. semi_sync is told apart by more than that.
+constexpr double kNear = 2e-6;
+
 TEST(GpuTraining, LossesAreThoseOfTheCpu) {
-  constexpr double kNear = 2e-6;
   for (const int ranks : rank_counts()) {
     for (const char* name : {"torchrec/base", "torchrec/semi_sync"}) {
       Workload workload = load_workload("tiny");
@@ -101,6 +102,23 @@ TEST(GpuTraining, LossesAreThoseOfTheCpu) {
       ASSERT_EQ(got.losses.size(), expected.size()) << name;
       for (std::size_t step = 0; step < expected.size(); ++step) {
         EXPECT_NEAR(got.losses[step].get<double>(), expected[step], kNear) << name << " on " << ranks << ", " << step;
+      }
+    }
+  }
+}
+
+TEST(GpuTraining, FbgemmsOperatorsTrainAlike) {
+  if (std::getenv("INTERLACE_FBGEMM_DIR") == nullptr) GTEST_SKIP() << "INTERLACE_FBGEMM_DIR names no fbgemm-gpu";
+  for (const int ranks : rank_counts()) {
+    if (ranks > 2) continue;  // tables of two columns, which its kernels do not take
+    for (const char* name : {"torchrec/base", "torchrec/fused_sparse_dist_new_stream", "torchrec/semi_sync"}) {
+      const Trained own = run("tiny", name, ranks);
+      const Trained got = run("tiny", name, ranks, "fbgemm");
+      ASSERT_EQ(got.status, 0) << name << " on " << ranks;
+      ASSERT_EQ(got.losses.size(), own.losses.size()) << name;
+      for (std::size_t step = 0; step < own.losses.size(); ++step) {
+        EXPECT_NEAR(got.losses[step].get<double>(), own.losses[step].get<double>(), kNear)
+            << name << " on " << ranks << ", " << step;
       }
     }
   }
