@@ -84,6 +84,7 @@ TEST(Check, ConvictsTheSpecimensOfWhatTheyAreSpecimensOf) {
   EXPECT_EQ(kinds(check(schedule::find("recsys/dp_mp_racy"))), std::set<std::string>{"read_before_write"});
   EXPECT_EQ(kinds(check(schedule::find("comms/validate_unsafe"))),
             std::set<std::string>{"host_read_of_unfinished_copy"});
+  EXPECT_EQ(kinds(check(schedule::find("comms/early_check_async"))), std::set<std::string>{"read_before_write"});
 }
 
 TEST(Check, SaysHowLateTablesAndParametersAreRead) {

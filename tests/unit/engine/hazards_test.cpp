@@ -270,5 +270,23 @@ TEST(Hazards, TheHostThatReadsACopyAtOnceReadsWrongDataInSomeOrder) {
   EXPECT_GT(wrong, 0);
 }
 
+// As the benchmark of #3436 has it.
+TEST(Hazards, TheEarlyCheckFailsInAsyncModeAndPassesInSyncMode) {
+  const Workload workload = workload_on("tiny-a2a", 2);
+  for (const char* mode : {"sync", "async"}) {
+    int failed = 0;
+    for (std::uint64_t seed = 0; seed < kSoundSeeds; ++seed) {
+      const Ending ending = end_of(schedule::find(std::string("comms/early_check_") + mode), workload, seed);
+      EXPECT_EQ(ending.error, "");
+      for (const Validation& validation : ending.validations) {
+        if (validation.passed) continue;
+        EXPECT_EQ(validation.mode, "event");
+        ++failed;
+      }
+    }
+    EXPECT_EQ(failed > 0, std::string(mode) == "async");
+  }
+}
+
 }  // namespace
 }  // namespace interlace::engine
