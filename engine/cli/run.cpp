@@ -23,6 +23,7 @@
 #include "engine/launch/recording.hpp"
 #include "engine/launch/run_on_cpu.hpp"
 #include "engine/launch/world.hpp"
+#include "engine/report/progress_lines.hpp"
 #include "engine/report/run_report.hpp"
 #include "engine/workload/workload.hpp"
 #include "simulator/schedule/effects.hpp"
@@ -159,6 +160,8 @@ int run(RunRequest request) {
   request.training.cooldown = request.cooldown.value_or(request.record.empty() ? 0 : schedule::depth(schedule));
   request.training.reference = request.reference.value_or(request.record.empty() ? 0 : kReferenceSteps);
   const Workload workload = workload_of(request);
+  const auto progress = std::make_shared<ProgressLines>(std::cerr, workload.steps);
+  request.training.on_batch = [progress](std::int64_t batch) { progress->begin(batch); };
   const std::map<std::string, std::string> settings = nccl_settings();
   if (!request.record.empty() && request.device == "cpu") {
     throw Error(kCannotRecord, "--record", "on a CPU there is nothing to record",

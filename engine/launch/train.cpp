@@ -141,7 +141,11 @@ RankResult train(const schedule::Schedule& schedule, const Workload& workload, c
   device.synchronize();
 
   StepTimes times(device, main, schedule.name, workload.steps, options);
-  interpreter.run(workload.steps, [&times](std::int64_t iteration) { times.before_iteration(iteration); });
+  const bool tells = options.on_batch && tools.communicator.rank() == 0;
+  interpreter.run(workload.steps, [&](std::int64_t iteration) {
+    if (tells && iteration >= 0) options.on_batch(iteration);
+    times.before_iteration(iteration);
+  });
   times.end();
 
   RankResult result{.losses = mean_losses(tools, main, losses),

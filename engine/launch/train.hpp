@@ -37,7 +37,8 @@ struct TrainOptions {
   /// Called when the device is through with what came before, with the time of a reference step in seconds (0 where
   /// there are none): the mean but for a tenth of them at either end, as single steps grow memory. May be empty.
   std::function<void(double)> before_timed;
-  std::function<void()> after_timed;  ///< the same, when it is through with the timed steps; may be empty
+  std::function<void()> after_timed;           ///< the same, when it is through with the timed steps; may be empty
+  std::function<void(std::int64_t)> on_batch;  ///< called by rank 0's host with each batch it turns to; may be empty
 };
 
 /// Trains on this rank, with the schedule, over workload.steps batches. All ranks of the communicator call it with the
