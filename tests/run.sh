@@ -4,8 +4,9 @@
 #   tests/run.sh          packages, build, all tests, tests under sanitizers, format, clang-tidy
 #   tests/run.sh --quick  packages, build, all tests
 #
-# The engine is built with its CPU backend; LibTorch comes from python3's torch, or by pip (.ci/install_torch.sh). Where it
-# cannot be had the engine's tests are skipped, by name.
+# The engine is tested with its CPU backend; LibTorch comes from python3's torch, or by pip (.ci/install_torch.sh). Its GPU
+# backend is built too, without a CUDA toolkit by nvcc 13.0 of NVIDIA's wheels (.ci/cuda_toolkit.sh), and tested where there
+# is a GPU. What cannot be had skips tests, by name.
 #
 # Runs as root or with sudo, asks nothing, needs rights only while packages are missing. JOBS=n sets how many processes
 # work at once. The last line is "N passed, N failed" over all that was checked; the status is 0 where none failed.
@@ -18,7 +19,7 @@ quick=false
 case "${1:-}" in
   '') ;;
   --quick) quick=true ;;
-  -h | --help) sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+  -h | --help) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
   *) echo "tests/run.sh: unknown option '$1' (see --help)" >&2; exit 2 ;;
 esac
 
@@ -71,6 +72,29 @@ test_engine() {
   step "configure engine-cpu" cmake --preset engine-cpu "-DINTERLACE_TORCH_DIR=${torch##*$'\n'}" &&
     step "build the engine" cmake --build --preset engine-cpu --parallel "$JOBS" --target engine_tests &&
     ctest_step "tests of engine-cpu" engine-cpu --parallel "$JOBS"
+  test_gpu_backend "${torch##*$'\n'}"
+}
+
+# For one kind of GPU: the others take minutes more and find nothing else.
+test_gpu_backend() {  # TORCH
+  local toolkit tests='test_gpu_kernels and test_gpu_training of engine-cuda'
+  if [[ ! -f $1/lib/libtorch_cuda.so ]]; then
+    skip "$tests" "the torch in $1 is built without CUDA"
+    return
+  fi
+  if ! toolkit=$(.ci/cuda_toolkit.sh 2>&1); then
+    skip "$tests" "${toolkit##*$'\n'}"
+    return
+  fi
+  toolkit=${toolkit##*$'\n'}
+  step "configure engine-cuda" cmake --preset engine-cuda "-DINTERLACE_TORCH_DIR=$1" "-DCUDAToolkit_ROOT=$toolkit" \
+    "-DCMAKE_CUDA_COMPILER=$toolkit/bin/nvcc" -DCMAKE_CUDA_ARCHITECTURES=90-real &&
+    step "build the GPU backend" cmake --build --preset engine-cuda --parallel "$JOBS" --target gpu_tests || return
+  if [[ -e /dev/nvidiactl ]]; then
+    ctest_step "tests of engine-cuda" engine-cuda
+  else
+    skip "$tests" "they are built; this machine has no GPU"
+  fi
 }
 
 groups=(build test)
