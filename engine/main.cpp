@@ -1,18 +1,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <exception>
-#include <iostream>
-#include <new>
 
 #include "engine/cli/subcommands.hpp"
-#include "simulator/base/error.hpp"
+#include "simulator/base/program.hpp"
 
 namespace {
-
-constexpr int kSuccess = 0;
-constexpr int kFailure = 1;
-constexpr int kUsage = 2;
 
 int run(int argc, char** argv) {
   CLI::App app{"Runs training-pipeline schedules for real, on GPUs or, for tests, on a CPU.", "interlace-engine"};
@@ -25,29 +18,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kUsage;
+    return app.exit(error) == 0 ? interlace::kSuccess : interlace::kUsage;
   }
-  const int status = chosen();
-  std::cout.flush();
-  if (!std::cout) {
-    std::cerr << "error: standard output cannot be written\n";
-    return kFailure;
-  }
-  return status;
+  return chosen();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::ios::sync_with_stdio(false);
-  try {
-    return run(argc, argv);
-  } catch (const interlace::Error& error) {
-    std::cerr << error.what() << '\n';
-  } catch (const std::bad_alloc&) {
-    std::cerr << "error: out of memory\n";
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-  }
-  return kFailure;
+  return interlace::end_of([argc, argv] { return run(argc, argv); });
 }

@@ -1,18 +1,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <exception>
-#include <iostream>
-#include <new>
 
-#include "simulator/base/error.hpp"
+#include "simulator/base/program.hpp"
 #include "simulator/cli/subcommands.hpp"
 
 namespace {
-
-constexpr int kSuccess = 0;
-constexpr int kFailure = 1;
-constexpr int kUsage = 2;
 
 int run(int argc, char** argv) {
   CLI::App app{"Predicts what another training-pipeline schedule would do to a recorded GPU job.", "interlace"};
@@ -31,13 +24,13 @@ int run(int argc, char** argv) {
   interlace::cli::add_merge(app, chosen);
   interlace::cli::add_record(app, chosen);
   interlace::cli::add_calibrate(app, chosen);
-  int status = kSuccess;
+  int status = interlace::kSuccess;
   interlace::cli::add_check(app, chosen, status);
   interlace::cli::add_validate(app, chosen, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kUsage;
+    return app.exit(error) == 0 ? interlace::kSuccess : interlace::kUsage;
   }
 
   interlace::cli::Console console;
@@ -48,26 +41,11 @@ int run(int argc, char** argv) {
     console.done();
     throw;
   }
-  std::cout.flush();
-  if (!std::cout) {
-    std::cerr << "error: standard output cannot be written\n";
-    return kFailure;
-  }
   return status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::ios::sync_with_stdio(false);
-  try {
-    return run(argc, argv);
-  } catch (const interlace::Error& error) {
-    std::cerr << error.what() << '\n';
-  } catch (const std::bad_alloc&) {
-    std::cerr << "error: out of memory\n";
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-  }
-  return kFailure;
+  return interlace::end_of([argc, argv] { return run(argc, argv); });
 }

@@ -53,7 +53,15 @@ Tables make_tables(const ModuleSpec& spec, std::uint64_t seed, int ranks) {
   return tables;
 }
 
-// Calls visit(sample, table, row, weight, first pooled column, place in its bag) for each id.
+struct Id {
+  std::size_t sample;
+  std::size_t table;
+  std::size_t row;
+  double weight;
+  std::size_t column;  ///< the first one of its table, among the pooled ones
+  std::size_t place;   ///< in its bag
+};
+
 template <class Visit>
 void each_id(const ModuleSpec& spec, std::int64_t batch, const PlainFeatures& features, const Visit& visit) {
   std::size_t bag = 0;
@@ -64,7 +72,12 @@ void each_id(const ModuleSpec& spec, std::int64_t batch, const PlainFeatures& fe
       const auto length = size(features.lengths[bag++]);
       for (std::size_t place = 0; place < length; ++place) {
         const double weight = features.weights.empty() ? 1.0 : static_cast<double>(features.weights[next]);
-        visit(size(sample), t, size(features.ids[next]), weight, column, place);
+        visit(Id{.sample = size(sample),
+                 .table = t,
+                 .row = size(features.ids[next]),
+                 .weight = weight,
+                 .column = column,
+                 .place = place});
         ++next;
       }
     }
@@ -228,14 +241,13 @@ class Reference {
 
   static void gather(const Tables& tables, std::int64_t batch, const PlainFeatures& features, std::size_t first,
                      std::vector<Vector>& pooled) {
-    each_id(
-        tables.spec, batch, features,
-        [&](std::size_t sample, std::size_t t, std::size_t row, double weight, std::size_t column, std::size_t place) {
-          const std::size_t dim = size(tables.spec.tables[t].dim);
-          for (std::size_t c = 0; c < dim; ++c) {
-            pooled[sample][first + column + c] += tables.places[t][place] * weight * tables.rows[t][row * dim + c];
-          }
-        });
+    each_id(tables.spec, batch, features, [&](const Id& id) {
+      const std::size_t dim = size(tables.spec.tables[id.table].dim);
+      const double weight = tables.places[id.table][id.place] * id.weight;
+      for (std::size_t c = 0; c < dim; ++c) {
+        pooled[id.sample][first + id.column + c] += weight * tables.rows[id.table][id.row * dim + c];
+      }
+    });
   }
 
   std::vector<Vector> pool(const PlainBatch& batch, const std::vector<Tables>& modules) const {
@@ -277,16 +289,15 @@ class Reference {
   static void scatter_into(const Tables& tables, std::int64_t batch, const PlainFeatures& features, std::size_t first,
                            const std::vector<Vector>& of_pooled, std::vector<Vector>& sums,
                            std::vector<Vector>& of_places) {
-    each_id(
-        tables.spec, batch, features,
-        [&](std::size_t sample, std::size_t t, std::size_t row, double weight, std::size_t column, std::size_t place) {
-          const std::size_t dim = size(tables.spec.tables[t].dim);
-          for (std::size_t c = 0; c < dim; ++c) {
-            const double gradient = weight * of_pooled[sample][first + column + c];
-            sums[t][row * dim + c] += tables.places[t][place] * gradient;
-            of_places[t][place] += tables.rows[t][row * dim + c] * gradient;
-          }
-        });
+    each_id(tables.spec, batch, features, [&](const Id& id) {
+      const std::size_t dim = size(tables.spec.tables[id.table].dim);
+      for (std::size_t c = 0; c < dim; ++c) {
+        const std::size_t cell = id.row * dim + c;
+        const double gradient = id.weight * of_pooled[id.sample][first + id.column + c];
+        sums[id.table][cell] += tables.places[id.table][id.place] * gradient;
+        of_places[id.table][id.place] += tables.rows[id.table][cell] * gradient;
+      }
+    });
   }
 
   void scatter(const PlainBatch& batch, const std::vector<Vector>& of_pooled,
