@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -141,6 +143,8 @@ std::optional<Ended> wait_for_any(std::chrono::milliseconds limit) {
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }
+
+void end_with_starter() { check(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 ? 0 : errno, "prctl"); }
 
 std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 

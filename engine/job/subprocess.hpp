@@ -33,6 +33,9 @@ struct Ended {
 /// Waits until one of those ends that start_program() has started; none where none has by then.
 [[nodiscard]] std::optional<Ended> wait_for_any(std::chrono::milliseconds limit);
 
+/// From now on this process is killed when the one that started it ends, however that comes about.
+void end_with_starter();
+
 /// The file of the running program.
 [[nodiscard]] std::string this_program();
 

@@ -19,8 +19,12 @@ struct Plan {
   std::optional<std::int32_t> ranks;  ///< none: the workload's
   std::optional<std::int64_t> batch;  ///< none: the workload's
   std::int64_t steps = 20;            ///< timed ones of a run
-  std::int64_t warmup = 5;
-  std::int64_t recorded_steps = 10;  ///< of a recorded run
+  std::int64_t warmup = 20;           ///< until memory pools have stopped growing: that stalls a step by tens of ms
+  /// Of a recorded run. Workloads mostly train on four batches in turn: these are two rounds, and the first step, which
+  /// begins before there is a step to count from.
+  std::int64_t recorded_steps = 9;
+  /// Runs of the recorded schedule without the recorder, before the prediction: what recording costs the host.
+  std::int32_t references = 3;
   std::int32_t repeats = 5;
   bool record_all = true;                ///< a recorded run of each schedule, for its overlap, after all others
   std::optional<std::string> recording;  ///< a recording made elsewhere, instead of making one

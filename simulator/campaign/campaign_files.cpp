@@ -34,14 +34,14 @@ void get(const Json& json, const char* key, std::optional<T>& value) {
 }
 
 Json json_of(const Plan& plan) {
-  Json json{{"interlace_campaign", 1},         {"interlace", plan.interlace},
-            {"created", plan.created},         {"workload", plan.workload},
-            {"recorded", plan.recorded},       {"schedules", plan.schedules},
-            {"device", plan.device},           {"steps", plan.steps},
-            {"warmup", plan.warmup},           {"recorded_steps", plan.recorded_steps},
-            {"repeats", plan.repeats},         {"record_all", plan.record_all},
-            {"environment", plan.environment}, {"settings", plan.settings},
-            {"hardware", plan.hardware}};
+  Json json{{"interlace_campaign", 1},       {"interlace", plan.interlace},
+            {"created", plan.created},       {"workload", plan.workload},
+            {"recorded", plan.recorded},     {"schedules", plan.schedules},
+            {"device", plan.device},         {"steps", plan.steps},
+            {"warmup", plan.warmup},         {"recorded_steps", plan.recorded_steps},
+            {"references", plan.references}, {"repeats", plan.repeats},
+            {"record_all", plan.record_all}, {"environment", plan.environment},
+            {"settings", plan.settings},     {"hardware", plan.hardware}};
   put(json, "ranks", plan.ranks);
   put(json, "batch", plan.batch);
   put(json, "recording", plan.recording);
@@ -60,6 +60,7 @@ Plan plan_of(const Json& json) {
   json.at("steps").get_to(plan.steps);
   json.at("warmup").get_to(plan.warmup);
   json.at("recorded_steps").get_to(plan.recorded_steps);
+  plan.references = json.value("references", 0);  // older campaigns made none
   json.at("repeats").get_to(plan.repeats);
   json.at("record_all").get_to(plan.record_all);
   json.at("environment").get_to(plan.environment);
@@ -183,6 +184,9 @@ auto parsed(const std::filesystem::path& file, const std::string& text, Convert 
   }
 }
 
+constexpr const char* kReferences = "references";
+constexpr const char* kRuns = "runs";
+
 /// The .json files of a folder, by name.
 std::vector<std::filesystem::path> json_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
@@ -192,6 +196,16 @@ std::vector<std::filesystem::path> json_files(const std::filesystem::path& folde
   }
   std::ranges::sort(files);
   return files;
+}
+
+std::vector<MeasuredRun> read_runs_in(const std::filesystem::path& folder) {
+  std::vector<MeasuredRun> runs;
+  for (const auto& file : json_files(folder)) runs.push_back(parsed(file, *content_of(file), run_of));
+  return runs;
+}
+
+void write_run_into(const Folder& folder, const char* part, const MeasuredRun& run, std::size_t number) {
+  folder.write(fmt::format("{}/{:03}.json", part, number), report::text_of(json_of(run)));
 }
 
 }  // namespace
@@ -218,7 +232,7 @@ void Folder::create(const Plan& plan) const {
                 "go on with --resume, or name another folder with --out");
   }
   std::error_code failure;
-  for (const char* part : {"runs", "traces", "logs"}) {
+  for (const char* part : {kReferences, kRuns, "traces", "logs"}) {
     std::filesystem::create_directories(path_ / part, failure);
     if (failure) throw Error(kBadFolder, (path_ / part).string(), "cannot be made: " + failure.message());
   }
@@ -255,15 +269,15 @@ void Folder::write_prediction(const PredictionFile& prediction) const {
   write(kDigest, sha256(text) + "  " + kPrediction + "\n");
 }
 
-std::vector<MeasuredRun> Folder::read_runs() const {
-  std::vector<MeasuredRun> runs;
-  for (const auto& file : json_files(path_ / "runs")) runs.push_back(parsed(file, *content_of(file), run_of));
-  return runs;
+std::vector<MeasuredRun> Folder::read_references() const { return read_runs_in(path_ / kReferences); }
+
+void Folder::write_reference(const MeasuredRun& run, std::size_t number) const {
+  write_run_into(*this, kReferences, run, number);
 }
 
-void Folder::write_run(const MeasuredRun& run, std::size_t number) const {
-  write(fmt::format("runs/{:03}.json", number), report::text_of(json_of(run)));
-}
+std::vector<MeasuredRun> Folder::read_runs() const { return read_runs_in(path_ / kRuns); }
+
+void Folder::write_run(const MeasuredRun& run, std::size_t number) const { write_run_into(*this, kRuns, run, number); }
 
 std::vector<MeasuredTrace> Folder::read_traces() const {
   std::vector<MeasuredTrace> traces;

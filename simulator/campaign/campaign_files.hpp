@@ -18,6 +18,7 @@ inline constexpr ErrorCode kPredictionChanged{"campaign.prediction_changed"};
 ///
 ///   plan.json                    what to do
 ///   recording/                   of the recorded schedule, as `interlace record` leaves it
+///   references/000.json ...      runs of the recorded schedule that the prediction knows of
 ///   prediction.json, .sha256     written before the first measurement
 ///   predicted/                   the predicted traces and the report of interlace predict
 ///   runs/000.json ...            measured runs in the order in which they ran; with a failure in place of a result
@@ -36,6 +37,8 @@ class Folder {
   /// Makes the folder. Throws Error(campaign.bad_folder) where it cannot, or where it holds a campaign.
   void create(const Plan& plan) const;
   [[nodiscard]] Plan read_plan() const;
+  [[nodiscard]] std::vector<MeasuredRun> read_references() const;
+  void write_reference(const MeasuredRun& run, std::size_t number) const;
   /// None before it was made. Throws Error(campaign.prediction_changed) where the file is not the one that was hashed.
   [[nodiscard]] std::optional<PredictionFile> read_prediction() const;
   /// The digest that was kept with it; empty before it was made.

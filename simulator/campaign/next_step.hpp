@@ -13,6 +13,7 @@ namespace interlace::campaign {
 struct NextStep {
   enum class Kind : std::uint8_t {
     kRecord,     ///< run the recorded schedule under the recorder
+    kReference,  ///< a run of it without the recorder, for the prediction
     kPredict,    ///< from the recording, and write it down
     kRun,        ///< a measured run of `schedule`
     kRecordRun,  ///< a recorded run of `schedule`, for its overlap
@@ -26,10 +27,18 @@ struct NextStep {
   bool operator==(const NextStep&) const = default;
 };
 
+/// What a campaign has done.
+struct Progress {
+  bool recorded = false;
+  std::span<const MeasuredRun> references;
+  const PredictionFile* prediction = nullptr;
+  std::span<const MeasuredRun> runs;
+  std::span<const MeasuredTrace> traces;
+};
+
 /// From what is there already. Measured runs come in rounds, each of which begins with another schedule, so that what
 /// drifts (clocks, temperatures) hits all alike; a run that failed is not tried again, and its schedule not run in
 /// later rounds. Recorded runs come last: recording takes time.
-[[nodiscard]] NextStep next_step(const Plan& plan, bool recorded, const PredictionFile* prediction,
-                                 std::span<const MeasuredRun> runs, std::span<const MeasuredTrace> traces);
+[[nodiscard]] NextStep next_step(const Plan& plan, const Progress& done);
 
 }  // namespace interlace::campaign

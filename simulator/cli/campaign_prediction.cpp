@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "simulator/analysis/overlap.hpp"
+#include "simulator/base/statistics.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
@@ -19,8 +20,18 @@ campaign::Overlap overlap_of(const analysis::OverlapSummary& summary) {
   return {summary.communication_hidden_ratio(), static_cast<double>(summary.exposed_communication_ns) / kNsPerMs};
 }
 
+/// Median of the runs that came to an end; none where there are none.
+std::optional<double> reference_step_ms(const campaign::Folder& folder) {
+  std::vector<double> steps;
+  for (const campaign::MeasuredRun& run : folder.read_references()) {
+    if (!run.failure) steps.push_back(run.step_ms);
+  }
+  return steps.empty() ? std::nullopt : std::optional(statistics::median(steps));
+}
+
 PredictRequest request_of(const campaign::Folder& folder, const campaign::Plan& plan) {
   PredictRequest request;
+  request.unrecorded_step_ms = reference_step_ms(folder);
   request.recordings = {plan.recording.value_or(folder.recording().string())};
   request.machine = plan.machine;
   request.schedules = {plan.recorded};

@@ -39,8 +39,13 @@ class Campaign {
     while (true) {
       const auto prediction = folder_->read_prediction();
       const std::vector<campaign::MeasuredRun> runs = folder_->read_runs();
-      const NextStep step =
-          campaign::next_step(plan_, is_recorded(), prediction ? &*prediction : nullptr, runs, folder_->read_traces());
+      const std::vector<campaign::MeasuredRun> references = folder_->read_references();
+      const std::vector<campaign::MeasuredTrace> traces = folder_->read_traces();
+      const NextStep step = campaign::next_step(plan_, {.recorded = is_recorded(),
+                                                        .references = references,
+                                                        .prediction = prediction ? &*prediction : nullptr,
+                                                        .runs = runs,
+                                                        .traces = traces});
       if (step.kind == NextStep::Kind::kDone) return true;
       if (!has_time()) return false;
       const auto from = Clock::now();
@@ -74,6 +79,12 @@ class Campaign {
     ++steps_;
     switch (step.kind) {
       case NextStep::Kind::kRecord: record(); break;
+      case NextStep::Kind::kReference:
+        console_->note(
+            fmt::format("running {} without the recorder, {} of {}", step.schedule, step.repeat + 1, plan_.references));
+        folder_->write_reference(measure(step, fmt::format("reference_{:03}", step.repeat)),
+                                 static_cast<std::size_t>(step.repeat));
+        break;
       case NextStep::Kind::kPredict:
         console_->note("predicting");
         folder_->write_prediction(predict_campaign(*folder_, plan_, folder_->predicted(), *console_));
@@ -82,7 +93,7 @@ class Campaign {
       case NextStep::Kind::kRun:
         console_->note(fmt::format("run {} of {}: {}", runs + 1, schedules * static_cast<std::size_t>(plan_.repeats),
                                    step.schedule));
-        measure(step, runs);
+        folder_->write_run(measure(step, fmt::format("{:03}", runs)), runs);
         break;
       case NextStep::Kind::kRecordRun: record_run(step.schedule); break;
       case NextStep::Kind::kDone: break;
@@ -165,9 +176,10 @@ class Campaign {
     folder_->write("recording.json", content_of(out));
   }
 
-  void measure(const NextStep& step, std::size_t number) {
-    const auto out = folder_->logs() / fmt::format("{:03}.json", number);
-    const auto log = folder_->logs() / fmt::format("{:03}.log", number);
+  /// stem: of the files of its output, among the logs.
+  campaign::MeasuredRun measure(const NextStep& step, const std::string& stem) {
+    const auto out = folder_->logs() / (stem + ".json");
+    const auto log = folder_->logs() / (stem + ".log");
     campaign::MeasuredRun run;
     if (const auto failure = run_engine({runner_->engine, arguments(step.schedule, plan_.steps), {}, out, log, {}})) {
       run.failure = failure;
@@ -178,7 +190,7 @@ class Campaign {
     run.schedule = step.schedule;
     run.repeat = step.repeat;
     run.position = step.position;
-    folder_->write_run(run, number);
+    return run;
   }
 
   void record_run(const std::string& schedule) {

@@ -27,6 +27,7 @@ namespace interlace::cli {
 namespace {
 
 constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+constexpr double kNsPerMs = 1e6;
 
 struct AskedSchedule {
   schedule::Schedule schedule;
@@ -130,7 +131,6 @@ std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Inter
 /// Scales all predictions so that the recorded schedule's, replayed without edits, would be the step time that the user
 /// measured without a profiler. None: it cannot be replayed.
 void anchor(report::PredictReport& report, double measured_step_ms, std::optional<Nanoseconds> replayed) {
-  constexpr double kNsPerMs = 1e6;
   if (!replayed) {
     throw Error(kCannotAnchor, "--measured-step-ms", "the recorded schedule is none of the built-in ones",
                 "leave --measured-step-ms out");
@@ -160,7 +160,9 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
       replay::find_sites(recording.trace, cut, recording.diagnostics, machine ? &*machine : nullptr);
   const std::vector<schedule::Schedule> library = schedule::all_sound();
   const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, sites);
-  if (known != nullptr) replay::learn_host_pace(recording.trace, cut, *known, sites);
+  std::optional<double> unrecorded = replay::unrecorded_step_ns(recording.trace);
+  if (request.unrecorded_step_ms) unrecorded = *request.unrecorded_step_ms * kNsPerMs;
+  if (known != nullptr && unrecorded) replay::learn_host_pace(*unrecorded, cut, *known, sites);
   replay::SiteTable edited = what_if::apply_edits(sites, edits);
   if (request.device_only) {
     edited.launch_latency_ns = 0;

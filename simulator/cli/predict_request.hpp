@@ -23,6 +23,8 @@ struct PredictRequest {
   std::string format = "table";
   std::optional<std::filesystem::path> out;  ///< folder for traces and reports
   std::optional<double> measured_step_ms;    ///< of the recorded schedule, without a profiler
+  /// A step of the recorded schedule in processes that did not record; none: what the recording itself tells of that.
+  std::optional<double> unrecorded_step_ms;
   std::vector<std::string> memory_snapshots;
   std::optional<double> gpu_memory_gib;  ///< does each schedule fit in so much?
   std::uint64_t seed = 1;

@@ -79,7 +79,10 @@ campaign::Plan plan_of(const ValidateRequest& request) {
     name = full_name(name);
     if (name != "all") static_cast<void>(schedule::load(name));
   }
-  if (plan.device == "cpu") plan.record_all = false;
+  if (plan.device == "cpu") {
+    plan.record_all = false;
+    plan.references = 0;
+  }
   for (const std::string& variable : request.environment) {
     const std::size_t sign = variable.find('=');
     if (sign == 0 || sign == std::string::npos) {
@@ -192,6 +195,11 @@ void add_plan_options(CLI::App& validate, ValidateRequest& request) {
       ->check(CLI::PositiveNumber);
   validate.add_option("--device", plan.device, "Where to run")
       ->check(CLI::IsMember({"cuda", "cpu"}))
+      ->capture_default_str();
+  validate
+      .add_option("--references", plan.references,
+                  "Runs of the recorded schedule without the recorder, before the prediction; 0: the recording's own")
+      ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   validate.add_option("--repeats", plan.repeats, "Measured runs of each schedule")
       ->check(CLI::Range(1, 1000))

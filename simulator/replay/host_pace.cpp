@@ -42,10 +42,9 @@ std::optional<double> unrecorded_step_ns(const trace::Trace& trace) {
   return slowest;
 }
 
-bool learn_host_pace(const trace::Trace& trace, const stages::Cut& cut, const schedule::Schedule& recorded,
+void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedule::Schedule& recorded,
                      SiteTable& table) {
-  const auto unrecorded = unrecorded_step_ns(trace);
-  if (!unrecorded || table.step_ns <= 0) return false;
+  if (table.step_ns <= 0) return;
   const Plan plan = compile(recorded, cut, table);
   // The last scale is 1: the host as recorded.
   std::array<double, kScales> step{};
@@ -55,7 +54,7 @@ bool learn_host_pace(const trace::Trace& trace, const stages::Cut& cut, const sc
     scaled.jitter = false;
     step[i] = statistics::mean(simulate(plan, table, scaled).steps_ns);
   });
-  const double gain = *unrecorded / static_cast<double>(table.step_ns);
+  const double gain = unrecorded_ns / static_cast<double>(table.step_ns);
   const auto misfit = [&](double index) {
     const auto below = std::min(kScales - 2, static_cast<std::size_t>(index));
     const double part = index - static_cast<double>(below);
@@ -70,7 +69,6 @@ bool learn_host_pace(const trace::Trace& trace, const stages::Cut& cut, const sc
   }
   table.host_scale = scale_at(best);
   table.fitted.emplace_back("host time without the recorder");
-  return true;
 }
 
 }  // namespace interlace::replay

@@ -14,9 +14,9 @@ namespace interlace::replay {
 [[nodiscard]] std::optional<double> unrecorded_step_ns(const trace::Trace& trace);
 
 /// Sets the table's host_scale so that the replay of the recorded schedule becomes faster by as much as its steps were
-/// when nothing was recorded. Where the host decides little of a step, that tells little of the host: then the usual
-/// scale counts for more. False where the recording does not tell.
-bool learn_host_pace(const trace::Trace& trace, const stages::Cut& cut, const schedule::Schedule& recorded,
+/// when nothing was recorded: then they took unrecorded_ns. Where the host decides little of a step, that tells little
+/// of the host: then the usual scale counts for more.
+void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedule::Schedule& recorded,
                      SiteTable& table);
 
 }  // namespace interlace::replay

@@ -25,7 +25,7 @@ def keep(interlace, campaign):
         shutil.copy(campaign / name, to / name)
     for recording in sorted((campaign / "recording").glob("*.ilt")):
         shutil.copy(recording, to / "recording")
-    for folder in ("runs", "traces"):
+    for folder in ("references", "runs", "traces"):
         files = sorted((campaign / folder).glob("*.json"))
         if files:
             (to / folder).mkdir()

@@ -17,6 +17,7 @@ Plan plan() {
   made.recorded = "torchrec/sparse_dist";
   made.schedules = {"all"};
   made.ranks = 2;
+  made.references = 5;
   made.environment = {{"NCCL_P2P_DISABLE", "1"}};
   made.settings = made.environment;
   made.hardware = {"NVIDIA H200, 580.159.04"};
@@ -72,6 +73,8 @@ TEST(CampaignFolder, GivesBackWhatWasWritten) {
   folder.write_run(run, 0);
   folder.write_run(failed, 1);
   EXPECT_EQ(folder.read_runs(), (std::vector<MeasuredRun>{run, failed}));
+  folder.write_reference(failed, 0);
+  EXPECT_EQ(folder.read_references(), std::vector<MeasuredRun>{failed});
 
   const MeasuredTrace trace{"torchrec/base", 3.5, {0.25, 1.5}, std::nullopt};
   folder.write_trace(trace);

@@ -23,6 +23,7 @@ Plan plan(std::int32_t repeats) {
   Plan made;
   made.recorded = std::string(1, 'a');  // a literal of one letter makes g++ 12 warn in vain
   made.repeats = repeats;
+  made.references = 0;
   return made;
 }
 
@@ -30,15 +31,23 @@ Plan plan(std::int32_t repeats) {
 std::vector<NextStep> all_steps(const Plan& planned, std::string_view fails = {}) {
   const PredictionFile predicted = prediction();
   bool recorded = false;
+  std::vector<MeasuredRun> references;
   const PredictionFile* known = nullptr;
   std::vector<MeasuredRun> runs;
   std::vector<MeasuredTrace> traces;
   std::vector<NextStep> steps;
   while (steps.size() < 100) {
-    steps.push_back(next_step(planned, recorded, known, runs, traces));
+    steps.push_back(next_step(planned, {recorded, references, known, runs, traces}));
     const NextStep& step = steps.back();
     switch (step.kind) {
       case NextStep::Kind::kRecord: recorded = true; break;
+      case NextStep::Kind::kReference: {
+        MeasuredRun run;
+        run.schedule = step.schedule;
+        if (step.schedule == fails) run.failure = std::string("no memory");
+        references.push_back(run);
+        break;
+      }
       case NextStep::Kind::kPredict: known = &predicted; break;
       case NextStep::Kind::kRun: {
         MeasuredRun run;
@@ -65,12 +74,25 @@ TEST(NextStep, PredictsBeforeItMeasuresAndRotatesTheRounds) {
   const std::vector<NextStep> steps = all_steps(plan(3));
   std::string told;
   for (const NextStep& step : steps) {
-    static constexpr std::string_view kLetters = "rpmtd";  // record, predict, measure, record a run, done
+    static constexpr std::string_view kLetters = "rfpmtd";  // record, reference, predict, measure, record a run, done
     told += kLetters[static_cast<std::size_t>(step.kind)] + step.schedule;
     if (step.kind == kRun) told += std::to_string(step.repeat) + std::to_string(step.position);
     told += ' ';
   }
   EXPECT_EQ(told, "ra p ma00 mb01 mc02 mb10 mc11 ma12 mc20 ma21 mb22 ta tb tc d ");
+}
+
+// One that failed is not tried again either.
+TEST(NextStep, MakesItsReferencesBeforeItPredicts) {
+  using enum NextStep::Kind;
+  Plan with = plan(1);
+  with.references = 2;
+  for (const char* fails : {"", "a"}) {
+    const std::vector<NextStep> steps = all_steps(with, fails);
+    EXPECT_EQ(steps[1], (NextStep{kReference, "a", 0, 0}));
+    EXPECT_EQ(steps[2], (NextStep{kReference, "a", 1, 0}));
+    EXPECT_EQ(steps[3].kind, kPredict);
+  }
 }
 
 TEST(NextStep, RecordsNoMoreWhereAskedNotTo) {

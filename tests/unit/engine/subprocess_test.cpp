@@ -1,7 +1,10 @@
 #include "engine/job/subprocess.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <system_error>
@@ -38,6 +41,28 @@ TEST(Subprocess, StartsProgramsWithFurtherVariables) {
   EXPECT_EQ(wait_for_any(std::chrono::milliseconds(30)), std::nullopt);
   ASSERT_EQ(kill(second, SIGKILL), 0);
   EXPECT_EQ(wait_for_any(std::chrono::seconds(20))->status, 128 + SIGKILL);
+}
+
+// The pipe's end comes when all that hold its other end are gone: the starter and what it started.
+TEST(Subprocess, EndsWithItsStarterWhereAskedTo) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t starter = fork();
+  if (starter == 0) {
+    if (fork() == 0) {
+      end_with_starter();
+      static_cast<void>(write(ends[1], "r", 1));
+    }
+    while (true) pause();
+  }
+  close(ends[1]);
+  char ready = 0;
+  ASSERT_EQ(read(ends[0], &ready, 1), 1);
+  ASSERT_EQ(kill(starter, SIGKILL), 0);
+  EXPECT_EQ(wait_for_any(std::chrono::seconds(20))->process, starter);
+  pollfd end{.fd = ends[0], .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&end, 1, 20'000), 1);
+  close(ends[0]);
 }
 
 TEST(Subprocess, KnowsItself) { EXPECT_EQ(std::filesystem::path(this_program()).filename(), "test_engine_pipeline"); }
