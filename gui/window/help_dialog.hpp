@@ -9,6 +9,8 @@ namespace interlace::gui {
 
 /// The keys, and what the mouse does.
 class HelpDialog : public QDialog {
+  Q_OBJECT
+
  public:
   explicit HelpDialog(const std::vector<KeyAction>& actions, QWidget* parent = nullptr);
 };
