@@ -28,7 +28,6 @@ memory_gb=$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo 2>/
 cores=$(nproc)
 JOBS=${JOBS:-$((memory_gb / 2 < cores ? (memory_gb / 2 > 0 ? memory_gb / 2 : 1) : cores))}
 export JOBS
-! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
 export NINJA_STATUS='[%f/%t, %e s] '
 mkdir -p build
 
@@ -100,6 +99,8 @@ test_gpu_backend() {  # TORCH
 groups=(build test)
 $quick || groups+=('check?')
 if step "install packages" .ci/install_packages.sh "${groups[@]}"; then
+  # The presets compile much alike.
+  ! command -v ccache >/dev/null || export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
   build_and_test desktop
   test_collector
   test_engine
