@@ -13,6 +13,7 @@
 namespace interlace::ingest::kineto {
 
 inline constexpr ErrorCode kTruncated{"kineto.truncated"};
+inline constexpr ErrorCode kLostTimes{"kineto.lost_times"};
 inline constexpr ErrorCode kNotATrace{"kineto.not_a_trace"};
 inline constexpr ErrorCode kTooDamaged{"kineto.too_damaged"};
 

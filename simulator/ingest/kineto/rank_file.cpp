@@ -71,6 +71,25 @@ void widen(const std::vector<Event>& events, Nanoseconds base, std::optional<Int
   }
 }
 
+/// Kineto keeps a profile's device records in buffers that the next profile takes: exported after that, all of them
+/// read zero.
+void refuse_lost_times(const RankFile& rank_file) {
+  std::size_t work = 0;
+  std::size_t timed = 0;
+  const auto add = [&](const auto& events) {
+    work += events.size();
+    timed += static_cast<std::size_t>(std::ranges::count_if(
+        events, [](const auto& event) { return event.span.start != 0 || event.span.duration != 0; }));
+  };
+  for (const EventTable& slice : rank_file.slices) {
+    add(slice.kernels);
+    add(slice.copies);
+  }
+  if (work == 0 || timed > 0) return;
+  throw Error(kLostTimes, rank_file.file.string(), fmt::format("all {} device operations are at time 0", work),
+              "record again, and export each profile before the next one starts");
+}
+
 }  // namespace
 
 RankFile decode_rank_file(std::string_view text, const std::filesystem::path& file) {
@@ -109,6 +128,7 @@ RankFile decode_rank_file(std::string_view text, const std::filesystem::path& fi
                 "traceEvents holds no event of the PyTorch profiler (no kernel, CUDA call, operator or annotation)",
                 "it may be another program's Chrome trace, or the profiler was not active");
   }
+  refuse_lost_times(rank_file);
   if (!has_annotation) rank_file.diagnostics.count(kNoAnnotations, file.string());
   return rank_file;
 }

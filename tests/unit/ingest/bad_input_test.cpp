@@ -56,6 +56,16 @@ TEST(BadInput, NoFile) {
   expect(failure_of_content(testing::gzip("")), "ingest.empty_file", "inflates to nothing");
 }
 
+TEST(BadInput, ProfileExportedAfterTheNextOneBegan) {
+  KinetoText trace;
+  trace.annotation("## forward 1 ##", "10.000", "5.000").call("cudaLaunchKernel", "0.000", "0.000", 1);
+  trace.kernel("gemm", 7, "0.000", "0.000", 1);
+  expect(failure_of_content(trace.text()), "kineto.lost_times", "all 1 device operations");
+  // One that has its time is enough to read the file.
+  trace.kernel("gemm", 7, "20.000", "3.000", 2);
+  expect(failure_of_content(trace.text()), "none", "");
+}
+
 TEST(BadInput, OtherFormats) {
   constexpr const char* kCode = "ingest.unsupported_format";
   expect(failure_of_content("\x80\x04N."), "memory_snapshot.not_a_snapshot", "_dump_snapshot");
