@@ -11,8 +11,7 @@
 #include "simulator/analysis/annotations.hpp"
 #include "simulator/analysis/overlap.hpp"
 #include "simulator/ingest/read.hpp"
-#include "simulator/replay/host_pace.hpp"
-#include "simulator/replay/recognise.hpp"
+#include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/schedule/library.hpp"
 
 namespace interlace::gui {
@@ -26,8 +25,7 @@ std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, Recorded&
     stages::Cut cut = stages::cut(trace, stages::profile_of(trace), recorded.diagnostics);
     replay::SiteTable table = replay::find_sites(trace, cut, recorded.diagnostics);
     const std::vector<schedule::Schedule> library = schedule::all_sound();
-    const schedule::Schedule* known = replay::recognise(library, trace, cut, table);
-    if (known != nullptr) replay::learn_host_pace(trace, cut, *known, table);
+    const schedule::Schedule* known = replay::recorded_schedule(library, trace, cut, table);
     recorded.cut = std::move(cut);
     if (known != nullptr) recorded.schedule = *known;
     return table;

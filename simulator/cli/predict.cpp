@@ -14,9 +14,8 @@
 #include "simulator/cli/prediction_row.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
-#include "simulator/replay/host_pace.hpp"
 #include "simulator/replay/program.hpp"
-#include "simulator/replay/recognise.hpp"
+#include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
 #include "simulator/what_if/apply.hpp"
@@ -159,10 +158,9 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   replay::SiteTable sites =
       replay::find_sites(recording.trace, cut, recording.diagnostics, machine ? &*machine : nullptr);
   const std::vector<schedule::Schedule> library = schedule::all_sound();
-  const schedule::Schedule* known = replay::recognise(library, recording.trace, cut, sites);
-  std::optional<double> unrecorded = replay::unrecorded_step_ns(recording.trace);
-  if (request.unrecorded_step_ms) unrecorded = *request.unrecorded_step_ms * kNsPerMs;
-  if (known != nullptr && unrecorded) replay::learn_host_pace(*unrecorded, cut, *known, sites);
+  std::optional<double> unrecorded_ns;
+  if (request.unrecorded_step_ms) unrecorded_ns = *request.unrecorded_step_ms * kNsPerMs;
+  const schedule::Schedule* known = replay::recorded_schedule(library, recording.trace, cut, sites, unrecorded_ns);
   replay::SiteTable edited = what_if::apply_edits(sites, edits);
   if (request.device_only) {
     edited.launch_latency_ns = 0;

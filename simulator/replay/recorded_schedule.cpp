@@ -1,0 +1,18 @@
+#include "simulator/replay/recorded_schedule.hpp"
+
+#include "simulator/replay/host_pace.hpp"
+#include "simulator/replay/recognise.hpp"
+
+namespace interlace::replay {
+
+const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> candidates, const trace::Trace& trace,
+                                            const stages::Cut& cut, SiteTable& table,
+                                            std::optional<double> unrecorded_ns) {
+  const schedule::Schedule* recorded = recognise(candidates, trace, cut, table);
+  if (recorded == nullptr) return nullptr;
+  if (!unrecorded_ns) unrecorded_ns = unrecorded_step_ns(trace);
+  if (unrecorded_ns) learn_host_pace(*unrecorded_ns, cut, *recorded, table);
+  return recorded;
+}
+
+}  // namespace interlace::replay
