@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Predicts every measured schedule of every set from each source schedule, and each schedule from its own recording.
 
-usage: run_accuracy.py INTERLACE SETS_DIR OUT.json [--sets t2 t6 ...] [--jobs N]
+usage: run_accuracy.py INTERLACE SETS_DIR OUT.json [--sets t2 t6 ...] [--memory c6 ...] [--jobs N]
 
 SETS_DIR/<set> holds <set>.r<rank>.json (measured without a profiler) and <schedule>.r<rank>.json.gz (recordings of the
 PyTorch profiler). Writes the raw results that make_accuracy_md.py reads. Exit 1 where a prediction failed.
@@ -53,14 +53,14 @@ def run_set(pool, interlace, sets_dir, name):
     folder = Path(sets_dir) / name
     job, measured = predictions.measurements(folder, name)
     rows = []
-    if name in sets.PREDICTED_SETS:
+    if name not in sets.MEASURED_ONLY_SETS:
         futures = [pool.submit(predictions.predict, interlace, folder, *run) for run in runs_of(folder, measured)]
         rows = [row for future in futures for row in future.result()]
     if name not in sets.BIMODAL_SETS:
         for row in rows:
             del row["reasons"]  # only the races of these are judged
     return {
-        "job": {**job, "interconnect": sets.INTERCONNECT[name]},
+        "job": {**job, "interconnect": {**sets.INTERCONNECT, **sets.UNSEEN_INTERCONNECT}[name]},
         "measured": measured,
         "predictions": rows,
     }
@@ -93,10 +93,12 @@ def main():
     parser.add_argument("sets_dir")
     parser.add_argument("out")
     parser.add_argument("--sets", nargs="+", default=[*sets.PREDICTED_SETS, *sets.MEASURED_ONLY_SETS])
+    parser.add_argument("--memory", nargs="*", default=memory.SETS, help="sets whose peaks of memory are predicted")
+    parser.add_argument("--commit", help="of which INTERLACE was built; this checkout's unless given")
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
     result = {
-        "version": version(),
+        "version": asked.commit or version(),
         "date": datetime.date.today().isoformat(),
         "command": "tools/accuracy/update.sh SETS_DIR",
         "recorded_on": HARDWARE,
@@ -107,7 +109,7 @@ def main():
             for name in asked.sets:
                 print(f"predicting {name}", file=sys.stderr)
                 result["sets"][name] = run_set(pool, asked.interlace, asked.sets_dir, name)
-        for name in memory.SETS:
+        for name in asked.memory:
             print(f"predicting memory of {name}", file=sys.stderr)
             result.setdefault("memory", {})[name] = memory.run_set(asked.interlace, asked.sets_dir, name)
         if SPEED_SET in asked.sets:

@@ -1,0 +1,109 @@
+"""The section on jobs that were recorded after the model was made: predicted once as it was, and again since."""
+
+import goals
+import memory
+import metrics
+import sets
+from markdown import bullets, pair, paragraph, table
+
+
+def judged(raw):
+    """(set, source, rows) of every table."""
+    for name, one_set in raw["sets"].items():
+        for source in sets.SOURCES:
+            rows = metrics.rows_from(one_set, source)
+            if rows:
+                yield name, source, rows
+
+
+def all_rows(raw):
+    return [row for _, _, rows in judged(raw) for row in metrics.others(rows)]
+
+
+def speedups(first, now):
+    latest = {(name, source): rows for name, source, rows in judged(now)}
+    table_rows = []
+    for name, source, rows in judged(first):
+        again = latest[name, source]
+        table_rows.append(
+            (
+                name,
+                source,
+                pair(metrics.size_of(rows, "speedup_error")),
+                pair(metrics.size_of(again, "speedup_error")),
+                pair(metrics.size_of(rows, "no_change_error")),
+                "{}/{}".format(*metrics.order(rows)),
+                "{}/{}".format(*metrics.order(again)),
+                "{}/{}".format(*metrics.inside(metrics.others(rows))),
+                "{}/{}".format(*metrics.inside(metrics.others(again))),
+                f"{metrics.mean(r['width'] for r in metrics.others(again)):.2f}",
+            )
+        )
+    header = ("set", "from", "speed-up", "now", "no change", "order", "now", "inside", "now", "width")
+    return table(header, table_rows)
+
+
+def peaks(first, now):
+    table_rows = []
+    for name, found in first["memory"].items():
+        for source in memory.SOURCES:
+            cells = [name, source]
+            for figure in ("allocated", "reserved"):
+                for rows in (found, now["memory"][name]):
+                    cells.append(f"{memory.worst([r for r in rows if r['from'] == source], figure):+.2f}")
+            table_rows.append(cells)
+    return table(("set", "from", "allocated, worst", "now", "reserved, worst", "now"), table_rows)
+
+
+def jobs(raw):
+    rows = []
+    for name, one_set in raw["sets"].items():
+        job = one_set["job"]
+        repeat = metrics.repeat_difference(one_set)
+        rows.append(
+            (
+                name,
+                f"{job['tables']}+{job['weighted_tables']}",
+                job["dimension"],
+                job["batch"],
+                job["pooling"],
+                f"{job['over_arch_width']} x {job['over_arch_layers']}",
+                job["sharding"].replace("_", "-"),
+                job["interconnect"],
+                "" if repeat is None else f"{repeat:+.2f}",
+            )
+        )
+    header = ("set", "tables", "dim", "batch", "pooling", "over arch", "sharding", "exchange over", "sparse again")
+    return table(header, rows)
+
+
+def sizes(raw):
+    rows = all_rows(raw)
+    within = sum(abs(row["speedup_error"]) <= goals.MOST_SPEEDUP_ERROR for row in rows)
+    right, counted = (sum(column) for column in zip(*(metrics.order(rows) for _, _, rows in judged(raw))))
+    inside, of = metrics.inside(rows)
+    return (
+        f"speed-up error {pair(metrics.size_of(rows, 'speedup_error'))} (no change "
+        f"{pair(metrics.size_of(rows, 'no_change_error'))}), {within} of {len(rows)} within "
+        f"{goals.MOST_SPEEDUP_ERROR:.0f} %, order {right} of {counted}, inside the interval {inside} of {of}"
+    )
+
+
+def section(parts):
+    """parts: (title, text, raw as predicted first, raw as predicted now) of each group of sets."""
+    page = ["## Jobs never seen before"]
+    for title, text, first, now in parts:
+        page += [
+            f"### {title}",
+            paragraph(text),
+            jobs(first),
+            bullets(
+                [
+                    f"As predicted first, by {first['version']}: {sizes(first)}.",
+                    f"Now, by {now['version']}: {sizes(now)}.",
+                ]
+            ),
+            speedups(first, now),
+            peaks(first, now),
+        ]
+    return page

@@ -1,0 +1,346 @@
+#!/usr/bin/env python3
+"""Times TorchRec's pipelines on one job without a profiler, then records each: a set that Interlace can be judged on.
+
+usage: record_set.py SET.json OUT [--cores 0-15] [--seconds 300] [--turn FILE] [--port 29610]
+
+SET.json describes the job (sets/*.json). Writes to OUT/<tag>: <tag>.r<rank>.json, what each schedule took and reserved;
+<schedule>.r<rank>.json.gz, the recording of the PyTorch profiler; and where the set asks for memory
+<schedule>.mem.r<rank>.json.gz and .snap.pickle, a window of four steps with allocator events and its snapshot.
+tools/accuracy judges predictions on such folders.
+
+Needs a GPU a rank, torch, and torchrec with fbgemm-gpu (written for TorchRec 1.6.1). Each schedule has processes of its
+own; they import and make their batches side by side, and take turns on the GPUs, on the named CPU cores. Sets that share
+a --turn file take turns as well, so that one may prepare while another is timed.
+"""
+
+import argparse
+import fcntl
+import gzip
+import itertools
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+POLL_S = 0.02
+WINDOW_STEPS = 4  # of a recording with allocator events
+
+
+def stem(schedule):
+    """fused:s=new -> fused_snew, as the files are named."""
+    return schedule.replace(":", "_").replace("=", "")
+
+
+def make_pipeline(schedule, model, optimizer, device):
+    from torchrec.distributed.train_pipeline import train_pipelines
+
+    kind, *settings = schedule.split(":")
+    options = dict(s.split("=") if "=" in s else (s, True) for s in settings)
+    common = {"model": model, "optimizer": optimizer, "device": device}
+    in_place = {"enable_inplace_copy_batch": "inplace" in options}
+    if kind == "base":
+        return train_pipelines.TrainPipelineBase(**common, **in_place)
+    if kind == "sparse":
+        return train_pipelines.TrainPipelineSparseDist(
+            **common, **in_place, enqueue_batch_after_forward="eaf" in options
+        )
+    if kind == "sparse_lite":
+        return train_pipelines.TrainPipelineSparseDistLite(**common, **in_place)
+    if kind == "fused":
+        return train_pipelines.TrainPipelineFusedSparseDist(**common, **in_place, emb_lookup_stream=options["s"])
+    if kind == "semi":
+        return train_pipelines.TrainPipelineSemiSync(**common, start_batch=0)
+    sys.exit(f"record_set.py: unknown schedule {schedule}")
+
+
+def tables_of(job):
+    from torchrec.modules.embedding_configs import EmbeddingBagConfig
+
+    def named(count, prefix):
+        return [
+            EmbeddingBagConfig(
+                num_embeddings=job["rows"],
+                embedding_dim=job["dim"],
+                name=f"{prefix}table_{i}",
+                feature_names=[f"{prefix}feature_{i}"],
+            )
+            for i in range(count)
+        ]
+
+    return named(job["tables"], ""), named(job["wtables"], "weighted_")
+
+
+def make_batches(job, tables, weighted):
+    from torchrec.distributed.test_utils.input_config import ModelInputConfig
+
+    return ModelInputConfig(
+        num_batches=job["nb"],
+        batch_size=job["bs"],
+        num_float_features=job["floats"],
+        feature_pooling_avg=job["pool"],
+        pin_memory=False,  # that would take the GPU before its turn
+    ).generate_batches(tables, weighted)
+
+
+def pin(batches):
+    for batch in batches:
+        for name, value in list(vars(batch).items()):
+            if hasattr(value, "pin_memory"):
+                setattr(batch, name, value.pin_memory())
+
+
+def make_model(job, tables, weighted, group, device):
+    """TorchRec's benchmark model, its tables sharded, with fused SGD; and the optimizer of its dense part."""
+    from fbgemm_gpu.split_embedding_configs import EmbOptimType
+    from torchrec.distributed.test_utils.model_config import TestSparseNNConfig
+    from torchrec.distributed.test_utils.sharding_config import PlannerConfig, ShardingConfig
+    from torchrec.distributed.types import ShardingType
+
+    shape = {
+        "dense_arch_out_size": job["dao"],
+        "over_arch_out_size": job["oao"],
+        "over_arch_hidden_layers": job["ohl"],
+    }
+    model = TestSparseNNConfig(num_float_features=job["floats"], submodule_kwargs=shape).generate_model(
+        tables, weighted, device, mc_configs=None
+    )
+    planner = PlannerConfig(
+        world_size=job["world"],
+        device_group=device.type,
+        batch_size=job["bs"],
+        sharding_type=ShardingType(job["sharding"]),
+    ).generate_planner(tables + weighted)
+    fused = {"optimizer": EmbOptimType.EXACT_SGD, "learning_rate": 0.1}
+    return ShardingConfig(
+        fused_params=fused, dense_optimizer="SGD", dense_lr=0.1
+    ).generate_sharded_model_and_optimizer(model, group, device, planner)
+
+
+def timed(pipeline, loader, steps):
+    """As the measurement files have it: times in ms, bytes at their peak."""
+    import torch
+
+    torch.cuda.reset_peak_memory_stats()
+    marks, host = [], []
+
+    def mark():
+        marks.append(torch.cuda.Event(enable_timing=True))
+        marks[-1].record()
+
+    begin = time.perf_counter()
+    for _ in range(steps):
+        mark()
+        at = time.perf_counter()
+        pipeline.progress(loader)
+        host.append((time.perf_counter() - at) * 1e3)
+    mark()
+    torch.cuda.synchronize()
+    found = {
+        "mean_ms": (time.perf_counter() - begin) * 1e3 / steps,
+        "step_ms": [a.elapsed_time(b) for a, b in itertools.pairwise(marks)],
+        "cpu_ms": host,
+    }
+    memory = torch.cuda.memory_stats()
+    for name in ("allocated_bytes", "reserved_bytes", "active_bytes", "requested_bytes"):
+        found[name] = memory[f"{name}.all.peak"]
+    return {**found, "retries": memory["num_alloc_retries"], "segments": memory["segment.all.current"]}
+
+
+def recorded(pipeline, loader, steps, allocations):
+    """The profile, and ms a step under it. A profile's device records are gone once the next one begins."""
+    import torch
+    from torch._C._profiler import _ExperimentalConfig
+
+    kinds = torch.profiler.ProfilerActivity
+    with torch.profiler.profile(
+        activities=[kinds.CPU, kinds.CUDA],
+        profile_memory=allocations,
+        experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True),
+    ) as profile:
+        begin = time.perf_counter()
+        for _ in range(steps):
+            pipeline.progress(loader)
+        torch.cuda.synchronize()
+        took = (time.perf_counter() - begin) * 1e3 / steps
+    return profile, took
+
+
+def record_memory(pipeline, loader, out, name):
+    import torch
+
+    torch.cuda.memory._record_memory_history(max_entries=1_000_000, context=None)
+    profile, _ = recorded(pipeline, loader, WINDOW_STEPS, allocations=True)
+    snapshot = torch.cuda.memory._snapshot()
+    torch.cuda.memory._record_memory_history(enabled=None)
+    profile.export_chrome_trace(str(out / f"{name.replace('.r', '.mem.r')}.json"))
+    with open(out / f"{name.replace('.r', '.mem.r')}.snap.pickle", "wb") as file:
+        pickle.dump(snapshot, file)
+
+
+def take_turn(out, name, rank):
+    """Says that this rank is ready, waits for its turn, and moves to the cores of those that are timed."""
+    (out / f"{name}.ready.{rank}").touch()
+    go = out / f"{name}.go"
+    while not go.exists():
+        time.sleep(POLL_S)
+    cores = json.loads(go.read_text())
+    for thread in os.listdir("/proc/self/task") if cores else []:
+        os.sched_setaffinity(int(thread), cores)
+
+
+def run_rank(asked):
+    import torch
+    import torch.distributed as dist
+
+    job, out = json.loads(Path(asked.set).read_text()), Path(asked.out)
+    name, rank = stem(asked.schedule), asked.rank
+    torch.manual_seed(1000 + rank)
+    tables, weighted = tables_of(job)
+    batches = make_batches(job, tables, weighted)
+    take_turn(out, name, rank)
+
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(asked.port), RANK=str(rank), LOCAL_RANK=str(rank))
+    os.environ.update(WORLD_SIZE=str(job["world"]), LOCAL_WORLD_SIZE=str(job["world"]))
+    device = torch.device("cuda", rank)
+    torch.cuda.set_device(device)
+    dist.init_process_group("cpu:gloo,cuda:nccl")
+
+    def together():
+        torch.cuda.synchronize()
+        dist.all_reduce(torch.zeros(1))  # on CPUs: no kernel of ours on the GPU
+
+    pin(batches)
+    model, optimizer = make_model(job, tables, weighted, dist.group.WORLD, device)
+    model.train()
+    loader = itertools.cycle(batches)
+    pipeline = make_pipeline(asked.schedule, model, optimizer, device)
+    for _ in range(job["warm"]):
+        pipeline.progress(loader)
+    together()
+    result = timed(pipeline, loader, job["iters"])
+    together()
+    recorded(pipeline, loader, 1, allocations=False)  # what only a first profile costs
+    together()
+    if job.get("memory"):
+        record_memory(pipeline, loader, out, f"{name}.r{rank}")
+        pipeline.progress(loader)
+        together()
+    profile, result["profiled_mean_ms"] = recorded(pipeline, loader, job["trace"], allocations=False)
+    together()
+    (out / f"{name}.done.{rank}").touch()
+    profile.export_chrome_trace(str(out / f"{name}.r{rank}.json"))
+    (out / f"{name}.result.{rank}").write_text(json.dumps(result))
+    sys.stdout.flush()
+    os._exit(0)  # batches still in flight are nobody's concern
+
+
+class Set:
+    """One job: its processes, and their turns."""
+
+    def __init__(self, asked):
+        self.job = json.loads(Path(asked.set).read_text())
+        self.schedules = self.job["schedules"]
+        self.out = Path(asked.out) / self.job["tag"]
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.deadline = time.time() + asked.seconds
+        self.ranks = range(self.job["world"])
+        self.children = {s: [self.start(asked, i, s, r) for r in self.ranks] for i, s in enumerate(self.schedules)}
+
+    def start(self, asked, index, schedule, rank):
+        words = [sys.executable, __file__, asked.set, self.out, "--rank", rank, "--schedule", schedule]
+        words += ["--port", asked.port + index]
+        with open(self.out / f"{stem(schedule)}.log.{rank}", "w") as log:
+            return subprocess.Popen(
+                [str(word) for word in words],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **self.job.get("env", {})},
+            )
+
+    def say(self, *words):
+        print(time.strftime("%T"), self.job["tag"], *words, file=sys.stderr, flush=True)
+
+    def all_have(self, mark, schedule):
+        files = [self.out / f"{stem(schedule)}.{mark}.{rank}" for rank in self.ranks]
+        while not all(file.exists() for file in files):
+            died = any(child.poll() not in (None, 0) for child in self.children[schedule])
+            if died or time.time() > self.deadline:
+                return False
+            time.sleep(POLL_S)
+        return True
+
+    def run(self, turn, cores):
+        """True where every schedule was timed and recorded."""
+        sound = all([self.all_have("ready", schedule) for schedule in self.schedules])
+        (self.out / "ready").touch()
+        self.say("ready")
+        with open(turn or self.out / "turn", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for schedule in self.schedules:
+                (self.out / f"{stem(schedule)}.go").write_text(json.dumps(cores))
+                done = self.all_have("done", schedule)
+                self.say(schedule, "timed and recorded" if done else f"failed: {self.out / stem(schedule)}.log.*")
+                sound = sound and done
+                for child in self.children[schedule] if not done else []:
+                    child.kill()
+        for child in itertools.chain.from_iterable(self.children.values()):
+            try:
+                child.wait(max(1, self.deadline - time.time()))
+            except subprocess.TimeoutExpired:
+                child.kill()
+        return sound
+
+    def gather(self):
+        """Puts what was measured into one file a rank, packs the recordings, and leaves nothing else behind."""
+        facts = {key: value for key, value in self.job.items() if key != "schedules"}
+        for rank in self.ranks:
+            results = {}
+            for schedule in self.schedules:
+                file = self.out / f"{stem(schedule)}.result.{rank}"
+                if file.exists():
+                    results[schedule] = json.loads(file.read_text())
+                    (self.out / f"{stem(schedule)}.log.{rank}").unlink()
+            measured = self.out / f"{self.job['tag']}.r{rank}.json"
+            measured.write_text(json.dumps({"args": facts, "results": results}, indent=1) + "\n")
+        for path in self.out.glob("*.json"):
+            if path.name.startswith(f"{self.job['tag']}.r"):
+                continue
+            with open(path, "rb") as plain, gzip.open(f"{path}.gz", "wb", compresslevel=6) as packed:
+                shutil.copyfileobj(plain, packed)
+            path.unlink()
+        for pattern in ("*.ready.*", "*.done.*", "*.result.*", "*.go", "turn", "ready"):
+            for path in self.out.glob(pattern):
+                path.unlink()
+
+
+def cores_of(text):
+    """0-3,8 -> [0, 1, 2, 3, 8]"""
+    ends = [part.split("-") for part in text.split(",") if part]
+    return [core for pair in ends for core in range(int(pair[0]), int(pair[-1]) + 1)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set")
+    parser.add_argument("out")
+    parser.add_argument("--cores", default="", help="CPU cores of the processes that are timed; all unless given")
+    parser.add_argument("--seconds", type=float, default=300, help="what is not done by then is ended")
+    parser.add_argument("--turn", help="a file that sets share to take turns")
+    parser.add_argument("--port", type=int, default=29610, help="the first of as many ports as schedules")
+    parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--schedule", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.rank is not None:
+        run_rank(asked)
+    one = Set(asked)
+    sound = one.run(asked.turn, cores_of(asked.cores))
+    one.gather()
+    sys.exit(0 if sound else 1)
+
+
+if __name__ == "__main__":
+    main()
