@@ -23,9 +23,9 @@ constexpr double kLeastFreeSms = 8.0;
 /// round of blocks; in that one all of them to the end where it is one of few, else fewer and fewer.
 double sms_kept(const ActiveWork& w) {
   if (w.kind != ActiveWork::Kind::kKernel) return w.resident_ctas;
-  if (w.in_cohorts || w.shape.waves() <= kFewWaves || !w.dispatched()) return w.sms_used();
+  if (w.in_cohorts || w.shape.waves() <= kFewWaves || !w.dispatched()) return w.sms_touched();
   const double last_round = w.alone_ns / w.shape.waves();
-  return w.sms_used() * std::clamp(w.remaining_ns / last_round, 0.0, 1.0);
+  return w.sms_touched() * std::clamp(w.remaining_ns / last_round, 0.0, 1.0);
 }
 
 double free_sms(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
@@ -105,6 +105,14 @@ double ActiveWork::sms_used() const {
   return std::min(sms, std::ceil(static_cast<double>(shape.blocks) / shape.blocks_per_sm));
 }
 
+double ActiveWork::sms_touched() const {
+  if (kind != Kind::kKernel) return 0.0;
+  const double sms = shape.sm_count;
+  if (!in_cohorts) return std::min(sms, static_cast<double>(shape.blocks));
+  return std::accumulate(cohorts.begin(), cohorts.end(), 0.0,
+                         [&](double sum, const Cohort& c) { return std::min(sms, sum + c.sms); });
+}
+
 bool admits(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
   if (candidate.kind == ActiveWork::Kind::kCopy) return true;
   for (const ActiveWork* w : running) {
@@ -148,7 +156,7 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
       urgent_kernels > 0 && beside != nullptr ? shares_beside(*beside, urgent_waves, sm_count) : Shares{1.0, 1.0};
   for (ActiveWork* w : running) {
     if (w->kind == ActiveWork::Kind::kCopy) w->rate = 1.0;
-    if (w->in_cohorts) w->rate = w->shape.block_pace(w->blocks_in_flight());
+    if (w->in_cohorts) w->rate = 1.0;
     if (w->kind != ActiveWork::Kind::kKernel || w->in_cohorts) continue;
     const bool urgent = urgent_kernels > 0 && w->priority == most_urgent;
     const double company = slowdown(w->shape, w->sensitivity, ctas);
@@ -175,13 +183,15 @@ bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, st
   for (const ActiveWork* w : running) {
     if (w != &work && w->in_cohorts) sms -= w->sms_used();
   }
-  const auto free_sms = static_cast<std::int32_t>(std::max(0.0, sms));
-  const std::int64_t room = std::int64_t{free_sms} * work.shape.blocks_per_sm - in_flight;
+  const auto sms_left = static_cast<std::int32_t>(std::max(0.0, sms));
+  const std::int64_t room = std::int64_t{sms_left} * work.shape.blocks_per_sm - in_flight;
   const std::int64_t start = std::min(work.pending_blocks, room);
   if (start <= 0) return changed;
   const double block_ns = block_time(work.shape, work.alone_ns);
   const bool on_idle_sms = work.pending_blocks == work.shape.blocks;
-  work.cohorts.push_back({block_ns * work.shape.crowding(start, free_sms, on_idle_sms), start});
+  const std::int32_t free_sms = sms_left - static_cast<std::int32_t>(work.sms_used());
+  const std::int32_t over = work.shape.spread_over(start, free_sms, on_idle_sms);
+  work.cohorts.push_back({block_ns * work.shape.crowding(start, over), start, over});
   work.pending_blocks -= start;
   return true;
 }

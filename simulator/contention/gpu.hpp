@@ -30,6 +30,7 @@ struct ActiveWork {
   struct Cohort {
     double remaining_ns;
     std::int64_t blocks;
+    std::int32_t sms;  ///< over which they are spread
   };
   bool in_cohorts = false;
   std::int64_t pending_blocks = 0;
@@ -39,8 +40,10 @@ struct ActiveWork {
   [[nodiscard]] bool dispatched() const;
   /// Time alone that must still pass until then; 0 where they have. Only for kernels that are not in cohorts.
   [[nodiscard]] double until_dispatched_ns() const;
-  /// SMs it keeps from others.
+  /// SMs that its blocks fill, as densely as they fit.
   [[nodiscard]] double sms_used() const;
+  /// SMs on which at least one of its blocks runs.
+  [[nodiscard]] double sms_touched() const;
   [[nodiscard]] std::int64_t blocks_in_flight() const;
 };
 

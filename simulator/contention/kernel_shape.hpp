@@ -25,12 +25,13 @@ struct KernelShape {
   [[nodiscard]] std::int64_t waves_on(std::int32_t sms) const;
   /// Rounds of blocks on the whole GPU, as a fraction.
   [[nodiscard]] double waves() const;
-  /// How much longer a block takes than in a kernel that has the GPU to itself, when `started` blocks start at once on
-  /// `sms` SMs. Blocks on one SM share its pace where they are bound by compute; they are spread over idle SMs as
-  /// thinly as possible, while those that follow retired ones take the place of these, as densely as they fit.
-  [[nodiscard]] double crowding(std::int64_t started, std::int32_t sms, bool on_idle_sms) const;
-  /// How fast its blocks progress while so many run, by the pace when the GPU is full of them.
-  [[nodiscard]] double block_pace(std::int64_t running) const;
+  /// SMs over which `started` blocks are spread that start at once, where none of its blocks runs on `free_sms` SMs. On
+  /// idle SMs they lie as thinly as possible. Those that follow retired blocks take the place of these: bound by
+  /// compute as densely as they fit, since the blocks of an SM retire together, else as thinly.
+  [[nodiscard]] std::int32_t spread_over(std::int64_t started, std::int32_t free_sms, bool on_idle_sms) const;
+  /// How much longer a block takes on `sms` SMs with `started` others than in a kernel that has the GPU to itself:
+  /// blocks on one SM share its pace where they are bound by compute or follow indices.
+  [[nodiscard]] double crowding(std::int64_t started, std::int32_t sms) const;
   /// Blocks that run at once on the whole GPU.
   [[nodiscard]] std::int64_t slots() const { return std::int64_t{blocks_per_sm} * sm_count; }
 };

@@ -71,14 +71,15 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
     const std::int64_t room = std::int64_t{sms} * shape.blocks_per_sm;
     const std::int64_t start = std::clamp<std::int64_t>(room - in_flight, 0, pending);
     if (start > 0) {
-      const double time = block_ns * shape.crowding(start, sms, pending == shape.blocks);
+      const auto used = static_cast<std::int32_t>((in_flight + shape.blocks_per_sm - 1) / shape.blocks_per_sm);
+      const std::int32_t over = shape.spread_over(start, sms - used, pending == shape.blocks);
+      const double time = block_ns * shape.crowding(start, over);
       running.push_back({time, start});
       in_flight += start;
       pending -= start;
     }
-    const double pace = shape.block_pace(in_flight);
-    for (const Cohort& c : running) next = std::min(next, now + c.remaining / pace);
-    for (Cohort& c : running) c.remaining -= (next - now) * pace;
+    for (const Cohort& c : running) next = std::min(next, now + c.remaining);
+    for (Cohort& c : running) c.remaining -= next - now;
     now = next;
     std::erase_if(running, [&](const Cohort& c) {
       if (c.remaining > kDone * block_ns) return false;
