@@ -10,6 +10,12 @@ namespace interlace::replay {
 namespace {
 
 constexpr double kEpsilon = 1e-3;  // ns: far below what the recorder resolves
+
+/// A kernel and a collective that become ready within this time (ns) race.
+constexpr double kRace = 3'000;
+/// A collective that lets pass does so for this time (ns): a short work and what stands behind it.
+constexpr double kLongestPass = 2 * kRace;
+
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Until a running work ends, or a cohort of its blocks, or, where others wait for that, its last blocks are
@@ -77,9 +83,36 @@ double Machine::ready_at(const Stream& stream, const Work& head) const {
                    stream.waited_until_ns + options_.wait_latency_ns});
 }
 
+bool Machine::collective_passes(const Gpu& gpu) const {
+  return std::ranges::any_of(gpu.streams, [&](const Stream& stream) {
+    if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) return false;
+    const Work& head = works_[stream.queue.front().id];
+    if (head.kind != WorkKind::kCollective || head.lets_pass) return false;
+    const double ready = ready_at(stream, head);
+    return ready > now_ns_ + kEpsilon && ready < now_ns_ + kRace;
+  });
+}
+
+bool Machine::kernel_passes(const Gpu& gpu, const Work& collective, double ready) const {
+  if (!collective.lets_pass || now_ns_ > ready + kLongestPass - kEpsilon) return false;
+  return std::ranges::any_of(gpu.streams, [&](const Stream& stream) {
+    if (stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) return false;
+    const Work& head = works_[stream.queue.front().id];
+    if (head.kind == WorkKind::kCollective || head.kind == WorkKind::kHostCopy) return false;
+    if (!stream.running) return std::abs(ready_at(stream, head) - now_ns_) < kRace;
+    const Work& running = works_[stream.running->index()];
+    return *running.start_ns > ready - kRace && running.active.alone_ns < kRace &&
+           head.called_ns + options_.launch_latency_ns < now_ns_;
+  });
+}
+
 bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   const double ready = ready_at(stream, work);
   if (now_ns_ < ready - kEpsilon) return false;
+  if (options_.contention) {
+    if (work.kind == WorkKind::kCollective && kernel_passes(gpu, work, ready)) return false;
+    if (work.kind == WorkKind::kKernel && collective_passes(gpu)) return false;
+  }
   work.ready_ns = std::max(ready, work.ready_ns.value_or(ready));
   if (options_.contention && !contention::admits(gpu.active, work.active, sm_count_)) {
     gpu.blocked = true;
@@ -250,8 +283,12 @@ std::optional<double> Machine::next_change() const {
     }
     for (const Stream& stream : gpu.streams) {
       if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) continue;
-      const double ready = ready_at(stream, works_[stream.queue.front().id]);
-      if (ready > now_ns_ + kEpsilon) next = std::min(next, ready);
+      const Work& head = works_[stream.queue.front().id];
+      const double ready = ready_at(stream, head);
+      const double passed = ready + (head.kind == WorkKind::kCollective ? kLongestPass : 0.0);
+      if (const double then = ready > now_ns_ + kEpsilon ? ready : passed; then > now_ns_ + kEpsilon) {
+        next = std::min(next, then);
+      }
     }
   }
   // Always later than now by what a double still tells apart: a change that is due at once was made by settle().

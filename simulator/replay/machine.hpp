@@ -30,6 +30,7 @@ struct Work {
   double dispatch_gap_ns = 0;
   contention::ActiveWork active;
   double crowded_rate = 1.0;  ///< collectives: progress while kernels run beside it on any rank
+  bool lets_pass = true;      ///< collectives: what becomes ready with it starts first (docs/contention.md)
   TokenId done;
   std::optional<double> start_ns;
   std::optional<double> arrival_ns;  ///< collectives: when the last rank was there
@@ -101,6 +102,10 @@ class Machine {
   /// When the work at the head of a stream could start but for other kernels.
   [[nodiscard]] double ready_at(const Stream& stream, const Work& head) const;
   bool try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id);
+  /// Is a collective about to be ready for which a kernel waits that is ready?
+  [[nodiscard]] bool collective_passes(const Gpu& gpu) const;
+  /// Is a kernel, or what stands behind a short one, about to start for which a collective waits that is ready?
+  [[nodiscard]] bool kernel_passes(const Gpu& gpu, const Work& collective, double ready) const;
   bool complete_finished(Gpu& gpu);
   bool dispatch(Gpu& gpu);
   void finish(Gpu& gpu, WorkId id);

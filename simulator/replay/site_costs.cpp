@@ -196,8 +196,6 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
   constexpr double kUsualCollectiveGap = 1'800.0;
   constexpr double kUsualLatency = 9'000.0;
   constexpr double kUsualWait = 1'500.0;
-  // Of 853 collectives that followed another one, for which a kernel waited too, the kernel started first 653 times.
-  constexpr double kBehindWaiting = 300.0;
   const DispatchTimes times = dispatch_times(trace, table);
   const auto middle = [](const std::vector<double>& seen, double otherwise) {
     return seen.size() < kEnough ? otherwise : statistics::median(seen);
@@ -208,8 +206,7 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
   };
   const double usual_gap = middle(times.all_gaps, machine.dispatch_gap_ns.value_or(kUsualGap));
   table.wait_latency_ns = quick(times.waits, machine.wait_latency_ns.value_or(kUsualWait));
-  const double collective_gap =
-      std::max(middle(times.collective_gaps, kUsualCollectiveGap), table.wait_latency_ns + kBehindWaiting);
+  const double collective_gap = middle(times.collective_gaps, kUsualCollectiveGap);
   for (std::size_t s = 0; s < table.sites.size(); ++s) {
     Site& site = table.sites[s];
     // On side streams the gap shows when blocks of the kernel beside it retired, not what the device needs.

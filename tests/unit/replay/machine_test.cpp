@@ -120,6 +120,51 @@ TEST_F(MachineTest, ACollectiveSlowsDownBesideAKernelThatStreamsMemoryOnAnyRank)
   EXPECT_NEAR(*two.works()[mine.index()].end_ns, 130'010, 1);
 }
 
+/// A collective and kernels that wait for the same copy.
+class RaceTest : public MachineTest {
+ protected:
+  static constexpr StreamIndex kNccl{2};
+  Machine race{1, {{"main", 0}, {"side", 0}, {"nccl", 0}}, 132, options};
+
+  /// Starts of a memset of a microsecond, of a kernel behind it that fills all SMs, and of the collective.
+  /// `later` is the time by which the collective becomes ready behind the memset.
+  std::vector<double> starts(bool lets_pass, double later) {
+    race.launch(copy(kSide, 0, 10'000));
+    const TokenId released = race.record(0, kSide);
+    race.wait(0, kMain, released);
+    race.wait(0, kNccl, released);
+    const WorkId first = race.launch(kernel(kMain, 0, 1'000, 8));
+    const WorkId behind = race.launch(kernel(kMain, 0, 100'000, 132 * 8 * 20));
+    Work exchange = collective(0, 10'004 + later, 70);
+    exchange.stream = kNccl;
+    exchange.lets_pass = lets_pass;
+    const WorkId nccl = race.launch(exchange);
+    drain(race);
+    std::vector<double> result;
+    for (const WorkId id : {first, behind, nccl}) result.push_back(*race.works()[id.index()].start_ns);
+    return result;
+  }
+};
+
+TEST_F(RaceTest, ACollectiveThatLetsPassComesBehindAllThatStandsBehindAShortKernel) {
+  const std::vector<double> starts = this->starts(true, 500);
+  EXPECT_NEAR(starts[0], 10'014, 0.01);
+  EXPECT_NEAR(starts[1], 11'015, 0.01);
+  EXPECT_GT(starts[2], starts[1] + 90'000);  // until nearly all its blocks have been handed out
+}
+
+TEST_F(RaceTest, OneThatDoesNotIsFirst) {
+  const std::vector<double> starts = this->starts(false, 500);
+  EXPECT_NEAR(starts[2], 10'514, 0.01);
+  EXPECT_NEAR(starts[0], 10'514, 0.01);
+}
+
+TEST_F(RaceTest, WhatIsReadyMuchEarlierIsNoRival) {
+  const std::vector<double> starts = this->starts(false, 5'000);
+  EXPECT_NEAR(starts[0], 10'014, 0.01);
+  EXPECT_NEAR(starts[1], 11'015, 0.01);
+}
+
 TEST_F(MachineTest, AWaitThatIsNeverSatisfiedLeavesTheMachineBusy) {
   const TokenId never = machine.record(0, kMain);
   static_cast<void>(never);
