@@ -153,9 +153,9 @@ class Rules {
         if (bytes != history.bytes || std::ranges::find(joined_, module) != joined_.end()) continue;
         joined_.push_back(module);
         fate.made = {exchange, 0, 0};
-        const auto sent = memory_->classes.find({exchange, 0});  // what else is sent lives as long
-        fate.holders = {sent != memory_->classes.end() && sent->second.released ? *sent->second.released
-                                                                                : Release{end_of(exchange), 0}};
+        const auto sent = memory_->classes.lower_bound({exchange, 0, 0});  // what else is sent lives as long
+        const bool is_sent = sent != memory_->classes.end() && sent->first.made_in == exchange;
+        fate.holders = {is_sent && sent->second.released ? *sent->second.released : Release{end_of(exchange), 0}};
         return;
       }
       return;

@@ -15,10 +15,6 @@ namespace {
 
 using stages::SegmentKey;
 
-std::size_t modulo(std::int32_t batch, std::int32_t batches) {
-  return static_cast<std::size_t>((batch % batches + batches) % batches);
-}
-
 class MemoryReplay {
  public:
   MemoryReplay(const RecordedMemory& memory, const Lifetimes& lifetimes, const StreamDrains& drains,
@@ -65,7 +61,7 @@ class MemoryReplay {
   struct Instance {
     std::uint32_t calls = 0;  ///< in all
     std::uint32_t played = 0;
-    std::uint32_t made = 0;
+    std::uint32_t made = 0;                               ///< of the segment's fates, with those of other batches
     std::vector<std::pair<Place, std::uint32_t>> let_go;  ///< places where holders let go of live blocks
   };
   struct LiveBlock {
@@ -124,6 +120,9 @@ class MemoryReplay {
     const std::vector<Fate> none;
     const std::vector<Fate>& fates = found == lifetimes_->end() ? none : found->second;
     while (true) {
+      while (instance.made < fates.size() && !memory_->sizes_for(fates[instance.made].size_of, call.batch)) {
+        ++instance.made;
+      }
       const bool due = instance.made < fates.size() && (done || fates[instance.made].made.calls <= instance.played);
       const Place here{call.segment, done && !due ? end_of(call.segment).calls : instance.played,
                        due ? fates[instance.made].made.blocks : end_of(call.segment).blocks};
@@ -151,10 +150,7 @@ class MemoryReplay {
   }
 
   void make(const Fate& fate, const PlayedCall& call) {
-    const auto sizes = memory_->sizes.find(fate.size_of.made_in);
-    if (sizes == memory_->sizes.end()) return;
-    const std::vector<Bytes>& of_batch = sizes->second[modulo(call.batch, memory_->batches)];
-    if (fate.size_of.ordinal >= of_batch.size()) return;
+    const std::vector<Bytes>& of_batch = *memory_->sizes_for(fate.size_of, call.batch);
     LiveBlock block;
     block.fate = &fate;
     block.batch = call.batch;

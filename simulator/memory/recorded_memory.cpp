@@ -130,7 +130,7 @@ class Pairing {
   void make(const stages::MemoryItem& item, const trace::AllocationDetail& detail) {
     if (!item.segment) return;
     Block block;
-    block.kind = {*item.segment, made_[*item.segment]++};
+    block.kind = {*item.segment, made_[*item.segment]++, 0};
     block.bytes = detail.requested.value_or(detail.bytes);
     block.calls = item.items_before;
     block.batch = iterations_ + batch_offset(*recorded_, *item.segment);
@@ -178,21 +178,24 @@ class Pairing {
     return end != ends_.end() && end->second < trace_->start(item.event) ? run : std::nullopt;
   }
 
-  /// Of each segment, the batches for which it made as many blocks as for most.
+  /// Of each segment, the batches for which it made as many blocks as for most; or, where nothing but the data can tell
+  /// them apart, as for another one.
   void find_regular_batches(Diagnostics& diagnostics) {
-    std::map<SegmentKey, std::map<std::int32_t, std::vector<const Block*>>> by_segment;
-    for (const Block& block : blocks_) by_segment[block.kind.made_in][block.batch].push_back(&block);
+    std::map<SegmentKey, std::map<std::int32_t, std::vector<Block*>>> by_segment;
+    for (Block& block : blocks_) by_segment[block.kind.made_in][block.batch].push_back(&block);
     for (const auto& [segment, by_batch] : by_segment) {
       std::map<std::size_t, int> votes;
       for (const auto& [batch, blocks] : by_batch) ++votes[blocks.size()];
       const std::size_t usual = std::ranges::max_element(votes, {}, [](const auto& v) { return v.second; })->first;
+      const bool may_differ = result_.frees == stages::Frees::kBehindLastUse;
       auto& sizes = sizes_[segment];
       for (const auto& [batch, blocks] : by_batch) {
-        if (blocks.size() != usual) {
+        if (blocks.size() != usual && !(may_differ && votes[blocks.size()] > 1)) {
           diagnostics.count(kIrregularIteration, schedule::to_string(segment.stage));
           continue;
         }
-        for (const Block* block : blocks) {
+        for (Block* block : blocks) {
+          block->kind.of = static_cast<std::uint32_t>(blocks.size());
           sizes[batch].push_back(block->bytes);
           regular_.push_back(block);
         }
@@ -271,6 +274,13 @@ class Pairing {
 };
 
 }  // namespace
+
+const std::vector<Bytes>* RecordedMemory::sizes_for(const BlockClass& kind, std::int32_t batch) const {
+  const auto of_segment = sizes.find(kind.made_in);
+  if (of_segment == sizes.end()) return nullptr;
+  const std::vector<Bytes>& of_batch = of_segment->second[modulo(batch, batches)];
+  return of_batch.size() == kind.of ? &of_batch : nullptr;
+}
 
 Place end_of(const SegmentKey& segment) {
   return {segment, std::numeric_limits<std::uint32_t>::max(), std::numeric_limits<std::uint32_t>::max()};

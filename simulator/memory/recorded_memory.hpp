@@ -40,10 +40,13 @@ struct Release {
   auto operator<=>(const Release&) const = default;
 };
 
-/// Blocks of one class are made at the same place for every batch.
+/// Blocks of one class are made at the same place for every batch of a kind.
 struct BlockClass {
   stages::SegmentKey made_in;
   std::uint32_t ordinal = 0;  ///< among the blocks that the segment makes for one batch
+  /// How many these are: a segment may make more for some batches than for others, as one that copies what does not
+  /// begin where it should.
+  std::uint32_t of = 0;
 
   auto operator<=>(const BlockClass&) const = default;
 };
@@ -61,6 +64,8 @@ struct RecordedMemory {
   /// Sizes by segment, by batch modulo `batches`, by ordinal; as asked for where the recording tells, else as handed
   /// out.
   std::map<stages::SegmentKey, std::vector<std::vector<Bytes>>> sizes;
+  /// Sizes of a class's segment for a batch; null where the segment makes none of this class for it.
+  [[nodiscard]] const std::vector<Bytes>* sizes_for(const BlockClass& kind, std::int32_t batch) const;
   /// So many batches were recorded; fewer, where the sizes of those repeat (data that is used in turn). Batches count
   /// from the first of training, if both the recording numbers its iterations and they repeat, else from some other.
   std::int32_t batches = 0;
@@ -84,7 +89,7 @@ struct RecordedMemory {
 
 inline constexpr DiagnosticKind kIrregularIteration{
     "memory.irregular_iteration", Severity::kInfo,
-    "stage instances that made another number of blocks than the same stage of most batches; they are left out",
+    "stage instances that made another number of blocks than the same stage of all other batches; they are left out",
     "usual in the first recorded iteration, whose forward is not recorded; else record more steps"};
 inline constexpr DiagnosticKind kNeverReleased{"memory.never_released", Severity::kInfo,
                                                "places that make a block for every batch which is never seen given "

@@ -26,7 +26,7 @@ BOUNDS = {
             "semi_sync": (14.0, 12.0),
         },
     },
-    "exposed_1_rank": {"mean": 3.0, "largest": 4.5, "from": {"sparse_dist": (0.3, 3.0), "base": (0.3, 3.0)}},
+    "exposed_1_rank": {"mean": 3.0, "largest": 4.5, "from": {"sparse_dist": (0.01, 3.0), "base": (0.01, 3.0)}},
     "t9_4_ranks": {"mean": 8.0, "largest": 9.0, "from": {"sparse_dist": (0.1, 5.0), "base": (0.1, 5.0)}},
 }
 

@@ -26,7 +26,7 @@ struct OneBlock {
     memory.batches = 1;
     memory.persistent = {50 * kMiB};
     memory.sizes[kForward] = {{30 * kMiB}};
-    lifetimes[kForward] = {{{kForward, 1, 0}, {kForward, 0}, {{{kBackward, 1, 0}, 0}}, {}, {}}};
+    lifetimes[kForward] = {{{kForward, 1, 0}, {kForward, 0, 1}, {{{kBackward, 1, 0}, 0}}, {}, {}}};
   }
 
   [[nodiscard]] MemoryCourse play(const std::vector<PlayedCall>& calls, const StreamDrains& drains = {},
@@ -66,6 +66,22 @@ TEST(MemoryReplay, BlocksAreMadeAndGivenBackAtTheirPlaces) {
   EXPECT_EQ(course.culprits.front().bytes, 30 * kMiB);
 }
 
+// Of every other batch the segment makes a second block, before the one that it makes of all.
+TEST(MemoryReplay, ABatchHasTheBlocksOfItsKind) {
+  OneBlock one;
+  one.memory.batches = 2;
+  one.memory.sizes[kForward] = {{30 * kMiB}, {20 * kMiB, 40 * kMiB}};
+  const std::vector<Release> holders{{{kBackward, 1, 0}, 0}};
+  one.lifetimes[kForward] = {{{kForward, 1, 0}, {kForward, 0, 1}, holders, {}, {}},
+                             {{kForward, 1, 0}, {kForward, 0, 2}, holders, {}, {}},
+                             {{kForward, 1, 1}, {kForward, 1, 2}, holders, {}, {}}};
+  std::vector<Bytes> made;
+  for (const MemoryEvent& event : one.play(iterations(3)).events) {
+    if (event.entry.action == allocator::Action::kAlloc) made.push_back(event.entry.size / kMiB);
+  }
+  EXPECT_EQ(made, (std::vector<Bytes>{30, 20, 40, 30}));
+}
+
 TEST(MemoryReplay, BlocksAreGivenBackBehindARunOfAStep) {
   OneBlock one;
   const StepRun backward{1, {}};
@@ -84,7 +100,7 @@ TEST(MemoryReplay, WorkspacesAreMadeByTheFirstMultiplication) {
   const SegmentKey lookup{Stage::kEmbeddingLookup, Piece::kWhole, {}};
   OneBlock one;
   one.memory.sizes[lookup] = {{40 * kMiB}};
-  one.lifetimes = {{lookup, {{{lookup, 0, 0}, {lookup, 0}, {{{lookup, 1, 1}, 0}}, {}, {}}}}};
+  one.lifetimes = {{lookup, {{{lookup, 0, 0}, {lookup, 0, 1}, {{{lookup, 1, 1}, 0}}, {}, {}}}}};
   std::vector<PlayedCall> calls;
   for (int i = 0; i < 2; ++i) {
     for (const SegmentKey& segment : {lookup, kForward}) calls.push_back({segment, i, i, kMain, 0, 0});
