@@ -38,6 +38,14 @@ cuda::NcclId shared_id(JobStore& store, int rank) {
   return id;
 }
 
+JobStore meet(const StorePlace& place, int rank) {
+  try {
+    return JobStore(place);
+  } catch (const Error&) {
+    throw placed(std::current_exception(), place_of(rank, "meeting the other ranks"));
+  }
+}
+
 [[noreturn]] void fail(Watch& watch, int rank, const Progress& progress) {
   watch.fail(placed(std::current_exception(), place_of(rank, progress.place())));
 }
@@ -82,7 +90,7 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
   const WorldPlace world = options.world.value_or(WorldPlace{});
   // cuBLAS takes another order of sums where its workspace is shared by streams. Before it is loaded.
   if (setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0) != 0) throw std::bad_alloc();
-  JobStore store(store_place(options.world, process_environment()));
+  JobStore store = meet(store_place(options.world, process_environment()), world.rank);
   Progress progress;
   std::vector<RankResult> results;
   {

@@ -1,7 +1,14 @@
 #include "engine/job/job_store.hpp"
 
+#include <c10/util/Logging.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdlib>
 #include <exception>
+#include <thread>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
@@ -9,9 +16,10 @@ namespace interlace::engine {
 
 namespace {
 
-constexpr std::chrono::seconds kConnectLimit{30};
-constexpr std::chrono::hours kGetLimit{24};  // whoever waits is ended by his Watch where nothing comes
-const std::string kPrefix = "interlace/";    // torchrun's own keys are in the same store
+constexpr std::chrono::milliseconds kBetweenCalls{100};
+constexpr std::chrono::seconds kGreetLimit{2};  // of one attempt; LibTorch makes two, and pauses
+constexpr std::chrono::hours kGetLimit{24};     // whoever waits is ended by his Watch where nothing comes
+const std::string kPrefix = "interlace/";       // torchrun's own keys are in the same store
 
 std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
@@ -21,13 +29,49 @@ std::string first_line(const std::exception& error) {
   return all.substr(0, all.find('\n'));
 }
 
+// Whatever LibTorch logs here goes into an error, too; its own lines have a backtrace each.
+void silence_log() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables any more
+  if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = c10::GLOG_FATAL;
+}
+
+constexpr const char* kSeeHolder = "see whether the process that holds it (rank 0, or the launcher) still runs";
+
+bool listens(const StorePlace& place) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(place.host.c_str(), std::to_string(place.port).c_str(), &wanted, &found) != 0) return false;
+  bool answered = false;
+  for (const addrinfo* address = found; address != nullptr && !answered; address = address->ai_next) {
+    const int socket = ::socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
+    if (socket < 0) continue;
+    answered = connect(socket, address->ai_addr, address->ai_addrlen) == 0;
+    close(socket);
+  }
+  freeaddrinfo(found);
+  return answered;
+}
+
+// Ranks may start at different times. LibTorch would wait for one to three times the limit that it is given.
+void await_listener(const StorePlace& place, std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!listens(place)) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      throw Error(kJobStore, place.host + ':' + std::to_string(place.port),
+                  "nobody has held the store of the job there for " + std::to_string(limit.count() / 1000) + " s",
+                  kSeeHolder);
+    }
+    std::this_thread::sleep_for(kBetweenCalls);
+  }
+}
+
 template <class Call>
 auto reached(const Call& call) {
   try {
     return call();
   } catch (const std::exception& error) {
-    throw Error(kJobStore, "", "the store of the job cannot be reached: " + first_line(error),
-                "see whether the process that holds it (rank 0, or the launcher) still runs");
+    throw Error(kJobStore, "", "the store of the job cannot be reached: " + first_line(error), kSeeHolder);
   }
 }
 
@@ -38,12 +82,14 @@ struct JobStore::Store {
   c10d::TCPStore tcp;
 };
 
-JobStore::JobStore(const StorePlace& place) : host_(place.host) {
+JobStore::JobStore(const StorePlace& place, std::chrono::milliseconds limit) : host_(place.host) {
+  silence_log();
+  if (!place.serves) await_listener(place, limit);
   c10d::TCPStoreOptions options;
   options.port = place.port;
   options.isServer = place.serves;
   options.waitWorkers = false;
-  options.timeout = kConnectLimit;
+  options.timeout = kGreetLimit;
   store_ = reached([&] { return std::make_unique<Store>(place.host, options); });
   store_->tcp.setTimeout(kGetLimit);
 }

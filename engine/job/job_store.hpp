@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,8 +22,10 @@ struct StorePlace {
 /// that the one of torchrun will do. Calls of one object must not overlap: each thread has its own.
 class JobStore {
  public:
-  /// Throws engine.job_store where it cannot be reached within half a minute, as all other calls do where it is gone.
-  explicit JobStore(const StorePlace& place);
+  static constexpr std::chrono::seconds kConnectLimit{25};
+
+  /// Throws engine.job_store where it cannot be reached within that time, as all other calls do where it is gone.
+  explicit JobStore(const StorePlace& place, std::chrono::milliseconds limit = kConnectLimit);
   JobStore(const JobStore&) = delete;
   JobStore& operator=(const JobStore&) = delete;
   JobStore(JobStore&&) = delete;

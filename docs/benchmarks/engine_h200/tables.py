@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Writes the tables of `seeds/` and `aligned/` to standard output: tables.py INTERLACE, the program that reads
+"""Writes the tables of `seeds/`, `aligned/` and `quiet/` to standard output: tables.py INTERLACE, the program that reads
 recordings."""
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent / "seeds"
 ALIGNED = HERE.parent / "aligned"
+QUIET = HERE.parent / "quiet"
 
 
 def load(name):
@@ -37,9 +39,13 @@ def table(head, rows):
 
 
 def events_of(interlace, recording, folder_of=HERE):
+    return events_in(interlace, folder_of / "recordings" / recording)
+
+
+def events_in(interlace, file):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "trace.json"
-        command = [interlace, "--quiet", "convert", str(folder_of / "recordings" / recording), "-o", str(out)]
+        command = [interlace, "--quiet", "convert", str(file), "-o", str(out)]
         subprocess.run(command, check=True)
         return json.loads(out.read_text())["traceEvents"]
 
@@ -115,14 +121,16 @@ def aligned_steps():
                 of = [r for r in runs if (r["workload"], r["p2p"], r["exchanges"]) == (workload, p2p, exchanges)
                       and r["schedule"] == "torchrec/" + schedule]
                 if not of:
-                    row += ["", "", ""]
                     continue
                 means = [1000 * r["seconds"] / r["timed_steps"] for r in of]
                 row += [f"{statistics.median(means):.2f}", f"{min(means):.2f} to {max(means):.2f}",
                         f"{max(r['peak_reserved_bytes'] for r in of) / 1e9:.2f}"]
             out.append(row)
-        head = workload if p2p else workload + " with NCCL_P2P_DISABLE=1"
-        table([head, "ms a step before", "runs", "GB reserved", "ms a step after", "runs", "GB reserved"], out)
+        if workload == "t9":
+            table(["t9, four ranks, over NVLink", "ms a step", "runs", "GB reserved"], out)
+        else:
+            head = workload if p2p else workload + " with NCCL_P2P_DISABLE=1"
+            table([head, "ms a step before", "runs", "GB reserved", "ms a step after", "runs", "GB reserved"], out)
 
 
 def merged(operations):
@@ -148,22 +156,28 @@ def shared(one, other):
 
 
 def occupation(interlace):
-    """Of four steps, each of the four batches once, between the optimizers' kernels."""
     out = []
     for name in ("before_sparse_dist", "before_semi_sync", "after_base", "after_sparse_dist", "after_semi_sync",
                  "after_fused_sparse_dist_new_stream"):
-        events = events_of(interlace, name + ".ilt", ALIGNED)
-        ends = sorted(e["ts"] for e in kernels(events, "descend"))
-        begin, end = ends[1], ends[5]
-        device = [e for e in events if e.get("cat") in ("kernel", "gpu_memcpy")]
-        exchanges = within(merged([e for e in device if "nccl" in e["name"]]), begin, end)
-        copies = within(merged([e for e in device if "HtoD" in e["name"]]), begin, end)
-        compute = within(merged([e for e in device if e["cat"] == "kernel" and "nccl" not in e["name"]]), begin, end)
-        times = [end - begin, length(exchanges), length(compute), length(copies), shared(exchanges, compute),
-                 shared(exchanges, copies)]
-        out.append([name.replace("_", " ", 1)] + [f"{t / 4000:.1f}" for t in times])
-    table(["t6 with NCCL_P2P_DISABLE=1", "step", "exchanges", "compute", "copies of batches", "exchanges beside compute",
-           "exchanges beside copies"], out)
+        # Four steps, each of the four batches once.
+        out.append([name.replace("_", " ", 1)] + occupied(events_of(interlace, name + ".ilt", ALIGNED), 1, 5))
+    table(["t6 with NCCL_P2P_DISABLE=1", *OCCUPIED], out)
+
+
+OCCUPIED = ("step", "exchanges", "compute", "copies of batches", "exchanges beside compute", "exchanges beside copies")
+
+
+def occupied(events, first, last):
+    """Milliseconds a step, between the dense optimizer's kernels of these numbers."""
+    ends = sorted(e["ts"] for e in kernels(events, "descend"))
+    begin, end = ends[first], ends[last]
+    device = [e for e in events if e.get("cat") in ("kernel", "gpu_memcpy")]
+    exchanges = within(merged([e for e in device if "nccl" in e["name"]]), begin, end)
+    copies = within(merged([e for e in device if "HtoD" in e["name"]]), begin, end)
+    compute = within(merged([e for e in device if e["cat"] == "kernel" and "nccl" not in e["name"]]), begin, end)
+    times = [end - begin, length(exchanges), length(compute), length(copies), shared(exchanges, compute),
+             shared(exchanges, copies)]
+    return [f"{t / 1000 / (last - first):.1f}" for t in times]
 
 
 def exchanges(interlace):
@@ -224,6 +238,61 @@ def bandwidth(interlace):
         table([title, "ms", "GB/s asked for", "of the copy"], out)
 
 
+class Packed:
+    """The files of one of `quiet/`: one result a run, SCHEDULE.REPEAT.json, and rank 0's recordings."""
+
+    def __init__(self, name):
+        self._folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self._folder.name)
+        with tarfile.open(QUIET / (name + ".tar.xz")) as tar:
+            tar.extractall(self.path, filter="data")
+
+    def runs(self):
+        """By schedule, in the order of the names."""
+        runs = {}
+        for file in sorted(self.path.glob("*.[0-9].json")):
+            runs.setdefault(file.name.split(".")[0], []).append(json.loads(file.read_text()))
+        return runs
+
+
+def mean_step(run):
+    return 1000 * run["seconds"] / run["timed_steps"]
+
+
+def peak(run, kind):
+    return max(rank[f"peak_{kind}_bytes"] for rank in run["ranks"]) / 1e9
+
+
+def quiet_steps(title, packed, order):
+    """The mean step of each run: of whole rounds of the batches."""
+    runs = packed.runs()
+    last = statistics.median(mean_step(run) for run in runs["sparse_dist"])
+    out = []
+    for name in order:
+        steps = [mean_step(run) for run in runs[name]]
+        step = statistics.median(steps)
+        out.append([name, f"{step:.2f}", f"{min(steps):.2f} to {max(steps):.2f}", len(steps), f"{100 * (step / last - 1):+.1f} %",
+                    f"{max(peak(run, 'allocated') for run in runs[name]):.2f}",
+                    f"{max(peak(run, 'reserved') for run in runs[name]):.2f}"])
+    table([title, "ms a step", "least to most", "runs", "beside sparse_dist", "GB allocated", "GB reserved"], out)
+
+
+def quiet_messages():
+    out = []
+    for name, runs in Packed("a2a").runs().items():
+        reads = [v["passed"] for run in runs for v in run["validations"] if v["mode"] != "compute"]
+        steps = [mean_step(run) for run in runs]
+        out.append([name, f"{min(steps):.2f} to {max(steps):.2f}", f"{max(peak(run, 'reserved') for run in runs):.2f}",
+                    f"{sum(reads)} of {len(reads)}" if reads else "none"])
+    table(["a2a-3436", "ms a step", "GB reserved", "host reads that were right"], out)
+
+
+def quiet_occupation(interlace, rows):
+    """Of two steps: the last one of a recording has no batch to copy."""
+    out = [[label, *occupied(events_in(interlace, packed.path / (name + ".rank0.ilt")), 0, 2)] for label, packed, name in rows]
+    table(["t6 with NCCL_P2P_DISABLE=1, quiet", *OCCUPIED], out)
+
+
 def main():
     interlace = sys.argv[1]
     seed_2916()
@@ -238,6 +307,11 @@ def main():
     exchanges(interlace)
     occupation(interlace)
     findings(interlace)
+    no_p2p = Packed("t6_no_p2p")
+    schedules = ("sparse_dist", "fused_sparse_dist_new_stream", "semi_sync")
+    quiet_steps("t6 with NCCL_P2P_DISABLE=1, quiet", no_p2p, (*schedules, "semi_together"))
+    quiet_occupation(interlace, [(name, no_p2p, name) for name in schedules])
+    quiet_messages()
 
 
 main()

@@ -4,7 +4,9 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <thread>
 
 #include "engine/gpu/store_place.hpp"
@@ -117,6 +119,30 @@ TEST(JobStore, GivesWhatWasPutAndTheFirstClaim) {
   EXPECT_EQ(server.get("b"), "client");
   EXPECT_TRUE(server.claim("c", "the same"));
   EXPECT_FALSE(client.claim("c", "the same"));
+}
+
+// Neither LibTorch's log nor its backtraces.
+void expect_one_line(const std::function<void()>& call) {
+  ::testing::internal::CaptureStderr();
+  try {
+    call();
+    ADD_FAILURE() << "reached";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "engine.job_store");
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(JobStore, WhereNobodyHoldsItThatIsOneLine) {
+  auto server = std::make_unique<JobStore>(StorePlace{.host = "127.0.0.1", .port = 0, .serves = true});
+  const StorePlace place = server->place();
+  JobStore client(place);
+  server.reset();
+  expect_one_line([&] { static_cast<void>(client.has("a")); });
+  const auto began = std::chrono::steady_clock::now();
+  expect_one_line([&] { const JobStore late(place, std::chrono::seconds(1)); });
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
 TEST(StorePlace, FollowsTheVariablesOfTheLauncher) {
