@@ -58,13 +58,17 @@ def beside(one, other):
     return max(0.0, min(one["ts"] + one["dur"], other["ts"] + other["dur"]) - max(one["ts"], other["ts"]))
 
 
+# ms of a run, GB allocated and reserved, as #2916 tells them.
+SAID_2916 = {
+    "semi_sync": (5447, 61.63, 64.31),
+    "fused_sparse_dist_new_stream": (5606, 53.23, 68.61),
+    "fused_sparse_dist_before_optimizer": (5662, 53.23, 68.67),
+    "sparse_dist": (6034, 51.80, 62.25),
+}
+
+
 def seed_2916():
-    said = {
-        "semi_sync": (5447, 61.63, 64.31),
-        "fused_sparse_dist_new_stream": (5606, 53.23, 68.61),
-        "fused_sparse_dist_before_optimizer": (5662, 53.23, 68.67),
-        "sparse_dist": (6034, 51.80, 62.25),
-    }
+    said = SAID_2916
     rows = bench_rows("seed_2916.json")
     last, last_said = rows["sparse_dist"][0], said["sparse_dist"][0]
     out = []
@@ -277,6 +281,56 @@ def quiet_steps(title, packed, order):
     table([title, "ms a step", "least to most", "runs", "beside sparse_dist", "GB allocated", "GB reserved"], out)
 
 
+def quiet_2916(packed):
+    runs = packed.runs()
+    last, last_said = statistics.median(mean_step(run) for run in runs["sparse_dist"]), SAID_2916["sparse_dist"][0]
+    out = []
+    for name, (time, allocated, reserved) in SAID_2916.items():
+        steps = [mean_step(run) for run in runs[name]]
+        step = statistics.median(steps)
+        out.append([name, f"{step:.1f}", f"{min(steps):.1f} to {max(steps):.1f}", f"{100 * (step / last - 1):+.1f} %",
+                    f"{100 * (time / last_said - 1):+.1f} %", f"{max(peak(run, 'allocated') for run in runs[name]):.1f}",
+                    f"{allocated:.1f}", f"{max(peak(run, 'reserved') for run in runs[name]):.1f}", f"{reserved:.1f}"])
+    table(["torchrec-2916, quiet", "ms a step", "least to most", "beside sparse_dist", "there", "GB allocated", "there",
+           "GB reserved", "there"], out)
+
+
+def reach(values, digits=0):
+    return f"{min(values):.{digits}f} to {max(values):.{digits}f}"
+
+
+def quiet_findings(interlace, packed):
+    """What #2916 asks, of each recorded step, from the end of its last update of tables."""
+    out = []
+    for name in SAID_2916:
+        events = events_in(interlace, packed.path / (name + ".rank0.ilt"))
+        launches = {e["id"]: e["ts"] for e in events if e.get("ph") == "s"}
+        launch_of = {(e["tid"], e["ts"]): launches[e["id"]] for e in events if e.get("ph") == "f" and e["id"] in launches}
+        in_order = [sorted(kernels(events, word), key=lambda e: e["ts"]) for word in ("update_rows<", "sum_bags", "descend")]
+        updates, lookups, optimizers = in_order
+        to_lookup, ahead, to_optimizer, beside_lookup = [], [], [], []
+        for update in updates[1::2]:  # of two modules
+            end = update["ts"] + update["dur"]
+            lookup = next((e for e in lookups if e["ts"] > update["ts"]), None)
+            optimizer = next((e for e in optimizers if e["ts"] > update["ts"]), None)
+            if lookup is None or optimizer is None:
+                continue
+            to_lookup.append(lookup["ts"] - end)
+            ahead.append((end - launch_of[lookup["tid"], lookup["ts"]]) / 1000)
+            to_optimizer.append(optimizer["ts"] - end)
+            beside_lookup.append(sum(beside(optimizer, e) for e in lookups))
+        begin, end = optimizers[0]["ts"], optimizers[-1]["ts"]
+        busy = within(merged([e for e in events if e.get("cat") == "kernel" and "nccl" not in e["name"]]), begin, end)
+        idle = [(a[1], b[0]) for a, b in zip(busy, busy[1:])]
+        filled = shared(idle, merged(kernels(events, "nccl")))
+        steps = 1000 * (len(optimizers) - 1)
+        out.append([name, reach(to_lookup), reach(ahead, 1), reach(to_optimizer), reach([e["dur"] for e in optimizers]),
+                    reach(beside_lookup), f"{length(idle) / steps:.1f}", f"{filled / steps:.1f}"])
+    table(["torchrec-2916, recorded", "us from update to lookup", "ms that its launch is before the update's end",
+           "us from update to optimizer", "us of the optimizer", "of these beside a lookup", "ms a step without compute",
+           "of these under exchanges"], out)
+
+
 def quiet_messages():
     out = []
     for name, runs in Packed("a2a").runs().items():
@@ -312,6 +366,9 @@ def main():
     quiet_steps("t6 with NCCL_P2P_DISABLE=1, quiet", no_p2p, (*schedules, "semi_together"))
     quiet_occupation(interlace, [(name, no_p2p, name) for name in schedules])
     quiet_messages()
+    seed = Packed("torchrec_2916")
+    quiet_2916(seed)
+    quiet_findings(interlace, seed)
 
 
 main()
