@@ -28,6 +28,19 @@ bool hands_on(Stage stage) {
          stage == Stage::kOutputDistWait;
 }
 
+/// The segment whose results a block that outlives its own is among. What the sending half of an output dist makes, and
+/// neither half nor autograd lets go, are pooled embeddings: what a reduce-scatter brings (row-wise tables) needs no
+/// rearrangement, so that the waiting half hands it on as it is.
+SegmentKey result_of(const BlockClass& kind, const ClassHistory& history) {
+  if (kind.made_in.stage != Stage::kOutputDistStart) return kind.made_in;
+  if (history.released && history.released->place.segment) {
+    const Stage last = history.released->place.segment->stage;
+    if (last == Stage::kOutputDistStart || last == Stage::kOutputDistWait || last == Stage::kBackward)
+      return kind.made_in;
+  }
+  return {Stage::kOutputDistWait, Piece::kWhole, kind.made_in.module};
+}
+
 class Rules {
  public:
   Rules(const RecordedMemory& memory, const Schedule& recorded, const Schedule& wanted)
@@ -39,7 +52,7 @@ class Rules {
     for (const auto& [kind, history] : memory.classes) {
       const SegmentKey& segment = kind.made_in;
       if (segment.module) last_module_ = std::max(last_module_, segment.module);
-      if (segment.stage == Stage::kOutputDistWait && outlives_segment(kind, history))
+      if (result_of(kind, history).stage == Stage::kOutputDistWait && outlives_segment(kind, history))
         pooled_[segment.module] += history.bytes;
     }
   }
@@ -56,12 +69,19 @@ class Rules {
   void place(const BlockClass& kind, const ClassHistory& history) {
     Fate fate = moved_block(*memory_, kind, *recorded_, *wanted_);
     if (outlives_segment(kind, history)) {
-      hold_results(fate, kind.made_in, history.released.has_value());
+      const SegmentKey result = result_of(kind, history);
+      hold_results(fate, result, history.released.has_value());
       hold_for_autograd(fate, kind.made_in);
+      if (result != kind.made_in && !memory_->knows_uses) use_where_awaited(fate, result);
     }
     if (splits_) split_backward(fate, kind, history);
     if (joins_) join_backward(fate, kind, history);
     result_[*fate.made.segment].push_back(std::move(fate));
+  }
+
+  /// Who waits for a collective calls record_stream on what came (TorchRec's Request).
+  void use_where_awaited(Fate& fate, const SegmentKey& wait) const {
+    if (const auto stream = stream_of(*wanted_, wait)) fate.used_on.push_back(*stream);
   }
 
   /// Rule 1.
@@ -153,9 +173,7 @@ class Rules {
         if (bytes != history.bytes || std::ranges::find(joined_, module) != joined_.end()) continue;
         joined_.push_back(module);
         fate.made = {exchange, 0, 0};
-        const auto sent = memory_->classes.lower_bound({exchange, 0, 0});  // what else is sent lives as long
-        const bool is_sent = sent != memory_->classes.end() && sent->first.made_in == exchange;
-        fate.holders = {is_sent && sent->second.released ? *sent->second.released : Release{end_of(exchange), 0}};
+        fate.holders = {until_sent(module)};
         return;
       }
       return;
@@ -165,6 +183,20 @@ class Rules {
     if (history.bytes == all && history.released->place.segment == dense) {
       fate.holders = {{end_of({Stage::kBackward, Piece::kGradDist, pooled_.begin()->first}), 0}};
     }
+  }
+
+  /// How long a module's contiguous gradient is held for its exchange. Where that makes what it sends (which the wait
+  /// in front of the update lets go), as long as the pieces of that; else it is itself sent.
+  [[nodiscard]] Release until_sent(std::optional<ModuleId> module) const {
+    const SegmentKey exchange{Stage::kBackward, Piece::kGradDist, module};
+    const Release awaited{{SegmentKey{Stage::kBackward, Piece::kUpdate, module}, 0, 0}, 0, {}};
+    const auto first = memory_->classes.lower_bound({exchange, 0, 0});
+    const bool is_sent = first != memory_->classes.end() && first->first.made_in == exchange;
+    if (!is_sent || !first->second.released) return {end_of(exchange), 0};
+    const bool sends_copy = std::ranges::any_of(memory_->classes, [&](const auto& entry) {
+      return entry.first.made_in == exchange && entry.second.released == awaited;
+    });
+    return sends_copy ? *first->second.released : awaited;
   }
 
   static bool released_in(const ClassHistory& history, Piece piece) {

@@ -29,14 +29,15 @@ using Lifetimes = std::map<stages::SegmentKey, std::vector<Fate>>;
 /// but for these, which depend on the schedule:
 ///  1. What a stage leaves for later ones (copied batches, exchanged input, pooled embeddings) lives as long as the
 ///     schedule's `kept_until` says, or until the last stage that reads it. Where both schedules say the same, the
-///     recorded place is kept, since it is finer than a stage.
+///     recorded place is kept, since it is finer than a stage. Pooled embeddings are results of output_dist_wait also
+///     where output_dist_start makes them and nothing is left to rearrange: a reduce-scatter's, of row-wise tables.
 ///  2. A block that is replaced by its successor when the segment runs for the next batch (what the lookup keeps of its
 ///     input) is needed by autograd until the update of its own batch, too: the later of the two counts.
 ///  3. Gradients of zero_grad's kind live until the next zero_grad, whatever its batch.
 ///  4. Autograd passes the gradient of a pooled embedding on and makes it contiguous for the exchange. A backward in
-///  two
-///     parts ends the first at the pooled embeddings: there the contiguous gradient is made, kept as their .grad until
-///     the iteration ends, and what it was a view of is given back.
+///     two parts ends the first at the pooled embeddings: there the contiguous gradient is made, kept as their .grad
+///     until the iteration ends, and what it was a view of is given back. A backward in one part keeps it until it has
+///     been rearranged for the exchange or, where it is sent as it is, until that is awaited.
 /// Where the recorded loop lets go behind the last use (stages::Frees), none of these holds: what it let go behind a
 /// later step than the one that made it, since the schedule's release point of some resource lies there, it lets go at
 /// the wanted schedule's; what behind the step itself, there.

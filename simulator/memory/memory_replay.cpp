@@ -34,6 +34,7 @@ class MemoryReplay {
       segments_.insert(call.segment);
       if (call.run) last_calls_[{*call.run, call.batch}] = i;
     }
+    find_followers(calls);
     if (!calls.empty()) now_ = calls.front().start;
     for (const Bytes bytes : memory_->persistent) make_persistent(bytes, 0);
     find_first_multiplications(calls);
@@ -73,6 +74,29 @@ class MemoryReplay {
     Bytes bytes = 0;
     bool live = false;
   };
+
+  /// A wait that nothing was recorded of leaves its segment without calls for some batches: then what the program does
+  /// there comes with the segment that follows it for others.
+  void find_followers(std::span<const PlayedCall> calls) {
+    std::map<std::pair<SegmentKey, std::int32_t>, std::size_t> last;
+    for (std::size_t i = 0; i < calls.size(); ++i) last[{calls[i].segment, calls[i].batch}] = i;
+    for (const auto& [instance, i] : last) {
+      if (i + 1 == calls.size()) continue;
+      followers_[instance.first] = {calls[i + 1].segment, calls[i + 1].batch - instance.second};
+    }
+  }
+
+  /// Where a segment has calls for this batch, the place; else the beginning of the first that follows and has.
+  [[nodiscard]] std::pair<Place, std::int32_t> played_place(const Place& place, std::int32_t batch) const {
+    std::pair<Place, std::int32_t> found{place, batch};
+    for (std::size_t hops = 0; hops <= followers_.size(); ++hops) {
+      if (instances_.contains({*found.first.segment, found.second})) return found;
+      const auto next = followers_.find(*found.first.segment);
+      if (next == followers_.end()) break;
+      found = {{next->second.first, 0, 0}, found.second + next->second.second};
+    }
+    return {place, batch};
+  }
 
   void make_persistent(Bytes bytes, std::uint32_t stream) {
     course_.persistent += bytes;
@@ -187,11 +211,12 @@ class MemoryReplay {
     } else if (holder.place.segment->stage == schedule::Stage::kZeroGrad) {
       until_zero_grad_.push_back(index);
     } else {
-      Instance& instance = instances_[{*holder.place.segment, batch}];
+      const auto [place, of_batch] = played_place(holder.place, batch);
+      Instance& instance = instances_[{*place.segment, of_batch}];
       const bool own = batch == block.batch && *holder.place.segment == *block.fate->made.segment;
       const bool over = instance.calls > 0 ? instance.played == instance.calls : batch < block.batch;
       if (over && !own) return;
-      instance.let_go.emplace_back(holder.place, index);
+      instance.let_go.emplace_back(place, index);
     }
     ++block.holders;
   }
@@ -249,6 +274,7 @@ class MemoryReplay {
   MemoryCourse course_;
   std::map<std::pair<SegmentKey, std::int32_t>, Instance> instances_;
   std::set<SegmentKey> segments_;                                            ///< all that are played
+  std::map<SegmentKey, std::pair<SegmentKey, std::int32_t>> followers_;      ///< and how many batches later theirs is
   std::map<std::pair<StepRun, std::int32_t>, std::size_t> last_calls_;       ///< of a step's run with a batch
   std::unordered_map<std::size_t, std::vector<std::uint32_t>> behind_call_;  ///< blocks that somebody lets go there
   std::map<std::size_t, Bytes> workspaces_;                                  ///< by the call with which they are made

@@ -19,6 +19,7 @@ const SegmentKey kCopy{Stage::kCopyBatchToGpu, Piece::kWhole, {}};
 const SegmentKey kTensors{Stage::kInputDistWait, Piece::kTensors, kModule};
 const SegmentKey kFinish{Stage::kInputDistFinish, Piece::kWhole, kModule};
 const SegmentKey kLookup{Stage::kEmbeddingLookup, Piece::kWhole, kModule};
+const SegmentKey kScatter{Stage::kOutputDistStart, Piece::kWhole, kModule};
 const SegmentKey kPooled{Stage::kOutputDistWait, Piece::kWhole, kModule};
 const SegmentKey kForward{Stage::kDenseForward, Piece::kWhole, {}};
 const SegmentKey kDense{Stage::kBackward, Piece::kDense, {}};
@@ -82,6 +83,50 @@ TEST(Lifetimes, WhatTheLookupKeepsIsHeldByAutogradToo) {
 
 TEST(Lifetimes, PooledEmbeddingsAreDroppedBehindTheirConcatenation) {
   EXPECT_EQ(fate_of(under("torchrec/base"), kPooled, kPooled).holders.front(), (Release{{kForward, 2, 1}, 0}));
+}
+
+/// Row-wise tables: the reduce-scatter brings the pooled embeddings, and an all-gather sends their gradient as it is.
+RecordedMemory row_wise(Release pooled_released) {
+  RecordedMemory memory = recording();
+  memory.classes.erase({kPooled, 0});
+  memory.sizes.erase(kPooled);
+  memory.classes[{kScatter, 0}] = {0, 1, Release{{kUpdate, 1, 0}, 0}};  // kept by autograd
+  memory.classes[{kScatter, 1}] = {1, 4000, pooled_released};
+  memory.sizes[kScatter] = {{1, 4000}};
+  return memory;
+}
+
+const Fate& fate_of_pooled(const Lifetimes& lifetimes) { return lifetimes.at(kScatter).at(1); }
+
+TEST(Lifetimes, WhatAReduceScatterBringsIsTheResultOfTheWait) {
+  const schedule::Schedule sparse = schedule::find("torchrec/sparse_dist");
+  const schedule::Schedule fused = schedule::find("torchrec/fused_sparse_dist_new_stream");
+  const Release behind_concatenation{{kForward, 2, 1}, 0};
+  const Lifetimes dropped = lifetimes(row_wise({}), sparse, fused);
+  EXPECT_EQ(fate_of_pooled(dropped).holders, std::vector{behind_concatenation});
+  EXPECT_EQ(fate_of_pooled(dropped).used_on, std::vector{*fused.stream_named("main")}) << "where it is awaited";
+  EXPECT_EQ(dropped.at(kScatter).at(0).holders, (std::vector{Release{{kUpdate, 1, 0}, 0}}));
+  const Lifetimes kept = lifetimes(row_wise(behind_concatenation), fused, sparse);
+  EXPECT_EQ(fate_of_pooled(kept).holders, std::vector{Release{}});
+  const Lifetimes split = lifetimes(row_wise({}), sparse, schedule::find("torchrec/semi_sync"));
+  EXPECT_EQ(fate_of(split, kDense, kGradDist).holders, std::vector{Release{}});
+}
+
+TEST(Lifetimes, AGradientThatIsSentAsItIsIsHeldUntilTheWaitForIt) {
+  RecordedMemory memory = row_wise({});
+  memory.classes.erase({kDense, 0});
+  memory.classes[{kDense, 0}] = {3, 4000, Release{}};  // the .grad of the pooled embeddings
+  memory.sizes[kDense] = {{4000}};
+  memory.classes[{kGradDist, 0}] = {0, 8000, Release{{kUpdate, 2, 1}, 0}};  // what the all-gather brings
+  memory.sizes[kGradDist] = {{8000}};
+  const schedule::Schedule semi = schedule::find("torchrec/semi_sync");
+  const Release awaited{{kUpdate, 0, 0}, 0};
+  const auto joined = [&] { return lifetimes(memory, semi, schedule::find("torchrec/sparse_dist")); };
+  EXPECT_EQ(fate_of(joined(), kGradDist, kDense).holders, std::vector{awaited});
+  memory.classes[{kGradDist, 0}].released = Release{{kGradDist, 2, 1}, 0};  // a piece of what is sent
+  memory.classes[{kGradDist, 1}] = {1, 4000, awaited};                      // what is sent
+  memory.sizes[kGradDist] = {{8000, 4000}};
+  EXPECT_EQ(fate_of(joined(), kGradDist, kDense).holders, (std::vector{Release{{kGradDist, 2, 1}, 0}}));
 }
 
 TEST(Lifetimes, ABackwardInTwoPartsKeepsTheGradientsOfPooledEmbeddings) {

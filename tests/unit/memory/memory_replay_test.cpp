@@ -95,6 +95,29 @@ TEST(MemoryReplay, BlocksAreGivenBackBehindARunOfAStep) {
   EXPECT_EQ(freed, (std::vector<Nanoseconds>{40, 80})) << "behind the second call of backward";
 }
 
+// A wait that the recording does not show leaves the segment without calls in one iteration: what is given back in it
+// must not stay for ever.
+TEST(MemoryReplay, WhatASegmentWithoutCallsGivesBackGoesWithTheOneThatFollows) {
+  const SegmentKey wait{Stage::kOutputDistWait, Piece::kWhole, {}};
+  OneBlock one;
+  one.lifetimes[kForward].front().holders = {{{wait, 0, 0}, 0}};
+  std::vector<PlayedCall> calls;
+  for (int i = 0; i < 3; ++i) {
+    for (const SegmentKey& segment : {kForward, wait, kBackward}) {
+      if (segment == wait && i == 1) continue;
+      const Nanoseconds at = static_cast<Nanoseconds>(calls.size()) * 10;
+      calls.push_back({segment, i, i, kMain, at, at + 10});
+    }
+  }
+  const MemoryCourse course = one.play(calls);
+  std::vector<Nanoseconds> freed;
+  for (const MemoryEvent& event : course.events) {
+    if (event.entry.action == allocator::Action::kFreeCompleted) freed.push_back(event.entry.time);
+  }
+  EXPECT_EQ(freed, (std::vector<Nanoseconds>{10, 40, 60})) << "as backward begins, where there is no wait";
+  EXPECT_EQ(course.allocated_peak, 80 * kMiB);
+}
+
 // A workspace that comes when the loop runs first takes the block that some stage has given back, and keeps it.
 TEST(MemoryReplay, WorkspacesAreMadeByTheFirstMultiplication) {
   const SegmentKey lookup{Stage::kEmbeddingLookup, Piece::kWhole, {}};
