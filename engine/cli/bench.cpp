@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cli/job_options.hpp"
 #include "engine/cli/subcommands.hpp"
 #include "engine/job/subprocess.hpp"
 #include "engine/launch/fit.hpp"
@@ -25,13 +26,8 @@ namespace {
 
 inline constexpr ErrorCode kBenchFailed{"engine.bench_failed"};
 
-struct BenchRequest {
-  std::string workload;
+struct BenchRequest : JobRequest {
   std::vector<std::string> schedules;
-  std::string device = "cuda";
-  std::string format = "table";
-  std::string record;  ///< folder; empty: nothing is recorded
-  WorkloadChanges changes;
   int repeats = 5;
   std::int64_t warmup = 5;
 };
@@ -130,29 +126,16 @@ void bench(const BenchRequest& request) {
 void add_bench(CLI::App& app, Action& chosen) {
   const auto request = std::make_shared<BenchRequest>();
   CLI::App* command = app.add_subcommand("bench", "Compare schedules on a workload");
-  command->add_option("--workload", request->workload, "A built-in workload (interlace-engine workloads) or a file")
-      ->required()
-      ->type_name("NAME|FILE");
   command->add_option("--schedules", request->schedules, "Built-in schedules or files, or all that fit")
       ->required()
       ->delimiter(',')
       ->type_name("all|NAME|FILE,...");
-  command->add_option("--device", request->device, "Where to run")
-      ->check(CLI::IsMember({"cuda", "cpu"}))
-      ->capture_default_str();
-  add_workload_changes(*command, request->changes);
-  command
-      ->add_option("--record", request->record,
-                   "Record a further run of each schedule, into a folder of its own in this one")
-      ->type_name("DIR");
+  add_job_options(*command, *request, "Record a further run of each schedule, into a folder of its own in this one");
   command->add_option("--warmup", request->warmup, "Batches to train on before those that are timed, in each run")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--repeats", request->repeats, "Runs of each schedule")
       ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--format", request->format, "How to write the result")
-      ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   command->callback([request, &chosen] {
     chosen = [request] {

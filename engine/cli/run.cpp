@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cli/job_options.hpp"
 #include "engine/cli/subcommands.hpp"
 #include "engine/gpu/run_on_gpus.hpp"
 #include "engine/job/start_ranks.hpp"
@@ -33,14 +34,9 @@ namespace interlace::engine::cli {
 
 namespace {
 
-struct RunRequest {
-  std::string workload;
+struct RunRequest : JobRequest {
   std::string schedule;
-  std::string device = "cuda";
   std::string embedding = "own";
-  std::string format = "table";
-  WorkloadChanges changes;
-  std::string record;  ///< folder; empty: nothing is recorded
   std::optional<std::int64_t> reference;
   std::optional<std::int64_t> cooldown;
   std::optional<std::uint64_t> seed;
@@ -209,30 +205,14 @@ int run(RunRequest request) {
 
 }  // namespace
 
-void add_workload_changes(CLI::App& command, WorkloadChanges& changes) {
-  command.add_option("--ranks", changes.ranks, "Ranks to start; the workload's number where absent")
-      ->check(CLI::Range(1, 4096));
-  command.add_option("--batch", changes.batch, "Samples a batch and rank; the workload's number where absent")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--steps", changes.steps, "Batches to train on; the workload's number where absent")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--feature-processor", changes.feature_processors,
-                   "Weigh each id by a learned weight of its place in its bag, in all sharded modules");
-}
-
 void add_run(CLI::App& app, Action& chosen) {
   const auto request = std::make_shared<RunRequest>();
   CLI::App* command = app.add_subcommand("run", "Train a workload with a schedule");
-  command->add_option("--workload", request->workload, "A built-in workload (interlace-engine workloads) or a file")
-      ->required()
-      ->type_name("NAME|FILE");
   command->add_option("--schedule", request->schedule, "A built-in schedule (interlace schedules) or a file")
       ->required()
       ->type_name("NAME|FILE");
-  command->add_option("--device", request->device, "Where to run")
-      ->check(CLI::IsMember({"cuda", "cpu"}))
-      ->capture_default_str();
-  add_workload_changes(*command, request->changes);
+  add_job_options(*command, *request,
+                  "Record the timed steps into this folder, which other commands of interlace read");
   command
       ->add_option(
           "--warmup", request->training.warmup,
@@ -250,10 +230,6 @@ void add_run(CLI::App& app, Action& chosen) {
                    "Batches to train on after those, without taking their time, so that the pipeline does not drain in "
                    "the timed ones; with --record as many as the schedule works ahead, else none")
       ->check(CLI::NonNegativeNumber);
-  command
-      ->add_option("--record", request->record,
-                   "Record the timed steps into this folder, which other commands of interlace read")
-      ->type_name("DIR");
   command->add_flag("!--no-digest", request->training.digest,
                     "Leave out the digest of the tables at the end, which reads them all");
   command->add_flag("--profile", request->training.profile,
@@ -273,9 +249,6 @@ void add_run(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command->add_option("--stall-limit", request->stall_limit, "Seconds without progress after which all ranks are ended")
       ->check(CLI::Range(1, 86'400))
-      ->capture_default_str();
-  command->add_option("--format", request->format, "How to write the result")
-      ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   command->callback([request, &chosen] { chosen = [request] { return run(*request); }; });
 }

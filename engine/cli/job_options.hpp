@@ -1,0 +1,22 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+
+#include "engine/workload/workload.hpp"
+
+namespace interlace::engine::cli {
+
+/// What `run` and `bench` both ask for.
+struct JobRequest {
+  std::string workload;
+  std::string device = "cuda";
+  std::string format = "table";
+  std::string record;  ///< folder; empty: nothing is recorded
+  WorkloadChanges changes;
+};
+
+/// record_help: what --record does.
+void add_job_options(CLI::App& command, JobRequest& request, const std::string& record_help);
+
+}  // namespace interlace::engine::cli
