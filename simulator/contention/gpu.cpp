@@ -61,11 +61,24 @@ struct Shares {
   double other;
 };
 
+/// The least part of its pace that a kernel keeps, however few SMs there are.
+constexpr double kLeastShare = 0.03;
+
+/// Part of its pace that a kernel has on the SMs which kernels of few rounds leave it. They were there first, and their
+/// blocks keep their SMs.
+double share_of_leftovers(const ActiveWork& kernel, std::span<ActiveWork* const> running, std::int32_t sm_count) {
+  double free = sm_count;
+  for (const ActiveWork* w : running) {
+    if (w != &kernel && w->in_cohorts) free -= w->sms_used();
+  }
+  return std::clamp(free / kernel.sms_used(), kLeastShare, 1.0);
+}
+
 Shares shares_beside(const ActiveWork& other, double urgent_waves, std::int32_t sm_count) {
   const double waves = other.shape.waves();
   if (waves <= 1.0) {
     // One round of blocks that all run already: the urgent kernel gets the SMs they left free.
-    const double free = std::max(0.03, 1.0 - other.sms_used() / sm_count);
+    const double free = std::max(kLeastShare, 1.0 - other.sms_used() / sm_count);
     return {std::min(1.0, free / std::max(urgent_waves, 0.01)), 1.0};
   }
   if (other.in_cohorts) return {0.25, 0.75};  // priority acts only when a block retires, and these live long
@@ -160,7 +173,9 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
     if (w->kind != ActiveWork::Kind::kKernel || w->in_cohorts) continue;
     const bool urgent = urgent_kernels > 0 && w->priority == most_urgent;
     const double company = slowdown(w->shape, w->sensitivity, ctas);
-    w->rate = (urgent ? shares.urgent / urgent_kernels : shares.other) / company;
+    const double share = urgent_kernels > 0 ? (urgent ? shares.urgent / urgent_kernels : shares.other)
+                                            : share_of_leftovers(*w, running, sm_count);
+    w->rate = share / company;
   }
 }
 

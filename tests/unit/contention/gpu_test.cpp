@@ -142,6 +142,26 @@ TEST(Sharing, ACollectiveSlowsMemoryBoundKernelsByItsChannels) {
   EXPECT_NEAR(copy.rate, 1.0 / 1.22, 1e-9);
 }
 
+// A matrix multiplication of 1.9 rounds in its second one leaves 8 of 132 SMs.
+TEST(Sharing, WhatComesLaterRunsOnTheSmsThatAreLeft) {
+  ActiveWork gemm = kernel(512, 2, Bound::kCompute, 2500.0);
+  ActiveWork later = kernel(15'360, 8, Bound::kGather, 1100.0);
+  ActiveWork little = kernel(32, 8, Bound::kStreaming, 10.0);
+  const std::vector<ActiveWork*> running{&gemm, &later, &little};
+  dispatch_cohorts(gemm, running, kSms);
+  gemm.cohorts[0].remaining_ns = 0;
+  dispatch_cohorts(gemm, running, kSms);
+  ASSERT_EQ(gemm.pending_blocks, 0);
+  share(running, kSms);
+  EXPECT_DOUBLE_EQ(gemm.rate, 1.0);
+  EXPECT_DOUBLE_EQ(later.rate, 8.0 / kSms);
+  EXPECT_DOUBLE_EQ(little.rate, 1.0) << "four SMs are enough for it";
+
+  gemm.cohorts.clear();
+  share(running, kSms);
+  EXPECT_DOUBLE_EQ(later.rate, 1.0);
+}
+
 TEST(Sharing, AKernelAloneRunsAtFullRate) {
   ActiveWork urgent = kernel(100, 8, Bound::kStreaming, 100.0, -1);
   const std::vector<ActiveWork*> running{&urgent};
