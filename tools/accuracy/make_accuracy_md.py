@@ -13,6 +13,7 @@ import goals  # noqa: E402
 import memory  # noqa: E402
 import metrics  # noqa: E402
 import sets  # noqa: E402
+import unseen  # noqa: E402
 from markdown import bullets, pair, paragraph, signed, table  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -224,10 +225,10 @@ def fitted():
         "## What was fitted from what",
         paragraph(
             "The model was developed while looking at these sets: its mechanisms were added, changed and dropped by what "
-            "they did to the figures above. All of them are therefore in-sample. Single constants come from the sets named "
-            "below; no mechanism was judged by leaving a set out, and several constants come from sets on which they are "
-            "then judged. Jobs with other shapes, sharding and interconnects decide how good the model is; expect larger "
-            "errors there."
+            "they did to the figures above, which are therefore in-sample, but for those under \"Jobs never seen before\". "
+            "Single constants come from the sets named below; no mechanism was judged by leaving a set out, and several "
+            "constants come from sets on which they are then judged. Jobs with other shapes, sharding and interconnects "
+            "decide how good the model is."
         ),
         "Taken from these recordings and measurements:",
         constants(fitted_values.FITTED),
@@ -249,9 +250,20 @@ def again():
     ]
 
 
+def never_seen():
+    """Groups of jobs that were recorded after the model was made: as predicted once, and as it predicts them now."""
+    place = ROOT / "docs" / "benchmarks" / "accuracy"
+    groups = []
+    for name, (title, text) in unseen.GROUPS.items():
+        first, now = (place / f"torchrec_h200_{name}{end}.json" for end in ("", "_now"))
+        if first.exists():
+            groups.append((title, text, json.loads(first.read_text()), json.loads(now.read_text())))
+    return unseen.section(groups)
+
+
 def page(raw, raw_name):
-    parts = opening(raw, raw_name)
-    for section in (in_short, floor, by_source, from_itself, memory.section, jobs, every_schedule):
+    parts = opening(raw, raw_name) + in_short(raw) + never_seen()
+    for section in (floor, by_source, from_itself, memory.section, jobs, every_schedule):
         parts += section(raw)
     parts += campaigns.section(ROOT / "docs" / "benchmarks" / "campaigns")
     return "\n\n".join([*parts, *fitted(), *again()]) + "\n"

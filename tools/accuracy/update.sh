@@ -5,9 +5,10 @@
 #   tools/accuracy/update.sh SETS_DIR [INTERLACE]
 #
 # SETS_DIR holds a folder a set (tools/accuracy/sets.py); INTERLACE is build/desktop/bin/interlace unless given. Takes
-# about a minute of processor time; JOBS=n sets how many predictions run at once.
+# about a minute of processor time; JOBS=n sets how many predictions run at once. UNSEEN=DIR names the folder of the
+# jobs that the model never saw, which are then predicted anew too; what was predicted of them first stays.
 set -euo pipefail
-[[ $# -ge 1 && $# -le 2 ]] || { sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[[ $# -ge 1 && $# -le 2 ]] || { sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sets=$(realpath -- "$1")
 interlace=$(realpath -- "${2:-$root/build/desktop/bin/interlace}")
@@ -19,6 +20,15 @@ mkdir -p "$(dirname "$raw")"
 trap 'rm -f "$raw.new" docs/accuracy.md.new' EXIT
 python3 -B tools/accuracy/run_accuracy.py "$interlace" "$sets" "$raw.new" --jobs "${JOBS:-2}"
 mv "$raw.new" "$raw"
+if [[ -n ${UNSEEN:-} ]]; then
+  for first in docs/benchmarks/accuracy/torchrec_h200_*.json; do
+    [[ $first != *_now.json ]] || continue
+    names=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1]))["sets"])' "$first")
+    # shellcheck disable=SC2086  # names of sets
+    python3 -B tools/accuracy/run_accuracy.py "$interlace" "$UNSEEN" "${first%.json}_now.json" --jobs "${JOBS:-2}" \
+      --sets $names --memory $names
+  done
+fi
 python3 -B tools/campaigns/repredict.py "$interlace"
 python3 -B tools/accuracy/make_accuracy_md.py "$raw" >docs/accuracy.md.new
 mv docs/accuracy.md.new docs/accuracy.md
