@@ -74,6 +74,7 @@ class Pairing {
   void iteration(const stages::Iteration& iteration) {
     if (iteration.number && !first_number_) first_number_ = *iteration.number - iterations_;
     made_.clear();
+    present_ = &iteration;
     find_ends(iteration);
     last_call_ = iteration.items.empty() ? iteration.host.end : trace_->start(iteration.items.back().call);
     for (const stages::MemoryItem& item : iteration.memory) {
@@ -93,6 +94,7 @@ class Pairing {
   /// What the last iteration drops as it ends.
   void closing(const stages::Iteration& iteration) {
     made_.clear();
+    present_ = &iteration;
     last_call_ = iteration.host.end;
     for (const stages::MemoryItem& item : iteration.memory) {
       if (!may_end_iteration(item.segment)) return;
@@ -154,11 +156,36 @@ class Pairing {
     Block& block = blocks_[found->second];
     live_.erase(found);
     const bool at_end = item.between_stages && may_end_iteration(item.segment);
+    if (!at_end && is_left_behind(item, block)) {
+      if (const auto before = segment_before(item)) {
+        block.released =
+            Release{end_of(*before), iterations_ + batch_offset(*recorded_, *before) - block.batch, std::nullopt};
+        return;
+      }
+    }
     const Place place = at_end ? Place{} : Place{item.segment, item.items_before, made_[*item.segment]};
     // Where the cut lies right behind the optimizer step, what an iteration drops as it ends is found in the next one.
     const std::int32_t trained = trace_->start(item.event) >= last_call_ ? iterations_ : iterations_ - 1;
     const std::int32_t batch = at_end ? trained : iterations_ + batch_offset(*recorded_, *item.segment);
     block.released = Release{place, batch - block.batch, at_end ? std::nullopt : ended_run(item)};
+  }
+
+  /// Is a block given back before anything has been done for another module? That has no use for it: the program has
+  /// left what came before.
+  bool is_left_behind(const stages::MemoryItem& item, const Block& block) {
+    const auto& own = block.kind.made_in.module;
+    return own && item.segment->module && item.segment->module != own && item.items_before == 0 &&
+           made_[*item.segment] == 0;
+  }
+
+  /// The segment of the last call before an event.
+  [[nodiscard]] std::optional<SegmentKey> segment_before(const stages::MemoryItem& item) const {
+    std::optional<SegmentKey> before;
+    for (const stages::Item& call : present_->items) {
+      if (trace_->start(call.call) > trace_->start(item.event)) break;
+      before = call.segment;
+    }
+    return before;
   }
 
   void find_ends(const stages::Iteration& iteration) {
@@ -261,6 +288,7 @@ class Pairing {
   StreamRoles roles_;
   RecordedMemory result_;
   std::int32_t iterations_ = 0;
+  const stages::Iteration* present_ = nullptr;
   std::map<SegmentKey, std::uint32_t> made_;  ///< in the present iteration
   Nanoseconds last_call_ = 0;                 ///< of the present iteration
   std::map<StepRun, Nanoseconds> ends_;       ///< its last calls; empty where nobody asks

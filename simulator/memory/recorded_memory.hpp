@@ -82,7 +82,8 @@ struct RecordedMemory {
 [[nodiscard]] std::int32_t batch_offset(const schedule::Schedule& recorded, const stages::SegmentKey& segment);
 
 /// Pairs what the allocator handed out with what it was given back. `recorded` is the schedule that the recording was
-/// made under, `frees` when its loop lets go. Counts memory.irregular_iteration, memory.never_released.
+/// made under, `frees` when its loop lets go. What a loop over modules lets go as it comes to the next one, it has let
+/// go behind the segment before. Counts memory.irregular_iteration, memory.never_released.
 [[nodiscard]] RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut& cut,
                                              const schedule::Schedule& recorded, stages::Frees frees,
                                              Diagnostics& diagnostics);

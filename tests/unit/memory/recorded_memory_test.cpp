@@ -1,0 +1,123 @@
+#include "simulator/memory/recorded_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "simulator/schedule/library.hpp"
+#include "simulator/trace/trace_builder.hpp"
+
+namespace interlace::memory {
+namespace {
+
+using schedule::Stage;
+using stages::ModuleId;
+using stages::Piece;
+using stages::SegmentKey;
+using trace::AllocationAction;
+
+const SegmentKey kFinish{Stage::kInputDistFinish, Piece::kWhole, ModuleId{0}};
+const SegmentKey kLookup{Stage::kEmbeddingLookup, Piece::kWhole, ModuleId{0}};
+const SegmentKey kOutput{Stage::kOutputDistStart, Piece::kWhole, ModuleId{0}};
+const SegmentKey kNextModule{Stage::kInputDistStart, Piece::kPermute, ModuleId{1}};
+const SegmentKey kPooled{Stage::kOutputDistWait, Piece::kWhole, ModuleId{0}};
+
+/// What a host does under torchrec/base, 10 ns apart: calls, and blocks made and given back.
+class Host {
+ public:
+  Host() : rank_(builder_.add_rank({.number = 0})) {
+    thread_ = builder_.lane(trace::LaneKind::kHostThread, rank_, 1, 1);
+  }
+  void call(const SegmentKey& in) { did_.push_back({in, {}, 0, now()}); }
+  void make(const SegmentKey& in, std::uint64_t address) {
+    did_.push_back({in, AllocationAction::kAlloc, address, now()});
+  }
+  void drop(const SegmentKey& in, std::uint64_t address) {
+    did_.push_back({in, AllocationAction::kFreeRequested, address, now()});
+  }
+  void end_iteration() { ends_.push_back(now()); }
+
+  RecordedMemory memory() {
+    for (const Did& did : did_) {
+      const trace::TraceBuilder::Common common{thread_, builder_.intern("done"), did.time, 1, {}};
+      if (did.action) {
+        builder_.add_allocation(common, {.action = *did.action, .address = did.address, .bytes = 512});
+      } else {
+        builder_.add_host_call(common);
+      }
+    }
+    Diagnostics diagnostics;
+    const trace::Trace trace = std::move(builder_).build(diagnostics);
+    stages::RankCut cut{rank_, {}, {}, {}};
+    std::size_t next = 0;
+    for (const Nanoseconds end : ends_) cut.iterations.push_back(iteration(next, end));
+    return recorded_memory(trace, cut, schedule::find("torchrec/base"), stages::Frees::kByOwners, diagnostics);
+  }
+
+ private:
+  struct Did {
+    SegmentKey in;
+    std::optional<AllocationAction> action;  ///< none: a call
+    std::uint64_t address = 0;
+    Nanoseconds time = 0;
+  };
+
+  Nanoseconds now() { return time_ += 10; }
+
+  /// Operations of one thread are numbered by time.
+  [[nodiscard]] stages::Iteration iteration(std::size_t& next, Nanoseconds end) const {
+    stages::Iteration made{{next < did_.size() ? did_[next].time : end, end}, {}, {}};
+    for (; next < did_.size() && did_[next].time < end; ++next) {
+      const trace::OperationId op{static_cast<std::uint32_t>(next)};
+      const SegmentKey& in = did_[next].in;
+      const auto before = static_cast<std::uint32_t>(std::ranges::count(made.items, in, &stages::Item::segment));
+      if (did_[next].action) {
+        made.memory.push_back({op, in, before, false});
+      } else {
+        made.items.push_back({op, in, 0});
+      }
+    }
+    return made;
+  }
+
+  trace::TraceBuilder builder_;
+  trace::RankId rank_;
+  trace::LaneId thread_;
+  std::vector<Did> did_;
+  std::vector<Nanoseconds> ends_;
+  Nanoseconds time_ = 0;
+};
+
+/// Two iterations that make a block in a lookup and give it back as another segment begins.
+RecordedMemory dropped_in(const SegmentKey& last) {
+  Host host;
+  for (const std::uint64_t address : {512U, 1024U}) {
+    host.call(kFinish);
+    host.make(kLookup, address);
+    host.call(kLookup);
+    host.call(kOutput);
+    host.drop(last, address);
+    host.call(last);
+    host.end_iteration();
+  }
+  return host.memory();
+}
+
+TEST(RecordedMemory, ABlockIsGivenBackAtItsPlaceInASegment) {
+  const RecordedMemory memory = dropped_in(kPooled);
+  EXPECT_EQ(memory.classes.at({kLookup, 0, 1}).released, (Release{{kPooled, 0, 0}, 0, {}}));
+}
+
+// What the loop over modules still refers to when it comes to the next one. Under a schedule that did the next one's
+// segment long before, it would seem to be given back as soon as it is made.
+TEST(RecordedMemory, ABlockThatGoesAsAnotherModuleBeginsGoesBehindWhatWasBefore) {
+  const RecordedMemory memory = dropped_in(kNextModule);
+  EXPECT_EQ(memory.classes.at({kLookup, 0, 1}).released, (Release{end_of(kOutput), 0, {}}));
+}
+
+}  // namespace
+}  // namespace interlace::memory
