@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/job/subprocess.hpp"
@@ -94,14 +95,17 @@ constexpr double kNear = 2e-6;
 
 TEST(GpuTraining, LossesAreThoseOfTheCpu) {
   for (const int ranks : rank_counts()) {
-    for (const char* name : {"torchrec/base", "torchrec/semi_sync"}) {
-      Workload workload = load_workload("tiny");
+    const std::pair<const char*, const char*> trainings[] = {
+        {"tiny", "torchrec/base"}, {"tiny", "torchrec/semi_sync"}, {"tiny-fp", "torchrec/base"}};
+    for (const auto& [name, schedule] : trainings) {
+      Workload workload = load_workload(name);
       workload.ranks = ranks;
-      const std::vector<float> expected = run_on_cpu(schedule::find(name), workload, {}).front().losses;
-      const Trained got = run("tiny", name, ranks);
-      ASSERT_EQ(got.losses.size(), expected.size()) << name;
+      const std::vector<float> expected = run_on_cpu(schedule::find(schedule), workload, {}).front().losses;
+      const Trained got = run(name, schedule, ranks);
+      ASSERT_EQ(got.losses.size(), expected.size()) << name << ", " << schedule;
       for (std::size_t step = 0; step < expected.size(); ++step) {
-        EXPECT_NEAR(got.losses[step].get<double>(), expected[step], kNear) << name << " on " << ranks << ", " << step;
+        EXPECT_NEAR(got.losses[step].get<double>(), expected[step], kNear)
+            << name << ", " << schedule << " on " << ranks << ", " << step;
       }
     }
   }
