@@ -193,7 +193,8 @@ bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, st
   bool changed =
       std::erase_if(work.cohorts, [](const ActiveWork::Cohort& c) { return c.remaining_ns <= kEpsilon; }) > 0;
   if (work.pending_blocks == 0) return changed;
-  double sms = sm_count - held_by_collectives(running);
+  const double held = held_by_collectives(running);
+  double sms = sm_count - held - work.shape.lost_beside(held);
   const std::int64_t in_flight = work.blocks_in_flight();
   for (const ActiveWork* w : running) {
     if (w != &work && w->in_cohorts) sms -= w->sms_used();

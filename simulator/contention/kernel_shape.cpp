@@ -18,6 +18,12 @@ constexpr Bytes kSharedMemoryOverhead = 1024;
 /// a quarter of what it takes on a full one (last blocks of the engine's row updates, five jobs: 0.18 to 0.44).
 constexpr double kLeastCrowding = 0.25;
 
+/// A matrix multiplication of many rounds takes as long beside a cluster of CTAs as if this held five SMs more (six of
+/// nine kernels of five jobs, docs/contention.md).
+constexpr double kManyRounds = 4.0;
+constexpr double kCluster = 4.0;
+constexpr double kIdleBesideCluster = 5.0;
+
 std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /// A name as a word: not as the end of a longer one ("fbgemm" is no "gemm").
@@ -49,6 +55,10 @@ double KernelShape::crowding(std::int64_t started, std::int32_t sms) const {
   };
   const double crowding = on_each(started, sms) / on_each(blocks, sm_count);
   return bound == Bound::kGather ? std::max(kLeastCrowding, crowding) : crowding;
+}
+
+double KernelShape::lost_beside(double held_sms) const {
+  return bound == Bound::kCompute && waves() > kManyRounds && held_sms >= kCluster ? kIdleBesideCluster : 0.0;
 }
 
 double KernelShape::waves() const { return static_cast<double>(blocks) / static_cast<double>(slots()); }

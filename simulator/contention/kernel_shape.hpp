@@ -32,6 +32,9 @@ struct KernelShape {
   /// How much longer a block takes on `sms` SMs with `started` others than in a kernel that has the GPU to itself:
   /// blocks on one SM share its pace where they are bound by compute or follow indices.
   [[nodiscard]] double crowding(std::int64_t started, std::int32_t sms) const;
+  /// SMs that it loses besides those that collectives hold: a matrix multiplication of many rounds makes no full use of
+  /// the rest (docs/contention.md).
+  [[nodiscard]] double lost_beside(double held_sms) const;
   /// Blocks that run at once on the whole GPU.
   [[nodiscard]] std::int64_t slots() const { return std::int64_t{blocks_per_sm} * sm_count; }
 };

@@ -39,7 +39,8 @@ double memory_slowdown(double sensitivity, std::int32_t ctas) {
 
 double compute_slowdown(const KernelShape& shape, std::int32_t ctas) {
   const auto alone = static_cast<double>(shape.waves_on(shape.sm_count));
-  const auto shared = static_cast<double>(shape.waves_on(shape.sm_count - ctas));
+  const auto lost = ctas + static_cast<std::int32_t>(shape.lost_beside(ctas));
+  const auto shared = static_cast<double>(shape.waves_on(shape.sm_count - lost));
   return shared / alone;
 }
 
@@ -67,6 +68,7 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
         next = std::min(next, h.end_ns);
       }
     }
+    taken += static_cast<std::int32_t>(shape.lost_beside(taken));
     const std::int32_t sms = shape.sm_count - std::min(taken, shape.sm_count);
     const std::int64_t room = std::int64_t{sms} * shape.blocks_per_sm;
     const std::int64_t start = std::clamp<std::int64_t>(room - in_flight, 0, pending);

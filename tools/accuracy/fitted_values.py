@@ -32,6 +32,7 @@ class Constant:
 
 SLOWDOWN = "simulator/contention/slowdown.hpp"
 SLOWDOWN_CPP = "simulator/contention/slowdown.cpp"
+KERNEL_SHAPE_CPP = "simulator/contention/kernel_shape.cpp"
 GPU = "simulator/contention/gpu.hpp"
 GPU_CPP = "simulator/contention/gpu.cpp"
 MACHINE = "simulator/replay/machine.hpp"
@@ -119,6 +120,18 @@ FITTED = (
         COLLECTIVE_COSTS,
         "pace of a host copy beside a collective through host memory, where the recording does not show it",
         "0.75 in n5 (two ranks), 0.42 in t9 (four)",
+    ),
+    Constant(
+        "kManyRounds",
+        KERNEL_SHAPE_CPP,
+        "rounds of blocks from which on a matrix multiplication loses more SMs beside a collective than that holds",
+        "kernels of 3 and 3.9 rounds lose none, those of 5.8 do (five jobs through few channels)",
+    ),
+    Constant(
+        "kIdleBesideCluster",
+        KERNEL_SHAPE_CPP,
+        "the SMs that it loses more",
+        "six of nine kernels took one round more than 128 SMs ask for; 5 makes these six come out",
     ),
     Constant(
         "kLeastFreeSms",

@@ -19,6 +19,13 @@ TEST(Slowdown, ComputeFollowsTheRoundsOfBlocks) {
   EXPECT_DOUBLE_EQ(compute_slowdown(gemm(256, 2), 4), 1.0);
 }
 
+TEST(Slowdown, ManyRoundsMakeNoFullUseOfTheSmsLeft) {
+  // 3072 blocks fit in 24 rounds on 128 SMs as on 132; beside 4 CTAs they take 25, and by themselves 24.
+  EXPECT_DOUBLE_EQ(compute_slowdown(gemm(3072, 1), 4), 25.0 / 24.0);
+  EXPECT_DOUBLE_EQ(compute_slowdown(gemm(3072, 1), 0), 1.0);
+  EXPECT_DOUBLE_EQ(compute_slowdown(gemm(3072, 1), 2), 1.0);  // no cluster
+}
+
 TEST(Slowdown, MemoryGrowsWithTheChannels) {
   EXPECT_DOUBLE_EQ(memory_slowdown(kStreamingSensitivity, 0), 1.0);
   EXPECT_DOUBLE_EQ(memory_slowdown(kStreamingSensitivity, 1), 1.0);
@@ -44,6 +51,17 @@ TEST(Cohorts, ACollectiveThatLeavesEarlyCostsOnlyItsTime) {
   // Held all the time: 200 + 200 + 112, three rounds.
   const std::vector<HeldSms> throughout{{-50.0, 1e6, 32}};
   EXPECT_DOUBLE_EQ(cohort_time(gemm(512, 2), 100.0, throughout), 300.0);
+}
+
+TEST(Cohorts, ManyRoundsMakeNoFullUseOfTheSmsLeft) {
+  // 768 blocks, six rounds on 132 SMs. A collective that leaves within the second costs nothing: 123 start at 0 and
+  // 100, 9 at 150, 123 at 200 and so on, 9 at 450; 768 have started at 500. One that stays costs a round.
+  const std::vector<HeldSms> early{{-50.0, 150.0, 4}};
+  EXPECT_DOUBLE_EQ(cohort_time(gemm(768, 1), 100.0, early), 600.0);
+  const std::vector<HeldSms> throughout{{-50.0, 1e6, 4}};
+  EXPECT_DOUBLE_EQ(cohort_time(gemm(768, 1), 100.0, throughout), 700.0);
+  // 512 blocks, four rounds on 128 SMs.
+  EXPECT_DOUBLE_EQ(cohort_time(gemm(512, 1), 100.0, throughout), 400.0);
 }
 
 TEST(Freed, UndoesWhatSlowdownDoes) {
