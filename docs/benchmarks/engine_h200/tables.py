@@ -341,10 +341,26 @@ def quiet_messages():
     table(["a2a-3436", "ms a step", "GB reserved", "host reads that were right"], out)
 
 
-def quiet_occupation(interlace, rows):
-    """Of two steps: the last one of a recording has no batch to copy."""
-    out = [[label, *occupied(events_in(interlace, packed.path / (name + ".rank0.ilt")), 0, 2)] for label, packed, name in rows]
-    table(["t6 with NCCL_P2P_DISABLE=1, quiet", *OCCUPIED], out)
+def quiet_occupation(interlace, title, packed, names, first, last):
+    """The last steps of a recording have no batch to copy."""
+    out = [[name, *occupied(events_in(interlace, packed.path / (name + ".rank0.ilt")), first, last)] for name in names]
+    table([title, *OCCUPIED], out)
+
+
+def quiet_fbgemm():
+    """On rank 0, by the events of --profile. An operator's time counts with what is around it."""
+    out = []
+    packed = Packed("fbgemm")
+    runs = {file.name[:-len(".json")]: json.loads(file.read_text()) for file in sorted(packed.path.glob("*.json"))}
+    for name, run in runs.items():
+        _, schedule, kernels_of = name.split(".")
+        profile = {line["name"]: line["device_ms_a_step"] for line in run["ranks"][0]["profile"]}
+        sorting = f"{profile['sort rows']:.2f}" if "sort rows" in profile else "in the updates"
+        own = runs[f"t6.{schedule}.own"]["losses"]
+        out.append([f"{schedule}, {kernels_of}", f"{mean_step(run):.2f}", f"{profile['embedding_lookup']:.2f}", sorting,
+                    f"{profile['update rows']:.2f}", f"{peak(run, 'reserved'):.2f}",
+                    f"{max(abs(a - b) for a, b in zip(own, run['losses'])):.0e}"])
+    table(["t6, profiled", "ms a step", "ms of lookups", "ms of sorting rows", "ms of updates", "GB reserved", "loss beside own, at most"], out)
 
 
 def main():
@@ -364,7 +380,11 @@ def main():
     no_p2p = Packed("t6_no_p2p")
     schedules = ("sparse_dist", "fused_sparse_dist_new_stream", "semi_sync")
     quiet_steps("t6 with NCCL_P2P_DISABLE=1, quiet", no_p2p, (*schedules, "semi_together"))
-    quiet_occupation(interlace, [(name, no_p2p, name) for name in schedules])
+    quiet_occupation(interlace, "t6 with NCCL_P2P_DISABLE=1, quiet", no_p2p, schedules, 0, 2)
+    ids_first = Packed("t6_ids_first")
+    quiet_steps("t6 with NCCL_P2P_DISABLE=1, later", ids_first, ("sparse_dist", "semi_sync", "semi_ids_first"))
+    quiet_occupation(interlace, "t6 with NCCL_P2P_DISABLE=1, later", ids_first, ("sparse_dist", "semi_ids_first"), 1, 5)
+    quiet_fbgemm()
     quiet_messages()
     seed = Packed("torchrec_2916")
     quiet_2916(seed)
