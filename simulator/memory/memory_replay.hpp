@@ -65,7 +65,9 @@ struct MemoryCourse {
 struct MemoryReplayOptions {
   allocator::Configuration configuration;
   std::int32_t first_counted = 3;  ///< peaks of allocated and active bytes are those from this iteration on
-  std::optional<Bytes> capacity;   ///< what the driver can give; none: as much as is asked for
+  /// Iterations of the run: a host that never waits takes memory for as many as it can run ahead. None: all simulated.
+  std::optional<std::int32_t> iterations = {};
+  std::optional<Bytes> capacity;  ///< what the driver can give; none: as much as is asked for
 };
 
 /// Plays the blocks of a recording back in the order of a simulated host, through a new allocator: first what is always

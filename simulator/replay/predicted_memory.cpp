@@ -41,7 +41,7 @@ memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded, co
                                       const memory::MemoryReplayOptions& options) {
   std::vector<memory::PlayedCall> calls = prologue(plan.programs[rank].front(), table.ranks[rank].front());
   for (const HostCall& call : result.calls) {
-    if (call.rank != rank) continue;
+    if (call.rank != rank || (options.iterations && call.iteration >= *options.iterations)) continue;
     calls.push_back(
         {call.segment, call.iteration, call.batch, call.stream.value, rounded(call.start_ns), rounded(call.end_ns)});
   }
