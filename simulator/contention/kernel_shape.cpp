@@ -18,8 +18,8 @@ constexpr Bytes kSharedMemoryOverhead = 1024;
 /// a quarter of what it takes on a full one (last blocks of the engine's row updates, five jobs: 0.18 to 0.44).
 constexpr double kLeastCrowding = 0.25;
 
-/// A matrix multiplication of many rounds takes as long beside a cluster of CTAs as if this held five SMs more (six of
-/// nine kernels of five jobs, docs/contention.md).
+/// A matrix multiplication of many rounds takes as long beside one cluster of CTAs as if this held five SMs more (six
+/// of nine kernels of five jobs, docs/contention.md).
 constexpr double kManyRounds = 4.0;
 constexpr double kCluster = 4.0;
 constexpr double kIdleBesideCluster = 5.0;
@@ -58,7 +58,8 @@ double KernelShape::crowding(std::int64_t started, std::int32_t sms) const {
 }
 
 double KernelShape::lost_beside(double held_sms) const {
-  return bound == Bound::kCompute && waves() > kManyRounds && held_sms >= kCluster ? kIdleBesideCluster : 0.0;
+  const bool one_cluster = held_sms >= kCluster && held_sms < 2 * kCluster;
+  return bound == Bound::kCompute && waves() > kManyRounds && one_cluster ? kIdleBesideCluster : 0.0;
 }
 
 double KernelShape::waves() const { return static_cast<double>(blocks) / static_cast<double>(slots()); }

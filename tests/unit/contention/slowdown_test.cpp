@@ -24,6 +24,7 @@ TEST(Slowdown, ManyRoundsMakeNoFullUseOfTheSmsLeft) {
   EXPECT_DOUBLE_EQ(compute_slowdown(gemm(3072, 1), 4), 25.0 / 24.0);
   EXPECT_DOUBLE_EQ(compute_slowdown(gemm(3072, 1), 0), 1.0);
   EXPECT_DOUBLE_EQ(compute_slowdown(gemm(3072, 1), 2), 1.0);  // no cluster
+  EXPECT_DOUBLE_EQ(compute_slowdown(gemm(3072, 1), 32), 31.0 / 24.0);
 }
 
 TEST(Slowdown, MemoryGrowsWithTheChannels) {
