@@ -123,7 +123,7 @@ def section(raw):
         markdown.paragraph(
             f"Peak bytes of each schedule from one recording with allocator events and snapshots, all ranks, against what "
             f"was measured without a profiler. Goals: {goals}. The rules (docs/memory.md) hold no number and are the same "
-            f"for all sets; they were found on c6 and m2. In {', '.join(SHARED_PROCESS_SETS)} all schedules ran in one "
+            f"for all sets; they were found on c6, m2, x2 and x6. In {', '.join(SHARED_PROCESS_SETS)} all schedules ran in one "
             f"process, so that what they reserve holds idle segments of those before them: its reserved bytes are no test. "
             f"Pairs of schedules count for the order where their reserved bytes differ by more than "
             f"{FIGURES['reserved'][2]:g} %."
