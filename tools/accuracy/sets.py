@@ -32,6 +32,9 @@ UNSEEN_INTERCONNECT = {
     "x4": "NVLink",
     "x6": "NVLink, 4 channels",
     "x7": "host memory",
+    "y1": "NVLink",
+    "y2": "NVLink",
+    "y3": "host memory",
 }
 PREDICTED_SETS = ("t2", "t6", "t7", "t9", "c6", "n5", "n6")
 MEASURED_ONLY_SETS = ("m2",)
