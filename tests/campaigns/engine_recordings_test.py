@@ -15,6 +15,8 @@ from pathlib import Path
 # Percent. Of speed-ups over all sources: mean and largest error. By source: largest error of allocated and of reserved
 # peaks; a backward in two parts does not show where one in one part exchanges gradients, and the input of a recorded
 # fused_sparse_dist does not show how long its lengths live.
+# On one rank a matrix multiplication of `exposed` takes 1.0 or 1.9 ms as it wins or loses a race with an exchange, the
+# same way in all steps of a run: a drawn winner is right on average only.
 BOUNDS = {
     "exposed": {
         "mean": 5.0,
@@ -26,8 +28,8 @@ BOUNDS = {
             "semi_sync": (14.0, 12.0),
         },
     },
-    "exposed_1_rank": {"mean": 3.0, "largest": 4.5, "from": {"sparse_dist": (0.01, 3.0), "base": (0.01, 3.0)}},
-    "t9_4_ranks": {"mean": 8.0, "largest": 9.0, "from": {"sparse_dist": (0.1, 5.0), "base": (0.1, 5.0)}},
+    "exposed_1_rank": {"mean": 6.0, "largest": 8.5, "from": {"sparse_dist": (0.01, 3.0), "base": (0.01, 3.0)}},
+    "t9_4_ranks": {"mean": 7.0, "largest": 8.5, "from": {"sparse_dist": (0.1, 5.0), "base": (0.1, 5.0)}},
 }
 
 
