@@ -2,6 +2,7 @@
 
 import json
 import re
+import statistics
 import subprocess
 from pathlib import Path
 
@@ -24,6 +25,10 @@ JOB_FACTS = {
 }
 
 
+# A measured step of more than so many medians is the host's stall (it was paused, say), not the schedule's.
+STALL = 2
+
+
 class PredictFailed(Exception):
     pass
 
@@ -44,10 +49,18 @@ def percentile_ends(values):
     return values[int(0.1 * last)], values[min(last, int(0.9 * last + 0.5))]
 
 
+def mean_without_stalls(one):
+    """Mean step time of a rank in ms over its whole loop without the steps that stalled, and these."""
+    steps = one["step_ms"]
+    stalls = [step for step in steps if step > STALL * statistics.median(steps)]
+    return (one["mean_ms"] * len(steps) - sum(stalls)) / (len(steps) - len(stalls)), stalls
+
+
 def measurements(folder, name):
     """What a set's measurement files say: the job, and for each schedule that all ranks have its step times in ms.
 
-    The mean is that of the slowest rank over the whole loop; single steps are those of all ranks together.
+    The mean is that of the slowest rank over the whole loop; single steps are those of all ranks together. Stalls are in
+    neither mean.
     """
     files = rank_files(folder, name, ".json")
     if not files:
@@ -60,12 +73,16 @@ def measurements(folder, name):
             continue
         steps = sorted(step for one in of_ranks for step in one["step_ms"])
         low, high = percentile_ends(steps)
+        means = [mean_without_stalls(one) for one in of_ranks]
         measured[schedule] = {
-            "mean_ms": round(max(one["mean_ms"] for one in of_ranks), 6),
+            "mean_ms": round(max(mean for mean, _ in means), 6),
             "p10_ms": round(low, 6),
             "p90_ms": round(high, 6),
             "single_steps": len(steps),
         }
+        stalls = [round(stall, 1) for _, of_rank in means for stall in of_rank]
+        if stalls:
+            measured[schedule]["stalls_ms"] = stalls
     arguments = ranks[0]["args"]
     job = {ours: arguments[theirs] for theirs, ours in JOB_FACTS.items()}
     return job, measured
