@@ -16,9 +16,10 @@ cd "$root"
 raw=docs/benchmarks/accuracy/torchrec_h200.json
 [[ -x $interlace ]] || { echo "update.sh: no program $interlace; build it first" >&2; exit 2; }
 
+commit=$(git describe --always --tags --dirty)
 mkdir -p "$(dirname "$raw")"
 trap 'rm -f "$raw.new" docs/accuracy.md.new' EXIT
-python3 -B tools/accuracy/run_accuracy.py "$interlace" "$sets" "$raw.new" --jobs "${JOBS:-2}"
+python3 -B tools/accuracy/run_accuracy.py "$interlace" "$sets" "$raw.new" --jobs "${JOBS:-2}" --commit "$commit"
 mv "$raw.new" "$raw"
 if [[ -n ${UNSEEN:-} ]]; then
   for first in docs/benchmarks/accuracy/torchrec_h200_*.json; do
@@ -26,7 +27,7 @@ if [[ -n ${UNSEEN:-} ]]; then
     names=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1]))["sets"])' "$first")
     # shellcheck disable=SC2086  # names of sets
     python3 -B tools/accuracy/run_accuracy.py "$interlace" "$UNSEEN" "${first%.json}_now.json" --jobs "${JOBS:-2}" \
-      --sets $names --memory $names
+      --commit "$commit" --sets $names --memory $names
   done
 fi
 python3 -B tools/campaigns/repredict.py "$interlace"
