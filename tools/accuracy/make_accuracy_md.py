@@ -245,7 +245,9 @@ def again():
         paragraph(
             "`tools/accuracy/update.sh SETS_DIR` predicts everything anew and rewrites the raw results and this page. The "
             "sets are too large for the repository; samples/traces/torchrec_c6 holds the three source schedules of c6, and "
-            "a test recomputes the rows that they give and compares them with the raw results."
+            "a test recomputes the rows that they give and compares them with the raw results. `tools/torchrec/record_set.py` "
+            "records such sets on any machine with GPUs and TorchRec; the jobs of tools/torchrec/sets are predicted anew where "
+            "`UNSEEN` names their folder."
         ),
     ]
 
