@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder="$PWD/build/cuda_toolkit"
 toolkit="$folder/nvidia/cu13"
 
-for root in "${CUDA_HOME:-}" /usr/local/cuda; do
+for root in ${CUDA_HOME:+"$CUDA_HOME"} /usr/local/cuda; do
   [[ -f $root/include/nccl.h || -f /usr/include/nccl.h ]] || continue
   ! "$root/bin/nvcc" --version 2>/dev/null | grep -q 'release 13' || { echo "$root"; exit 0; }
 done

@@ -3,6 +3,7 @@
 #include <c10/util/Logging.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -29,7 +30,8 @@ std::string first_line(const std::exception& error) {
   return all.substr(0, all.find('\n'));
 }
 
-// Whatever LibTorch logs here goes into an error, too; its own lines have a backtrace each.
+// From here on LibTorch logs nothing in this process: what it says of the store goes into an error, too, and its own
+// lines have a backtrace each.
 void silence_log() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets variables any more
   if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = c10::GLOG_FATAL;
@@ -46,6 +48,9 @@ bool listens(const StorePlace& place) {
   for (const addrinfo* address = found; address != nullptr && !answered; address = address->ai_next) {
     const int socket = ::socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
     if (socket < 0) continue;
+    // A host that drops what comes would keep a connect for minutes.
+    const timeval limit{.tv_sec = 2, .tv_usec = 0};
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
     answered = connect(socket, address->ai_addr, address->ai_addrlen) == 0;
     close(socket);
   }

@@ -33,7 +33,8 @@ struct Ended {
 /// Waits until one of those ends that start_program() has started; none where none has by then.
 [[nodiscard]] std::optional<Ended> wait_for_any(std::chrono::milliseconds limit);
 
-/// From now on this process is killed when the one that started it ends, however that comes about.
+/// From now on this process is killed when the one that started it ends, however that comes about. A starter that has
+/// ended before is not noticed.
 void end_with_starter();
 
 /// The file of the running program.

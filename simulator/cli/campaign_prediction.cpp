@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "simulator/analysis/overlap.hpp"
@@ -34,7 +35,8 @@ PredictRequest request_of(const campaign::Folder& folder, const campaign::Plan& 
   request.unrecorded_step_ms = reference_step_ms(folder);
   request.recordings = {plan.recording.value_or(folder.recording().string())};
   request.machine = plan.machine;
-  request.run_steps = static_cast<std::int32_t>(std::max(plan.steps, plan.warmup));
+  request.run_steps = static_cast<std::int32_t>(
+      std::min<std::int64_t>(std::max(plan.steps, plan.warmup), std::numeric_limits<std::int32_t>::max()));
   request.schedules = {plan.recorded};
   for (const std::string& schedule : plan.schedules) request.schedules.push_back(schedule);
   return request;

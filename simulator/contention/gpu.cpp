@@ -64,12 +64,13 @@ struct Shares {
 /// The least part of its pace that a kernel keeps, however few SMs there are.
 constexpr double kLeastShare = 0.03;
 
-/// Part of its pace that a kernel has on the SMs which kernels of few rounds leave it. They were there first, and their
-/// blocks keep their SMs.
+/// Part of its pace that a kernel has on the SMs which kernels of few rounds leave it that were there first: their
+/// blocks keep their SMs. `running` is in the order in which they started.
 double share_of_leftovers(const ActiveWork& kernel, std::span<ActiveWork* const> running, std::int32_t sm_count) {
   double free = sm_count;
   for (const ActiveWork* w : running) {
-    if (w != &kernel && w->in_cohorts) free -= w->sms_used();
+    if (w == &kernel) break;
+    if (w->in_cohorts) free -= w->sms_used();
   }
   return std::clamp(free / kernel.sms_used(), kLeastShare, 1.0);
 }

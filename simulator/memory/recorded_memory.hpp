@@ -90,7 +90,7 @@ struct RecordedMemory {
 
 inline constexpr DiagnosticKind kIrregularIteration{
     "memory.irregular_iteration", Severity::kInfo,
-    "stage instances that made another number of blocks than the same stage of all other batches; they are left out",
+    "stage instances that made another number of blocks than the same stage of most batches; they are left out",
     "usual in the first recorded iteration, whose forward is not recorded; else record more steps"};
 inline constexpr DiagnosticKind kNeverReleased{"memory.never_released", Severity::kInfo,
                                                "places that make a block for every batch which is never seen given "

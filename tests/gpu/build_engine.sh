@@ -10,6 +10,10 @@ root=$(cd "$here/../.." && pwd)
 builds=${INTERLACE_BUILD:-$root/build}
 out=${1:-$root/build/gpu_engine}
 
+if [ -e "$out/bin" ] && [ ! -e "$out/bin/interlace-engine" ]; then
+  echo "build_engine.sh: there is a folder bin in $out that is none of its own" >&2
+  exit 2
+fi
 rm -rf "$out/bin" "$out/lib"
 mkdir -p "$out/bin" "$out/lib"
 for program in interlace interlace-engine interlace-calibrate test_gpu_kernels test_gpu_training; do

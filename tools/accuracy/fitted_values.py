@@ -113,7 +113,7 @@ FITTED = (
         "kRace",
         "simulator/replay/machine.cpp",
         "time (ns) within which a kernel and a collective must become ready to race",
-        "the same races: the second to start came 2 to 5 us later than it did without a rival",
+        "the same races: the second to start came 1 to 4 us later than it did without a rival",
     ),
     Constant(
         "kUsualCopyRate",

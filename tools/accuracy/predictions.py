@@ -59,8 +59,8 @@ def mean_without_stalls(one):
 def measurements(folder, name):
     """What a set's measurement files say: the job, and for each schedule that all ranks have its step times in ms.
 
-    The mean is that of the slowest rank over the whole loop; single steps are those of all ranks together. Stalls are in
-    neither mean.
+    The mean is that of the slowest rank over the whole loop; single steps are those of all ranks together. Stalls are
+    left out of the mean, not of the single steps.
     """
     files = rank_files(folder, name, ".json")
     if not files:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Predicts every measured schedule of every set from each source schedule, and each schedule from its own recording.
 
-usage: run_accuracy.py INTERLACE SETS_DIR OUT.json [--sets t2 t6 ...] [--memory c6 ...] [--jobs N]
+usage: run_accuracy.py INTERLACE SETS_DIR OUT.json [--sets t2 t6 ...] [--memory c6 ...]
+       [--commit HASH] [--jobs N]
 
 SETS_DIR/<set> holds <set>.r<rank>.json (measured without a profiler) and <schedule>.r<rank>.json.gz (recordings of the
 PyTorch profiler). Writes the raw results that make_accuracy_md.py reads. Exit 1 where a prediction failed.

@@ -15,7 +15,8 @@ GROUPS = {
         "Recorded by tools/torchrec on two H200s of one host, NV18, with TorchRec 1.6.1 and PyTorch 2.11: the sharding, "
         "interconnects and shapes of the sets above, mixed anew. The model of that day predicted them once before "
         "anybody looked at them (the first column of each pair). They have been looked at since: row-wise tables came "
-        "out with 7 to 9 % too many or too few bytes, and do no longer. *Sparse again*: by how much a second run of "
+        "out with 6 to 9 % too many or too few bytes, from some recordings with 50 to 183 % too many; allocated bytes do so "
+        "no longer. *Sparse again*: by how much a second run of "
         "sparse differs from the first, in percent.",
     ),
     "blind": (

@@ -12,6 +12,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sets=$(realpath -- "$1")
 interlace=$(realpath -- "${2:-$root/build/desktop/bin/interlace}")
+unseen=${UNSEEN:+$(realpath -- "$UNSEEN")}
 cd "$root"
 raw=docs/benchmarks/accuracy/torchrec_h200.json
 [[ -x $interlace ]] || { echo "update.sh: no program $interlace; build it first" >&2; exit 2; }
@@ -21,12 +22,12 @@ mkdir -p "$(dirname "$raw")"
 trap 'rm -f "$raw.new" docs/accuracy.md.new' EXIT
 python3 -B tools/accuracy/run_accuracy.py "$interlace" "$sets" "$raw.new" --jobs "${JOBS:-2}" --commit "$commit"
 mv "$raw.new" "$raw"
-if [[ -n ${UNSEEN:-} ]]; then
+if [[ -n $unseen ]]; then
   for first in docs/benchmarks/accuracy/torchrec_h200_*.json; do
     [[ $first != *_now.json ]] || continue
     names=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1]))["sets"])' "$first")
     # shellcheck disable=SC2086  # names of sets
-    python3 -B tools/accuracy/run_accuracy.py "$interlace" "$UNSEEN" "${first%.json}_now.json" --jobs "${JOBS:-2}" \
+    python3 -B tools/accuracy/run_accuracy.py "$interlace" "$unseen" "${first%.json}_now.json" --jobs "${JOBS:-2}" \
       --commit "$commit" --sets $names --memory $names
   done
 fi

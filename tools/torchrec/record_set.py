@@ -246,9 +246,15 @@ class Set:
         self.schedules = self.job["schedules"]
         self.out = Path(asked.out) / self.job["tag"]
         self.out.mkdir(parents=True, exist_ok=True)
+        self.clear_marks()  # of a run that was interrupted
         self.deadline = time.time() + asked.seconds
         self.ranks = range(self.job["world"])
         self.children = {s: [self.start(asked, i, s, r) for r in self.ranks] for i, s in enumerate(self.schedules)}
+
+    def clear_marks(self):
+        for pattern in ("*.ready.*", "*.done.*", "*.result.*", "*.go", "*.go.part", "turn", "ready"):
+            for path in self.out.glob(pattern):
+                path.unlink()
 
     def start(self, asked, index, schedule, rank):
         words = [sys.executable, __file__, asked.set, self.out, "--rank", rank, "--schedule", schedule]
@@ -281,7 +287,9 @@ class Set:
         with open(turn or self.out / "turn", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             for schedule in self.schedules:
-                (self.out / f"{stem(schedule)}.go").write_text(json.dumps(cores))
+                part = self.out / f"{stem(schedule)}.go.part"
+                part.write_text(json.dumps(cores))
+                part.rename(part.with_suffix(""))  # whole from the moment that it is there
                 done = self.all_have("done", schedule)
                 self.say(schedule, "timed and recorded" if done else f"failed: {self.out / stem(schedule)}.log.*")
                 sound = sound and done
@@ -289,9 +297,11 @@ class Set:
                     child.kill()
         for child in itertools.chain.from_iterable(self.children.values()):
             try:
-                child.wait(max(1, self.deadline - time.time()))
+                sound = child.wait(max(1, self.deadline - time.time())) == 0 and sound
             except subprocess.TimeoutExpired:
                 child.kill()
+                child.wait()
+                sound = False
         return sound
 
     def gather(self):
@@ -312,9 +322,7 @@ class Set:
             with open(path, "rb") as plain, gzip.open(f"{path}.gz", "wb", compresslevel=6) as packed:
                 shutil.copyfileobj(plain, packed)
             path.unlink()
-        for pattern in ("*.ready.*", "*.done.*", "*.result.*", "*.go", "turn", "ready"):
-            for path in self.out.glob(pattern):
-                path.unlink()
+        self.clear_marks()
 
 
 def cores_of(text):

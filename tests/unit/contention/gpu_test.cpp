@@ -157,6 +157,13 @@ TEST(Sharing, WhatComesLaterRunsOnTheSmsThatAreLeft) {
   EXPECT_DOUBLE_EQ(later.rate, 8.0 / kSms);
   EXPECT_DOUBLE_EQ(little.rate, 1.0) << "four SMs are enough for it";
 
+  const std::vector<ActiveWork*> little_first{&little, &gemm, &later};
+  share(little_first, kSms);
+  EXPECT_DOUBLE_EQ(little.rate, 1.0) << "what was there first keeps its SMs";
+  const std::vector<ActiveWork*> later_first{&later, &gemm};
+  share(later_first, kSms);
+  EXPECT_DOUBLE_EQ(later.rate, 1.0);
+
   gemm.cohorts.clear();
   share(running, kSms);
   EXPECT_DOUBLE_EQ(later.rate, 1.0);
