@@ -51,6 +51,10 @@ TEST(BugLibrary, EachRepairedTwinIsAcquitted) {
   for (const auto& [name, expected] : kBugs) EXPECT_EQ(charges(check_file("repaired/" + name)), Charges{}) << name;
 }
 
+TEST(BugLibrary, SchedulesFoundByPredictionAreSound) {
+  EXPECT_EQ(charges(check_file("found/semi_sync_ids_first")), Charges{});
+}
+
 TEST(BugLibrary, HoldsNothingElse) {
   for (const char* folder : {"bugs", "repaired"}) {
     std::set<std::string> files;
