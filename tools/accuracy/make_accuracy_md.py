@@ -43,18 +43,12 @@ def jobs(raw):
             (
                 name,
                 job["ranks"],
-                f"{job['tables']}+{job['weighted_tables']}",
-                job["dimension"],
-                job["batch"],
-                job["pooling"],
-                f"{job['over_arch_width']} x {job['over_arch_layers']}",
-                job["sharding"].replace("_", "-"),
-                job["interconnect"],
+                *sets.job_cells(job),
                 job["recorded_steps"] or "",
                 job["measured_steps"],
             )
         )
-    header = ("set", "ranks", "tables", "dim", "batch", "pooling", "over arch", "sharding", "exchange over")
+    header = ("set", "ranks", *sets.JOB_HEADER)
     return [
         "## The sets",
         paragraph(

@@ -61,7 +61,7 @@ def run_set(pool, interlace, sets_dir, name):
         for row in rows:
             del row["reasons"]  # only the races of these are judged
     return {
-        "job": {**job, "interconnect": {**sets.INTERCONNECT, **sets.UNSEEN_INTERCONNECT}[name]},
+        "job": {**job, "interconnect": sets.INTERCONNECT[name]},
         "measured": measured,
         "predictions": rows,
     }

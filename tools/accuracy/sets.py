@@ -24,9 +24,7 @@ INTERCONNECT = {
     "n5": "host memory",
     "n6": "NVLink",
     "m2": "NVLink",
-}
-# Recorded by tools/torchrec after the model was made, and judged in a section of their own.
-UNSEEN_INTERCONNECT = {
+    # Recorded by tools/torchrec after the model was made, and judged in a section of their own.
     "x2": "NVLink",
     "x3": "host memory",
     "x4": "NVLink",
@@ -45,6 +43,22 @@ BIMODAL_SETS = ("t7",)
 # The same job measured twice, and one schedule run twice in a process.
 SAME_JOB = (("t6", "c6"), ("t2", "m2"))
 REPEATED = ("sparse", "sparse:rep")
+
+
+JOB_HEADER = ("tables", "dim", "batch", "pooling", "over arch", "sharding", "exchange over")
+
+
+def job_cells(job):
+    """What a table says of a job, under JOB_HEADER."""
+    return (
+        f"{job['tables']}+{job['weighted_tables']}",
+        job["dimension"],
+        job["batch"],
+        job["pooling"],
+        f"{job['over_arch_width']} x {job['over_arch_layers']}",
+        job["sharding"].replace("_", "-"),
+        job["interconnect"],
+    )
 
 
 def file_stem(schedule):

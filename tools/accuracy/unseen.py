@@ -5,7 +5,7 @@ import memory
 import metrics
 import predictions
 import sets
-from markdown import bullets, pair, paragraph, table
+from markdown import bullets, pair, paragraph, signed, table
 
 
 # By the name of their raw results, torchrec_h200_<name>.json as predicted first and ..._now.json: what they are.
@@ -29,11 +29,7 @@ GROUPS = {
 
 def judged(raw):
     """(set, source, rows) of every table."""
-    for name, one_set in raw["sets"].items():
-        for source in sets.SOURCES:
-            rows = metrics.rows_from(one_set, source)
-            if rows:
-                yield name, source, rows
+    return list(goals.evaluations(raw, bimodal=False))
 
 
 def all_rows(raw):
@@ -78,23 +74,9 @@ def peaks(first, now):
 def jobs(raw):
     rows = []
     for name, one_set in raw["sets"].items():
-        job = one_set["job"]
         repeat = metrics.repeat_difference(one_set)
-        rows.append(
-            (
-                name,
-                f"{job['tables']}+{job['weighted_tables']}",
-                job["dimension"],
-                job["batch"],
-                job["pooling"],
-                f"{job['over_arch_width']} x {job['over_arch_layers']}",
-                job["sharding"].replace("_", "-"),
-                job["interconnect"],
-                "" if repeat is None else f"{repeat:+.2f}",
-            )
-        )
-    header = ("set", "tables", "dim", "batch", "pooling", "over arch", "sharding", "exchange over", "sparse again")
-    return table(header, rows)
+        rows.append((name, *sets.job_cells(one_set["job"]), signed(repeat)))
+    return table(("set", *sets.JOB_HEADER, "sparse again"), rows)
 
 
 def stalls(raw):
