@@ -108,6 +108,12 @@ def over_all(campaigns, which):
     )
 
 
+def by_model(campaigns):
+    """The campaigns of each model that predicted some."""
+    models = sorted({one["model"] for one in campaigns.values()})
+    return {model: {name: one for name, one in campaigns.items() if one["model"] == model} for model in models}
+
+
 def section(folder):
     campaigns = load(folder)
     parts = [
@@ -122,14 +128,17 @@ def section(folder):
             "twice their spread."
         ),
     ]
-    for role, title, text in (
-        ("blind", "Blind", "Predicted once, by a model frozen before:"),
-        ("tuned", "Looked at", "The model was changed while looking at these. Predicted by:"),
-    ):
-        chosen = {name: one for name, one in campaigns.items() if one["role"] == role}
+    blind = {name: one for name, one in campaigns.items() if one["role"] == "blind"}
+    tuned = {name: one for name, one in campaigns.items() if one["role"] == "tuned"}
+    kinds = [
+        (f"Blind, for {model}", "Predicted once, by a model that had not seen them:", chosen)
+        for model, chosen in by_model(blind).items()
+    ]
+    kinds.append(("Looked at", "The model was changed while looking at these. Predicted by:", tuned))
+    for title, text, chosen in kinds:
         if not chosen:
             continue
-        models = sorted({one["model"] for one in chosen.values()})
+        models = by_model(chosen)
         changed = any(one["report"]["summary"] != one["anew"]["summary"] for one in chosen.values())
         remarks = {name: one for name, one in chosen.items() if "remark" in one}
         parts += [
