@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -37,6 +38,8 @@ class MemoryReplay {
     find_followers(calls);
     if (!calls.empty()) now_ = calls.front().start;
     for (const Bytes bytes : memory_->persistent) make_persistent(bytes, 0);
+    make_first_bucket();
+    start_.second_forward = second_forward(calls);
     find_first_multiplications(calls);
     entries_.clear();
     std::optional<std::int32_t> iteration;
@@ -44,6 +47,7 @@ class MemoryReplay {
       while (iteration && *iteration < call.iteration) end_iteration((*iteration)++);
       if (!iteration) iteration = call.iteration;
       iteration_ = call.iteration;
+      start(call);
       play(call);
       const auto behind = behind_call_.find(present_++);
       if (behind == behind_call_.end()) continue;
@@ -75,6 +79,16 @@ class MemoryReplay {
     bool live = false;
   };
 
+  /// Of DistributedDataParallel (gradient_buckets.hpp).
+  struct Start {
+    std::optional<allocator::Allocation> bucket;  ///< that of all gradients, until it is let go
+    std::vector<std::uint32_t> gradients;         ///< of the first backward, until it ends
+    std::optional<StepRun> backward;              ///< which they are made in
+    Nanoseconds reduction_seen = 0;               ///< before that the bucket is not let go
+    std::optional<std::size_t> second_forward;    ///< the call
+    bool over = false;                            ///< the buckets that stay are there
+  };
+
   /// A wait that nothing was recorded of leaves its segment without calls for some batches: then what the program does
   /// there comes with the segment that follows it for others.
   void find_followers(std::span<const PlayedCall> calls) {
@@ -98,21 +112,72 @@ class MemoryReplay {
     return {place, batch};
   }
 
-  void make_persistent(Bytes bytes, std::uint32_t stream) {
+  std::optional<allocator::Allocation> make_persistent(Bytes bytes, std::uint32_t stream) {
     course_.persistent += bytes;
-    if (!allocator_.malloc(bytes, stream, now_).allocation && !course_.first_failure) {
-      course_.first_failure = {.in = {}, .bytes = bytes};
-    }
+    const auto allocation = allocator_.malloc(bytes, stream, now_).allocation;
+    if (!allocation && !course_.first_failure) course_.first_failure = {.in = {}, .bytes = bytes};
+    return allocation;
   }
 
-  /// Where workspaces are made: with the first call of the dense forward, or of what stands for it, then of the dense
-  /// backward; at once, where there is none.
-  void find_first_multiplications(std::span<const PlayedCall> calls) {
-    const auto is_forward = [](const PlayedCall& call) {
-      return call.segment.stage == schedule::Stage::kDenseForward || call.segment.stage == schedule::Stage::kCompute;
+  void make_first_bucket() {
+    const auto& buckets = memory_->gradient_buckets;
+    const Bytes all = std::accumulate(buckets.begin(), buckets.end(), Bytes{0});
+    if (all == 0) return;
+    start_.bucket = make_persistent(all, 0);
+    course_.persistent -= all;
+  }
+
+  /// The call with which it begins: the forward of the model is its dense net's and what the loop does for the same
+  /// batch right before that.
+  static std::optional<std::size_t> second_forward(std::span<const PlayedCall> calls) {
+    using schedule::Stage;
+    const auto feeds_forward = [](Stage stage) {
+      return (stage >= Stage::kInputDistStart && stage <= Stage::kDataParallelLookup) ||
+             stage == Stage::kFeatureProcessor || stage == Stage::kPrefetch;
     };
-    const auto is_backward = [](const PlayedCall& call) {
-      return call.segment.stage == schedule::Stage::kBackward && call.segment.of_dense_part();
+    const auto dense = std::ranges::find_if(
+        calls, [](const PlayedCall& call) { return call.iteration > 0 && call.segment.stage == Stage::kDenseForward; });
+    if (dense == calls.end()) return std::nullopt;
+    auto first = dense;
+    while (first != calls.begin() && (first - 1)->batch == dense->batch && feeds_forward((first - 1)->segment.stage)) {
+      --first;
+    }
+    return static_cast<std::size_t>(first - calls.begin());
+  }
+
+  /// What DistributedDataParallel does in front of a call, until it has its buckets.
+  void start(const PlayedCall& call) {
+    const bool goes_on = call.segment.stage == schedule::Stage::kBackward && call.run == start_.backward;
+    if (!start_.gradients.empty() && !goes_on) {
+      for (const std::uint32_t block : std::exchange(start_.gradients, {})) drop_holder(block);
+      start_.reduction_seen = drains_->all_drained(now_) + options_.reduction_seen_after;
+    }
+    if (present_ == start_.second_forward) {
+      start_.over = true;
+      // All ranks agree on the buckets first, and the host waits for that.
+      let_go_of_first_bucket(drains_->all_drained(call.start));
+      for (const Bytes bytes : memory_->gradient_buckets) (void)make_persistent(bytes, 0);
+    }
+    if (start_.over && call.communicates) let_go_of_first_bucket(call.start);
+  }
+
+  void let_go_of_first_bucket(Nanoseconds now) {
+    if (!start_.bucket || now < start_.reduction_seen) return;
+    allocator_.free(std::exchange(start_.bucket, std::nullopt)->block, now_, {});
+  }
+
+  /// Where workspaces are made: with the first multiplication (where none is known, call) of the dense forward, or of
+  /// what stands for it, then of the dense backward; at once, where there is none.
+  void find_first_multiplications(std::span<const PlayedCall> calls) {
+    const bool known = std::ranges::any_of(calls, &PlayedCall::multiplies);
+    const auto is_forward = [known](const PlayedCall& call) {
+      return (call.segment.stage == schedule::Stage::kDenseForward ||
+              call.segment.stage == schedule::Stage::kCompute) &&
+             (call.multiplies || !known);
+    };
+    const auto is_backward = [known](const PlayedCall& call) {
+      return call.segment.stage == schedule::Stage::kBackward && call.segment.of_dense_part() &&
+             (call.multiplies || !known);
     };
     auto at = std::ranges::find_if(calls, is_forward);
     for (const Bytes bytes : memory_->workspaces) {
@@ -192,8 +257,19 @@ class MemoryReplay {
     const auto index = static_cast<std::uint32_t>(blocks_.size());
     blocks_.push_back(block);
     note(allocation->size);
-    for (const Release& holder : fate.holders) hold(index, holder);
+    if (start_.bucket && !start_.over && is_gradient(fate)) {
+      start_.gradients.push_back(index);
+      start_.backward = call.run;
+      ++blocks_[index].holders;
+    } else {
+      for (const Release& holder : fate.holders) hold(index, holder);
+    }
     if (blocks_[index].holders == 0) give_back(index);
+  }
+
+  [[nodiscard]] bool is_gradient(const Fate& fate) const {
+    const auto kind = memory_->classes.find(fate.size_of);
+    return kind != memory_->classes.end() && kind->second.gradient;
   }
 
   /// A holder that has let go already does not count. One that waits for a stage which the schedule does not run lets
@@ -253,14 +329,15 @@ class MemoryReplay {
     const allocator::Statistics& now = allocator_.statistics();
     const Bytes allocated = now.allocated_bytes.all.current;
     const Bytes active = now.active_bytes.all.current;
+    const Bytes of_start = start_.bucket && start_.over ? start_.bucket->size : 0;
     for (const allocator::TraceEntry& entry : entries_) {
       const Bytes block = entry.action == allocator::Action::kAlloc ? block_bytes : 0;
       course_.events.push_back({entry, block, allocated, active, now.reserved_bytes.all.current});
     }
     entries_.clear();
-    course_.active_peak = std::max(course_.active_peak, active);
-    if (allocated <= course_.allocated_peak) return;
-    course_.allocated_peak = allocated;
+    course_.active_peak = std::max(course_.active_peak, active - of_start);
+    if (allocated - of_start <= course_.allocated_peak) return;
+    course_.allocated_peak = allocated - of_start;
     find_culprits();
   }
 
@@ -277,8 +354,9 @@ class MemoryReplay {
   std::map<SegmentKey, std::pair<SegmentKey, std::int32_t>> followers_;      ///< and how many batches later theirs is
   std::map<std::pair<StepRun, std::int32_t>, std::size_t> last_calls_;       ///< of a step's run with a batch
   std::unordered_map<std::size_t, std::vector<std::uint32_t>> behind_call_;  ///< blocks that somebody lets go there
-  std::map<std::size_t, Bytes> workspaces_;                                  ///< by the call with which they are made
-  std::size_t present_ = 0;                                                  ///< the call that is played
+  Start start_;
+  std::map<std::size_t, Bytes> workspaces_;  ///< by the call with which they are made
+  std::size_t present_ = 0;                  ///< the call that is played
   std::map<std::int32_t, std::vector<std::uint32_t>> until_end_;
   std::vector<std::uint32_t> until_zero_grad_;
   std::vector<LiveBlock> blocks_;

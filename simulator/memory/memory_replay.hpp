@@ -23,6 +23,8 @@ struct PlayedCall {
   Nanoseconds start = 0;     ///< not before the start of the call before it
   Nanoseconds end = 0;
   std::optional<StepRun> run = {};  ///< that its segment is part of, where that is known
+  bool multiplies = false;          ///< launches a matrix multiplication
+  bool communicates = false;        ///< launches a collective
 };
 
 /// Something that the allocator did, and what it held then.
@@ -67,6 +69,9 @@ struct MemoryReplayOptions {
   std::int32_t first_counted = 3;  ///< peaks of allocated and active bytes are those from this iteration on
   /// Iterations of the run: a host that never waits takes memory for as many as it can run ahead. None: all simulated.
   std::optional<std::int32_t> iterations = {};
+  /// How long PyTorch takes to see that the first gradients have been reduced: from then on, and with the next
+  /// collective, it lets go of the bucket in which they were.
+  Nanoseconds reduction_seen_after = 0;
   std::optional<Bytes> capacity;  ///< what the driver can give; none: as much as is asked for
 };
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "simulator/memory/gradient_buckets.hpp"
 #include "simulator/memory/persistent_blocks.hpp"
 #include "simulator/memory/steps.hpp"
 
@@ -39,7 +40,21 @@ struct Block {
   std::int32_t batch = 0;
   std::optional<Release> released;
   std::set<StreamUse> uses;
+  bool gradient = false;
 };
+
+/// When autograd gives the gradients of parameters to them, by start.
+std::vector<Interval> accumulations(const trace::Trace& trace, trace::RankId rank) {
+  constexpr std::string_view kNode = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
+  std::vector<Interval> found;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const trace::OperationId op{i};
+    if (trace.kind(op) != trace::OperationKind::kRange || trace.name(op) != kNode) continue;
+    if (trace.rank_of(op) == rank) found.push_back({trace.start(op), trace.end(op)});
+  }
+  std::ranges::sort(found, {}, &Interval::begin);
+  return found;
+}
 
 /// What PyTorch takes for cuBLAS a stream and thread, where nobody says otherwise
 /// (aten/src/ATen/cuda/CublasHandlePool.cpp): CUBLAS_WORKSPACE_CONFIG=:4096:8 from compute capability 9 on, else
@@ -50,6 +65,14 @@ Bytes workspace_bytes(const std::vector<trace::Device>& devices) {
   constexpr Bytes kOnHopper = 8 * (4096 * kKiB);
   constexpr Bytes kBefore = 2 * (4096 * kKiB) + 8 * (16 * kKiB);
   return !devices.empty() && devices.front().compute_major >= kHopper ? kOnHopper : kBefore;
+}
+
+/// Only parameters' are meant: autograd also accumulates those of pooled embeddings, where a backward in parts ends.
+void forget_other_gradients(RecordedMemory& memory) {
+  for (auto& [kind, history] : memory.classes) {
+    history.gradient =
+        history.gradient && std::ranges::find(memory.persistent, history.bytes) != memory.persistent.end();
+  }
 }
 
 void set_workspaces_apart(Bytes bytes, RecordedMemory& memory) {
@@ -67,7 +90,10 @@ class Pairing {
  public:
   Pairing(const trace::Trace& trace, const stages::RankCut& cut, const schedule::Schedule& recorded,
           stages::Frees frees)
-      : trace_(&trace), recorded_(&recorded), roles_(trace, cut, recorded) {
+      : trace_(&trace),
+        recorded_(&recorded),
+        roles_(trace, cut, recorded),
+        accumulations_(accumulations(trace, cut.rank)) {
     result_.frees = frees;
   }
 
@@ -155,6 +181,7 @@ class Pairing {
     }
     Block& block = blocks_[found->second];
     live_.erase(found);
+    block.gradient = accumulates_at(trace_->start(item.event));
     const bool at_end = item.between_stages && may_end_iteration(item.segment);
     if (!at_end && is_left_behind(item, block)) {
       if (const auto before = segment_before(item)) {
@@ -168,6 +195,11 @@ class Pairing {
     const std::int32_t trained = trace_->start(item.event) >= last_call_ ? iterations_ : iterations_ - 1;
     const std::int32_t batch = at_end ? trained : iterations_ + batch_offset(*recorded_, *item.segment);
     block.released = Release{place, batch - block.batch, at_end ? std::nullopt : ended_run(item)};
+  }
+
+  [[nodiscard]] bool accumulates_at(Nanoseconds time) const {
+    const auto after = std::ranges::upper_bound(accumulations_, time, {}, &Interval::begin);
+    return after != accumulations_.begin() && (after - 1)->end >= time;
   }
 
   /// Is a block given back before anything has been done for another module? That has no use for it: the program has
@@ -269,6 +301,7 @@ class Pairing {
       ClassHistory& history = result_.classes[block->kind];
       history.calls = std::max(history.calls, block->calls);
       history.bytes = std::max(history.bytes, block->bytes);
+      history.gradient = history.gradient || block->gradient;
       if (block->released) ++releases[block->kind][*block->released];
       ++uses[block->kind][block->uses];
     }
@@ -286,6 +319,7 @@ class Pairing {
   const trace::Trace* trace_;
   const schedule::Schedule* recorded_;
   StreamRoles roles_;
+  std::vector<Interval> accumulations_;
   RecordedMemory result_;
   std::int32_t iterations_ = 0;
   const stages::Iteration* present_ = nullptr;
@@ -336,6 +370,8 @@ RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut&
   if (auto persistent = persistent_blocks(trace, cut.rank, steps, pairing.still_there(), diagnostics))
     memory.persistent = std::move(*persistent);
   set_workspaces_apart(workspace_bytes(trace.ranks()[cut.rank.index()].devices), memory);
+  forget_other_gradients(memory);
+  memory.gradient_buckets = take_gradient_buckets(trace, cut, memory.persistent);
   return memory;
 }
 

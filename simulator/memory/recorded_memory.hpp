@@ -56,6 +56,7 @@ struct ClassHistory {
   Bytes bytes = 0;                  ///< of the largest
   std::optional<Release> released;  ///< as most often seen; none: never
   std::set<StreamUse> uses;         ///< likewise
+  bool gradient = false;            ///< of a parameter: let go by autograd when it has been accumulated
 };
 
 /// What the caching allocator did for one rank in the recorded iterations, boiled down to what repeats.
@@ -74,6 +75,9 @@ struct RecordedMemory {
   std::vector<Bytes> persistent;
   /// Beside these, what PyTorch keeps for cuBLAS: made by the first matrix multiplication of forward, then of backward.
   std::vector<Bytes> workspaces;
+  /// And the buckets that gradients are reduced in: one for all at first, these from the second forward on
+  /// (gradient_buckets.hpp).
+  std::vector<Bytes> gradient_buckets;
   stages::Frees frees = stages::Frees::kByOwners;
   bool knows_uses = false;  ///< whether calls of record_stream were recorded
 };

@@ -16,4 +16,10 @@ Nanoseconds StreamDrains::drained(std::uint32_t stream, Nanoseconds at) const {
   return after == found->second.begin() ? at : std::max(at, (after - 1)->end);
 }
 
+Nanoseconds StreamDrains::all_drained(Nanoseconds at) const {
+  Nanoseconds last = at;
+  for (const auto& [stream, entries] : streams_) last = std::max(last, drained(stream, at));
+  return last;
+}
+
 }  // namespace interlace::memory

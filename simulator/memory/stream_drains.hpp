@@ -18,6 +18,9 @@ class StreamDrains {
   /// When all is done that was queued on the stream by `at`; `at` itself where that is earlier.
   [[nodiscard]] Nanoseconds drained(std::uint32_t stream, Nanoseconds at) const;
 
+  /// The same for all streams.
+  [[nodiscard]] Nanoseconds all_drained(Nanoseconds at) const;
+
  private:
   struct Entry {
     Nanoseconds launched = 0;

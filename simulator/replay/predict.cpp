@@ -51,6 +51,17 @@ std::vector<double> with_model_error(const std::vector<double>& steps, double re
 
 namespace {
 
+/// PyTorch's watchdog looks at NCCL's work this often: kWatchdogThreadSleepMillis in
+/// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp.
+constexpr Nanoseconds kWatchdogInterval = 100'000'000;
+
+/// How long it takes to see what has just ended may be anything up to that: every part of it in one of the runs, at
+/// once in the last.
+Nanoseconds seen_after(std::size_t run, std::size_t runs) {
+  if (runs == 1) return kWatchdogInterval / 2;
+  return kWatchdogInterval * static_cast<Nanoseconds>((run + 1) % runs) / static_cast<Nanoseconds>(runs);
+}
+
 /// The memory of every rank as in the first run, and what it reserves in all of them.
 std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>& recorded,
                                        const schedule::Schedule& recorded_schedule, const schedule::Schedule& schedule,
@@ -66,8 +77,11 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
   std::vector<memory::MemoryCourse> courses(recorded.size() * results.size());
   tbb::parallel_for(std::size_t{0}, courses.size(), [&](std::size_t i) {
     const std::size_t rank = i / results.size();
-    courses[i] = predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites, results[i % results.size()],
-                                  static_cast<std::uint32_t>(rank), without_limit);
+    const std::size_t run = i % results.size();
+    memory::MemoryReplayOptions of_run = without_limit;
+    of_run.reduction_seen_after = seen_after(run, results.size());
+    courses[i] = predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites, results[run],
+                                  static_cast<std::uint32_t>(rank), of_run);
   });
   std::vector<PredictedMemory> memory;
   for (std::size_t rank = 0; rank < recorded.size(); ++rank) {

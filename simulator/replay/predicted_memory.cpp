@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_set>
 
 namespace interlace::replay {
 
@@ -25,6 +26,32 @@ std::vector<memory::PlayedCall> prologue(const Program& program, const RecordedI
   return calls;
 }
 
+/// What the recorded calls of a rank launch, as far as memory depends on it.
+class Launches {
+ public:
+  Launches(const SiteTable& table, std::uint32_t rank) {
+    for (const RecordedIteration& iteration : table.ranks[rank]) {
+      for (const RecordedCall& call : iteration.calls) {
+        for (std::uint32_t i = call.first_work; call.call && i < call.first_work + call.works; ++i) {
+          const Site& site = table.sites[iteration.works[i].site.index()];
+          if (site.kind == WorkKind::kCollective) collectives_.insert(call.call->value);
+          const bool computes = site.kind == WorkKind::kKernel && site.shape.bound == contention::Bound::kCompute;
+          if (computes) multiplications_.insert(call.call->value);
+        }
+      }
+    }
+  }
+
+  void note(const std::optional<trace::OperationId>& recorded, memory::PlayedCall& call) const {
+    call.multiplies = recorded && multiplications_.contains(recorded->value);
+    call.communicates = recorded && collectives_.contains(recorded->value);
+  }
+
+ private:
+  std::unordered_set<std::uint32_t> multiplications_;
+  std::unordered_set<std::uint32_t> collectives_;
+};
+
 memory::StreamDrains drains_of(const SimulationResult& result, std::uint32_t rank) {
   memory::StreamDrains drains;
   for (const Work& work : result.works) {
@@ -40,10 +67,12 @@ memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded, co
                                       const SimulationResult& result, std::uint32_t rank,
                                       const memory::MemoryReplayOptions& options) {
   std::vector<memory::PlayedCall> calls = prologue(plan.programs[rank].front(), table.ranks[rank].front());
+  const Launches launches(table, rank);
   for (const HostCall& call : result.calls) {
     if (call.rank != rank || (options.iterations && call.iteration >= *options.iterations)) continue;
     calls.push_back(
         {call.segment, call.iteration, call.batch, call.stream.value, rounded(call.start_ns), rounded(call.end_ns)});
+    launches.note(call.recorded, calls.back());
   }
   std::map<stages::SegmentKey, std::optional<memory::StepRun>> runs;
   for (memory::PlayedCall& call : calls) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace interlace::memory {
@@ -135,6 +137,77 @@ TEST(MemoryReplay, WorkspacesAreMadeByTheFirstMultiplication) {
   one.memory.workspaces.clear();
   one.memory.persistent.push_back(32 * kMiB);
   EXPECT_EQ(one.play(calls).reserved_peak, 122 * kMiB);
+}
+
+// What a multiplication makes is there before its workspace is.
+TEST(MemoryReplay, AWorkspaceComesRightInFrontOfAMultiplicationThatIsKnown) {
+  const SegmentKey lookup{Stage::kEmbeddingLookup, Piece::kWhole, {}};
+  OneBlock one;
+  one.memory.sizes[lookup] = {{40 * kMiB}};
+  one.memory.workspaces = {32 * kMiB};
+  one.lifetimes[lookup] = {{{lookup, 0, 0}, {lookup, 0, 1}, {{{lookup, 1, 1}, 0}}, {}, {}}};
+  std::vector<PlayedCall> calls;
+  for (int i = 0; i < 2; ++i) {
+    for (const SegmentKey& segment : {lookup, kForward, kForward, kBackward}) {
+      calls.push_back({segment, i, i, kMain, 0, 0});
+    }
+  }
+  EXPECT_EQ(one.play(calls).reserved_peak, 160 * kMiB) << "the workspace takes what the lookup gave back";
+  calls[2].multiplies = true;
+  EXPECT_EQ(one.play(calls).reserved_peak, 122 * kMiB) << "the block of the forward does";
+}
+
+TEST(MemoryReplay, GradientBucketsComeWithTheSecondForward) {
+  OneBlock one;
+  one.memory.gradient_buckets = {20 * kMiB, 12 * kMiB};
+  const std::vector<PlayedCall> calls = iterations(3);
+  const MemoryCourse seen = one.play(calls);
+  EXPECT_EQ(seen.persistent, 82 * kMiB);
+  EXPECT_EQ(seen.allocated_peak, 112 * kMiB);
+  EXPECT_EQ(seen.reserved_peak, (50 + 32 + 30 + 30) * kMiB)
+      << "one takes the block of the first forward, one that of the first bucket";
+}
+
+// Until PyTorch sees that the first gradients were reduced, the first bucket is there as well.
+TEST(MemoryReplay, TheFirstBucketIsLetGoWhenItsReductionIsSeen) {
+  OneBlock one;
+  one.memory.gradient_buckets = {20 * kMiB, 12 * kMiB};
+  one.memory.classes[{kForward, 0, 1}].gradient = true;  // of the first iteration: when that ends is known
+  one.lifetimes[kBackward] = std::exchange(one.lifetimes[kForward], {});
+  one.lifetimes[kBackward].front().made = {kBackward, 0, 0};
+  std::vector<PlayedCall> calls = iterations(4);
+  MemoryReplayOptions options{.configuration = {}, .first_counted = 0};
+  const auto play = [&](Nanoseconds seen_after) {
+    options.reduction_seen_after = seen_after;
+    return replay_memory(one.memory, one.lifetimes, calls, {}, options);
+  };
+  EXPECT_EQ(play(0).reserved_peak, (50 + 32 + 30 + 30) * kMiB);
+  EXPECT_EQ(play(1).reserved_peak, (50 + 32 + 30 + 12 + 30) * kMiB);
+  const auto free_blocks = [](const MemoryCourse& course) {
+    return std::ranges::count_if(course.events, [](const MemoryEvent& event) {
+      return event.entry.action == allocator::Action::kFreeCompleted && event.entry.size == 32 * kMiB;
+    });
+  };
+  EXPECT_EQ(free_blocks(play(1)), 0) << "no collective makes PyTorch let go of it";
+  calls[8].communicates = true;
+  EXPECT_EQ(free_blocks(play(1)), 1);
+  EXPECT_EQ(free_blocks(play(1000)), 0) << "not seen by then";
+  EXPECT_EQ(play(1000).allocated_peak, 112 * kMiB) << "what steady iterations hold";
+}
+
+TEST(MemoryReplay, TheFirstBackwardKeepsItsGradients) {
+  OneBlock one;
+  one.memory.sizes[kBackward] = {{40 * kMiB, 40 * kMiB}};
+  one.lifetimes[kBackward] = {{{kBackward, 0, 0}, {kBackward, 0, 2}, {{{kBackward, 1, 1}, 0}}, {}, {}},
+                              {{kBackward, 1, 1}, {kBackward, 1, 2}, {{{kBackward, 2, 2}, 0}}, {}, {}}};
+  one.memory.gradient_buckets = {12 * kMiB};
+  EXPECT_EQ(one.play(iterations(2)).allocated_peak, 132 * kMiB) << "of the forward and one of backward";
+  for (const std::uint32_t ordinal : {0U, 1U}) one.memory.classes[{kBackward, ordinal, 2}].gradient = true;
+  EXPECT_EQ(one.play(iterations(2)).allocated_peak, 142 * kMiB) << "both of backward";
+  MemoryReplayOptions later{.configuration = {}, .first_counted = 1};
+  EXPECT_EQ(replay_memory(one.memory, one.lifetimes, iterations(3), {}, later).allocated_peak, 132 * kMiB);
+  one.memory.gradient_buckets.clear();
+  EXPECT_EQ(one.play(iterations(2)).allocated_peak, 120 * kMiB) << "nobody keeps them";
 }
 
 TEST(MemoryReplay, ABlockUsedOnAStreamThatHasNotDrainedIsNotReused) {

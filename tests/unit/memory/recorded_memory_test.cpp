@@ -40,6 +40,10 @@ class Host {
     did_.push_back({in, AllocationAction::kFreeRequested, address, now()});
   }
   void end_iteration() { ends_.push_back(now()); }
+  /// Autograd gives parameters their gradients from the last thing on until the next but one.
+  void accumulate() { accumulations_.push_back(time_); }
+  /// A block of so many bytes is there all along.
+  void keep(Bytes bytes) { kept_ = bytes; }
 
   RecordedMemory memory() {
     for (const Did& did : did_) {
@@ -50,11 +54,19 @@ class Host {
         builder_.add_host_call(common);
       }
     }
+    const trace::LaneId autograd = builder_.lane(trace::LaneKind::kHostThread, rank_, 1, 2);
+    const auto node = builder_.intern("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad");
+    for (const Nanoseconds begin : accumulations_) builder_.add_range({autograd, node, begin, 15, {}}, {});
+    if (kept_ > 0) {
+      const trace::AllocatorBlock block{0, kept_, kept_, trace::BlockState::kAllocated};
+      builder_.add_allocator_state(
+          {.rank = rank_, .time = 1, .segments = {{.address = 0, .bytes = kept_, .blocks = {block}}}});
+    }
     Diagnostics diagnostics;
     const trace::Trace trace = std::move(builder_).build(diagnostics);
     stages::RankCut cut{rank_, {}, {}, {}};
     std::size_t next = 0;
-    for (const Nanoseconds end : ends_) cut.iterations.push_back(iteration(next, end));
+    for (const Nanoseconds end : ends_) cut.iterations.push_back(iteration(trace, next, end));
     return recorded_memory(trace, cut, schedule::find("torchrec/base"), stages::Frees::kByOwners, diagnostics);
   }
 
@@ -68,11 +80,10 @@ class Host {
 
   Nanoseconds now() { return time_ += 10; }
 
-  /// Operations of one thread are numbered by time.
-  [[nodiscard]] stages::Iteration iteration(std::size_t& next, Nanoseconds end) const {
+  [[nodiscard]] stages::Iteration iteration(const trace::Trace& trace, std::size_t& next, Nanoseconds end) const {
     stages::Iteration made{{next < did_.size() ? did_[next].time : end, end}, {}, {}};
     for (; next < did_.size() && did_[next].time < end; ++next) {
-      const trace::OperationId op{static_cast<std::uint32_t>(next)};
+      const trace::OperationId op = trace.on_lane(thread_)[next];
       const SegmentKey& in = did_[next].in;
       const auto before = static_cast<std::uint32_t>(std::ranges::count(made.items, in, &stages::Item::segment));
       if (did_[next].action) {
@@ -89,6 +100,8 @@ class Host {
   trace::LaneId thread_;
   std::vector<Did> did_;
   std::vector<Nanoseconds> ends_;
+  std::vector<Nanoseconds> accumulations_;
+  Bytes kept_ = 0;
   Nanoseconds time_ = 0;
 };
 
@@ -117,6 +130,27 @@ TEST(RecordedMemory, ABlockIsGivenBackAtItsPlaceInASegment) {
 TEST(RecordedMemory, ABlockThatGoesAsAnotherModuleBeginsGoesBehindWhatWasBefore) {
   const RecordedMemory memory = dropped_in(kNextModule);
   EXPECT_EQ(memory.classes.at({kLookup, 0, 1}).released, (Release{end_of(kOutput), 0, {}}));
+}
+
+bool is_gradient(bool accumulated, Bytes parameter) {
+  Host host;
+  host.keep(parameter);
+  for (const std::uint64_t address : {4096U, 8192U}) {
+    host.call(kFinish);
+    host.make(kLookup, address);
+    host.call(kLookup);
+    if (accumulated) host.accumulate();
+    host.drop(kLookup, address);
+    host.call(kOutput);
+    host.end_iteration();
+  }
+  return host.memory().classes.at({kLookup, 0, 1}).gradient;
+}
+
+TEST(RecordedMemory, AGradientIsLetGoWhenItIsAccumulatedAndAsLargeAsAParameter) {
+  EXPECT_TRUE(is_gradient(true, 512));
+  EXPECT_FALSE(is_gradient(false, 512));
+  EXPECT_FALSE(is_gradient(true, 1024)) << "that of something else";
 }
 
 }  // namespace

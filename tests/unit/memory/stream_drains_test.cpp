@@ -23,6 +23,16 @@ TEST(StreamDrains, WorkThatEndsEarlierDoesNotBringTheDrainForward) {
   EXPECT_EQ(drains.drained(0, 20), 800);
 }
 
+TEST(StreamDrains, AllAreDoneWithTheLast) {
+  StreamDrains drains;
+  drains.add(0, 10, 800);
+  drains.add(1, 20, 300);
+  drains.add(1, 50, 900);
+  EXPECT_EQ(drains.all_drained(5), 5);
+  EXPECT_EQ(drains.all_drained(20), 800);
+  EXPECT_EQ(drains.all_drained(50), 900);
+}
+
 TEST(StreamDrains, AStreamWithoutWorkIsDone) { EXPECT_EQ(StreamDrains().drained(7, 42), 42); }
 
 }  // namespace
