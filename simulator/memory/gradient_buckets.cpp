@@ -39,7 +39,7 @@ std::vector<Bytes> reduced(const trace::Trace& trace, const stages::Iteration& i
 std::vector<Bytes> take_gradient_buckets(const trace::Trace& trace, const stages::RankCut& cut,
                                          std::vector<Bytes>& persistent) {
   if (cut.iterations.empty() || !reduces_gradients_in_buckets(trace, cut.rank)) return {};
-  const std::vector<Bytes> buckets = reduced(trace, cut.iterations.back());
+  std::vector<Bytes> buckets = reduced(trace, cut.iterations.back());
   std::vector<Bytes> others = persistent;
   for (const Bytes bytes : buckets) {
     const auto found = std::ranges::find(others, bytes);
