@@ -212,12 +212,10 @@ class Pairing {
 
   /// The segment of the last call before an event.
   [[nodiscard]] std::optional<SegmentKey> segment_before(const stages::MemoryItem& item) const {
-    std::optional<SegmentKey> before;
-    for (const stages::Item& call : present_->items) {
-      if (trace_->start(call.call) > trace_->start(item.event)) break;
-      before = call.segment;
-    }
-    return before;
+    const auto& calls = present_->items;  // by start
+    const auto after = std::ranges::upper_bound(calls, trace_->start(item.event), {},
+                                                [&](const stages::Item& call) { return trace_->start(call.call); });
+    return after == calls.begin() ? std::nullopt : std::optional((after - 1)->segment);
   }
 
   void find_ends(const stages::Iteration& iteration) {
