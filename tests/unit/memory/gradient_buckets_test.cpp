@@ -5,13 +5,10 @@
 #include <vector>
 
 #include "simulator/trace/trace_builder.hpp"
+#include "tests/unit/memory/names.hpp"
 
 namespace interlace::memory {
 namespace {
-
-using schedule::Stage;
-using stages::Piece;
-using stages::SegmentKey;
 
 const SegmentKey kForward{Stage::kDenseForward, Piece::kWhole, {}};
 const SegmentKey kBackward{Stage::kBackward, Piece::kDense, {}};

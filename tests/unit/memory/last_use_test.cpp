@@ -6,14 +6,10 @@
 #include <vector>
 
 #include "simulator/schedule/library.hpp"
+#include "tests/unit/memory/names.hpp"
 
 namespace interlace::memory {
 namespace {
-
-using schedule::Stage;
-using stages::ModuleId;
-using stages::Piece;
-using stages::SegmentKey;
 
 constexpr ModuleId kModule{0};
 const SegmentKey kCopy{Stage::kCopyBatchToGpu, Piece::kWhole, {}};

@@ -6,12 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "tests/unit/memory/names.hpp"
+
 namespace interlace::memory {
 namespace {
-
-using schedule::Stage;
-using stages::Piece;
-using stages::SegmentKey;
 
 constexpr Bytes kMiB = 1 << 20;
 const SegmentKey kForward{Stage::kDenseForward, Piece::kWhole, {}};

@@ -10,14 +10,11 @@
 
 #include "simulator/schedule/library.hpp"
 #include "simulator/trace/trace_builder.hpp"
+#include "tests/unit/memory/names.hpp"
 
 namespace interlace::memory {
 namespace {
 
-using schedule::Stage;
-using stages::ModuleId;
-using stages::Piece;
-using stages::SegmentKey;
 using trace::AllocationAction;
 
 const SegmentKey kFinish{Stage::kInputDistFinish, Piece::kWhole, ModuleId{0}};

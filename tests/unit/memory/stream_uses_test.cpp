@@ -5,15 +5,12 @@
 #include <vector>
 
 #include "simulator/schedule/library.hpp"
+#include "tests/unit/memory/names.hpp"
 
 namespace interlace::memory {
 namespace {
 
-using schedule::Stage;
 using schedule::StreamIndex;
-using stages::ModuleId;
-using stages::Piece;
-using stages::SegmentKey;
 using Kind = StreamUse::Kind;
 
 std::vector<StreamIndex> under(const char* wanted, const StreamUse& use) {
