@@ -302,13 +302,19 @@ class MemoryReplay {
     if (--block.holders == 0) give_back(index);
   }
 
+  /// When a stream is done with what is queued on it. In the first iteration the host loads each kernel as it comes to
+  /// it (CUDA does so lazily) and sets up what libraries need: the device waits for it.
+  [[nodiscard]] Nanoseconds drained(std::uint32_t stream) const {
+    return iteration_ > 0 ? drains_->drained(stream, now_) : now_;
+  }
+
   void give_back(std::uint32_t index) {
     LiveBlock& block = blocks_[index];
     if (!block.live) return;
     block.live = false;
     uses_.clear();
     for (const schedule::StreamIndex stream : block.fate->used_on) {
-      if (stream.value != block.stream) uses_.push_back({stream.value, drains_->drained(stream.value, now_)});
+      if (stream.value != block.stream) uses_.push_back({stream.value, drained(stream.value)});
     }
     allocator_.free(block.block, now_, uses_);
     note();
