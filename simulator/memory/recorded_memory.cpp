@@ -141,6 +141,7 @@ class Pairing {
   RecordedMemory finish(Diagnostics& diagnostics) {
     find_regular_batches(diagnostics);
     keep_sizes();
+    if (result_.frees == stages::Frees::kBehindLastUse) find_variants();
     describe_classes(diagnostics);
     const Bytes persistent = allocated_before_.value_or(0) - carried_over_;
     if (persistent > 0) result_.persistent.push_back(persistent);
@@ -263,11 +264,11 @@ class Pairing {
   void keep_sizes() {
     const auto period = period_of_sizes();
     result_.batches = period.value_or(iterations_);
-    const std::int32_t first = period ? modulo_number(first_number_.value_or(0), *period) : 0;
+    first_batch_ = period ? modulo_number(first_number_.value_or(0), *period) : 0;
     for (const auto& [segment, by_batch] : sizes_) {
       auto& sizes = result_.sizes[segment];
       sizes.resize(static_cast<std::size_t>(result_.batches));
-      for (const auto& [batch, of_batch] : by_batch) sizes[modulo(batch + first, result_.batches)] = of_batch;
+      for (const auto& [batch, of_batch] : by_batch) sizes[batch_index(batch)] = of_batch;
       // A batch that was left out is like the one after it.
       for (std::size_t i = sizes.size() * 2; i-- > 0;) {
         auto& of_batch = sizes[i % sizes.size()];
@@ -292,6 +293,46 @@ class Pairing {
     return std::nullopt;
   }
 
+  /// Modulo the batches that are told apart.
+  [[nodiscard]] std::size_t batch_index(std::int32_t batch) const {
+    return modulo(batch + first_batch_, result_.batches);
+  }
+
+  static Release most_often(const std::map<Release, int>& seen) {
+    return std::ranges::max_element(seen, {}, [](const auto& v) { return v.second; })->first;
+  }
+
+  /// Where the data decides, a place counts that was seen more than once.
+  void find_variants() {
+    std::map<BlockClass, std::map<Release, int>> places;
+    std::map<BlockClass, std::map<std::size_t, std::map<Release, int>>> by_batch;
+    for (const Block* block : regular_) {
+      if (!block->released) continue;
+      ++places[block->kind][*block->released];
+      ++by_batch[block->kind][batch_index(block->batch)][*block->released];
+    }
+    for (const auto& [kind, seen] : places) {
+      std::vector<Release> often;
+      for (const auto& [place, times] : seen) {
+        if (times > 1) often.push_back(place);
+      }
+      if (often.size() < 2) continue;
+      const Release usual = most_often(seen);
+      const auto number = [&often, &usual](const Release& place) {
+        const auto found = std::ranges::find(often, place);
+        return static_cast<std::uint32_t>((found == often.end() ? std::ranges::find(often, usual) : found) -
+                                          often.begin());
+      };
+      auto& variants = result_.variants[kind];
+      variants.assign(static_cast<std::size_t>(result_.batches), number(usual));
+      for (const auto& [batch, of_batch] : by_batch[kind]) variants[batch] = number(most_often(of_batch));
+    }
+    for (Block* block : regular_) {
+      const auto found = result_.variants.find(block->kind);
+      if (found != result_.variants.end()) block->kind.variant = found->second[batch_index(block->batch)];
+    }
+  }
+
   void describe_classes(Diagnostics& diagnostics) {
     std::map<BlockClass, std::map<Release, int>> releases;
     std::map<BlockClass, std::map<std::set<StreamUse>, int>> uses;
@@ -309,7 +350,7 @@ class Pairing {
       if (seen.empty()) {
         diagnostics.count(kNeverReleased, schedule::to_string(kind.made_in.stage));
       } else {
-        history.released = std::ranges::max_element(seen, {}, [](const auto& v) { return v.second; })->first;
+        history.released = most_often(seen);
       }
     }
   }
@@ -325,8 +366,9 @@ class Pairing {
   Nanoseconds last_call_ = 0;                 ///< of the present iteration
   std::map<StepRun, Nanoseconds> ends_;       ///< its last calls; empty where nobody asks
   std::vector<Block> blocks_;
-  std::vector<const Block*> regular_;
+  std::vector<Block*> regular_;
   std::map<SegmentKey, std::map<std::int32_t, std::vector<Bytes>>> sizes_;  ///< of these, by batch
+  std::int32_t first_batch_ = 0;              ///< which of those that come again the first recorded one is
   std::optional<std::int64_t> first_number_;  ///< that the program gives to the first recorded iteration
   std::unordered_map<std::uint64_t, std::size_t> live_;
   std::optional<Bytes> allocated_before_;
@@ -339,6 +381,8 @@ const std::vector<Bytes>* RecordedMemory::sizes_for(const BlockClass& kind, std:
   const auto of_segment = sizes.find(kind.made_in);
   if (of_segment == sizes.end()) return nullptr;
   const std::vector<Bytes>& of_batch = of_segment->second[modulo(batch, batches)];
+  const auto several = variants.find({kind.made_in, kind.ordinal, kind.of, 0});
+  if (several != variants.end() && several->second[modulo(batch, batches)] != kind.variant) return nullptr;
   return of_batch.size() == kind.of ? &of_batch : nullptr;
 }
 

@@ -47,6 +47,9 @@ struct BlockClass {
   /// How many these are: a segment may make more for some batches than for others, as one that copies what does not
   /// begin where it should.
   std::uint32_t of = 0;
+  /// Of those of some batches that are given back elsewhere than those of others, as what is copied only where it does
+  /// not begin where it should: which.
+  std::uint32_t variant = 0;
 
   auto operator<=>(const BlockClass&) const = default;
 };
@@ -67,6 +70,8 @@ struct RecordedMemory {
   std::map<stages::SegmentKey, std::vector<std::vector<Bytes>>> sizes;
   /// Sizes of a class's segment for a batch; null where the segment makes none of this class for it.
   [[nodiscard]] const std::vector<Bytes>* sizes_for(const BlockClass& kind, std::int32_t batch) const;
+  /// The variant that each batch has, modulo `batches`, of classes (variant 0) that have several.
+  std::map<BlockClass, std::vector<std::uint32_t>> variants;
   /// So many batches were recorded; fewer, where the sizes of those repeat (data that is used in turn). Batches count
   /// from the first of training, if both the recording numbers its iterations and they repeat, else from some other.
   std::int32_t batches = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -30,8 +31,8 @@ class Host {
     thread_ = builder_.lane(trace::LaneKind::kHostThread, rank_, 1, 1);
   }
   void call(const SegmentKey& in) { did_.push_back({in, {}, 0, now()}); }
-  void make(const SegmentKey& in, std::uint64_t address) {
-    did_.push_back({in, AllocationAction::kAlloc, address, now()});
+  void make(const SegmentKey& in, std::uint64_t address, Bytes bytes = 512) {
+    did_.push_back({in, AllocationAction::kAlloc, address, now(), bytes});
   }
   void drop(const SegmentKey& in, std::uint64_t address) {
     did_.push_back({in, AllocationAction::kFreeRequested, address, now()});
@@ -42,11 +43,11 @@ class Host {
   /// A block of so many bytes is there all along.
   void keep(Bytes bytes) { kept_ = bytes; }
 
-  RecordedMemory memory() {
+  RecordedMemory memory(stages::Frees frees = stages::Frees::kByOwners) {
     for (const Did& did : did_) {
       const trace::TraceBuilder::Common common{thread_, builder_.intern("done"), did.time, 1, {}};
       if (did.action) {
-        builder_.add_allocation(common, {.action = *did.action, .address = did.address, .bytes = 512});
+        builder_.add_allocation(common, {.action = *did.action, .address = did.address, .bytes = did.bytes});
       } else {
         builder_.add_host_call(common);
       }
@@ -64,7 +65,7 @@ class Host {
     stages::RankCut cut{rank_, {}, {}, {}};
     std::size_t next = 0;
     for (const Nanoseconds end : ends_) cut.iterations.push_back(iteration(trace, next, end));
-    return recorded_memory(trace, cut, schedule::find("torchrec/base"), stages::Frees::kByOwners, diagnostics);
+    return recorded_memory(trace, cut, schedule::find("torchrec/base"), frees, diagnostics);
   }
 
  private:
@@ -73,6 +74,7 @@ class Host {
     std::optional<AllocationAction> action;  ///< none: a call
     std::uint64_t address = 0;
     Nanoseconds time = 0;
+    Bytes bytes = 512;
   };
 
   Nanoseconds now() { return time_ += 10; }
@@ -127,6 +129,44 @@ TEST(RecordedMemory, ABlockIsGivenBackAtItsPlaceInASegment) {
 TEST(RecordedMemory, ABlockThatGoesAsAnotherModuleBeginsGoesBehindWhatWasBefore) {
   const RecordedMemory memory = dropped_in(kNextModule);
   EXPECT_EQ(memory.classes.at({kLookup, 0, 1}).released, (Release{end_of(kOutput), 0, {}}));
+}
+
+/// Five iterations; every other batch makes a block of another size, and gives it back later.
+RecordedMemory alternating(stages::Frees frees) {
+  Host host;
+  for (int i = 0; i < 5; ++i) {
+    const bool odd = i % 2 == 1;
+    const auto address = static_cast<std::uint64_t>(i + 1) * 4096;
+    host.call(kFinish);
+    host.make(kLookup, address, odd ? 1024 : 512);
+    host.call(kLookup);
+    if (!odd) host.drop(kLookup, address);
+    host.call(kOutput);
+    if (odd) host.drop(kOutput, address);
+    host.end_iteration();
+  }
+  return host.memory(frees);
+}
+
+TEST(RecordedMemory, BatchesThatGiveBlocksBackElsewhereHaveAVariantOfTheirOwn) {
+  const RecordedMemory memory = alternating(stages::Frees::kBehindLastUse);
+  ASSERT_EQ(memory.batches, 2);
+  std::map<Bytes, SegmentKey> released_in;
+  for (const auto& [kind, history] : memory.classes) {
+    for (const std::int32_t batch : {0, 1}) {
+      const std::vector<Bytes>* sizes = memory.sizes_for(kind, batch);
+      if (sizes == nullptr) continue;
+      EXPECT_TRUE(released_in.emplace(sizes->front(), *history.released->place.segment).second);
+    }
+  }
+  EXPECT_EQ(released_in, (std::map<Bytes, SegmentKey>{{512, kLookup}, {1024, kOutput}}));
+}
+
+TEST(RecordedMemory, WhereOwnersDecideAllBatchesAreAsMost) {
+  const RecordedMemory memory = alternating(stages::Frees::kByOwners);
+  ASSERT_EQ(memory.classes.size(), 1U);
+  EXPECT_EQ(memory.classes.begin()->second.released->place.segment, kLookup);
+  EXPECT_NE(memory.sizes_for(memory.classes.begin()->first, 1), nullptr);
 }
 
 bool is_gradient(bool accumulated, Bytes parameter) {
