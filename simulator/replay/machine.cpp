@@ -78,31 +78,48 @@ void Machine::wait(std::uint32_t rank, StreamIndex stream, TokenId token) {
   ++queued_;
 }
 
+double Machine::resumes_at(const Stream& stream) const { return stream.waited_until_ns + options_.wait_latency_ns; }
+
 double Machine::ready_at(const Stream& stream, const Work& head) const {
-  return std::max({head.called_ns + options_.launch_latency_ns, stream.last_end_ns + head.dispatch_gap_ns,
-                   stream.waited_until_ns + options_.wait_latency_ns});
+  return std::max(
+      {head.called_ns + options_.launch_latency_ns, stream.last_end_ns + head.dispatch_gap_ns, resumes_at(stream)});
 }
 
-bool Machine::collective_passes(const Gpu& gpu) const {
+bool Machine::lets_pass(const Stream& stream, Work& collective, const Work& kernel) const {
+  if (!collective.lets_pass) {
+    const bool behind_kernel = resumes_at(stream) > stream.last_end_ns + collective.dispatch_gap_ns;
+    const Meeting meeting = behind_kernel                           ? Meeting::kBehindKernel
+                            : collective.issued_on == kernel.stream ? Meeting::kOnIssuingStream
+                                                                    : Meeting::kOnAnotherStream;
+    collective.lets_pass =
+        collective.races == nullptr || collective.luck < collective.races->kernel_first(kernel.site, meeting);
+  }
+  return *collective.lets_pass;
+}
+
+bool Machine::collective_passes(const Gpu& gpu, const Work& kernel) {
   return std::ranges::any_of(gpu.streams, [&](const Stream& stream) {
     if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) return false;
-    const Work& head = works_[stream.queue.front().id];
-    if (head.kind != WorkKind::kCollective || head.lets_pass) return false;
+    Work& head = works_[stream.queue.front().id];
+    if (head.kind != WorkKind::kCollective) return false;
     const double ready = ready_at(stream, head);
-    return ready > now_ns_ + kEpsilon && ready < now_ns_ + kRace;
+    const bool next = ready > now_ns_ + kEpsilon && ready < now_ns_ + kRace;
+    const bool now = std::abs(ready - now_ns_) <= kEpsilon && contention::admits(gpu.active, head.active, sm_count_);
+    return (next || now) && !lets_pass(stream, head, kernel);
   });
 }
 
-bool Machine::kernel_passes(const Gpu& gpu, const Work& collective, double ready) const {
-  if (!collective.lets_pass || now_ns_ > ready + kLongestPass - kEpsilon) return false;
+bool Machine::kernel_passes(const Gpu& gpu, Work& collective, double ready) {
+  if (now_ns_ > ready + kLongestPass - kEpsilon) return false;
+  const Stream& own = gpu.streams[collective.stream.index()];
   return std::ranges::any_of(gpu.streams, [&](const Stream& stream) {
     if (stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) return false;
     const Work& head = works_[stream.queue.front().id];
     if (head.kind == WorkKind::kCollective || head.kind == WorkKind::kHostCopy) return false;
-    if (!stream.running) return std::abs(ready_at(stream, head) - now_ns_) < kRace;
+    if (!stream.running) return std::abs(ready_at(stream, head) - now_ns_) < kRace && lets_pass(own, collective, head);
     const Work& running = works_[stream.running->index()];
     return *running.start_ns > ready - kRace && running.active.alone_ns < kRace &&
-           head.called_ns + options_.launch_latency_ns < now_ns_;
+           head.called_ns + options_.launch_latency_ns < now_ns_ && lets_pass(own, collective, running);
   });
 }
 
@@ -111,7 +128,7 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   if (now_ns_ < ready - kEpsilon) return false;
   if (options_.contention) {
     if (work.kind == WorkKind::kCollective && kernel_passes(gpu, work, ready)) return false;
-    if (work.kind == WorkKind::kKernel && collective_passes(gpu)) return false;
+    if (work.kind == WorkKind::kKernel && collective_passes(gpu, work)) return false;
   }
   work.ready_ns = std::max(ready, work.ready_ns.value_or(ready));
   if (options_.contention && !contention::admits(gpu.active, work.active, sm_count_)) {
@@ -150,6 +167,7 @@ bool Machine::step_stream(Gpu& gpu, Stream& stream) {
   while (!stream.running && !stream.queue.empty()) {
     const Entry head = stream.queue.front();
     if (head.kind == Entry::Kind::kRecord) {
+      if (resumes_at(stream) > now_ns_ + kEpsilon) break;
       tokens_[head.id] = now_ns_;
     } else if (head.kind == Entry::Kind::kWait) {
       if (!tokens_[head.id]) break;
@@ -282,7 +300,11 @@ std::optional<double> Machine::next_change() const {
       next = std::min(next, now_ns_ + until_change_ns(works_[id.index()].active, gpu.blocked));
     }
     for (const Stream& stream : gpu.streams) {
-      if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) continue;
+      if (stream.running || stream.queue.empty()) continue;
+      if (stream.queue.front().kind == Entry::Kind::kRecord && resumes_at(stream) > now_ns_ + kEpsilon) {
+        next = std::min(next, resumes_at(stream));
+      }
+      if (stream.queue.front().kind != Entry::Kind::kWork) continue;
       const Work& head = works_[stream.queue.front().id];
       const double ready = ready_at(stream, head);
       const double passed = ready + (head.kind == WorkKind::kCollective ? kLongestPass : 0.0);

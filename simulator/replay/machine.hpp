@@ -9,6 +9,7 @@
 #include "simulator/base/units.hpp"
 #include "simulator/contention/gpu.hpp"
 #include "simulator/replay/program.hpp"
+#include "simulator/replay/race_odds.hpp"
 
 namespace interlace::replay {
 
@@ -29,8 +30,11 @@ struct Work {
   std::size_t call = 0;     ///< number of that call among all simulated ones
   double dispatch_gap_ns = 0;
   contention::ActiveWork active;
-  double crowded_rate = 1.0;  ///< collectives: progress while kernels run beside it on any rank
-  bool lets_pass = true;      ///< collectives: what becomes ready with it starts first (docs/contention.md)
+  double crowded_rate = 1.0;             ///< collectives: progress while kernels run beside it on any rank
+  std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
+  const RaceOdds* races = nullptr;       ///< collectives: whether what becomes ready with it starts first, and
+  double luck = 0;                       ///< from 0 to 1: the kernel does where its odds are larger
+  std::optional<bool> lets_pass;         ///< the same, once it has met one
   TokenId done;
   std::optional<double> start_ns;
   std::optional<double> arrival_ns;  ///< collectives: when the last rank was there
@@ -99,13 +103,17 @@ class Machine {
   };
 
   bool step_stream(Gpu& gpu, Stream& stream);
+  /// When a stream takes up what stands behind its last wait.
+  [[nodiscard]] double resumes_at(const Stream& stream) const;
   /// When the work at the head of a stream could start but for other kernels.
   [[nodiscard]] double ready_at(const Stream& stream, const Work& head) const;
   bool try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id);
-  /// Is a collective about to be ready for which a kernel waits that is ready?
-  [[nodiscard]] bool collective_passes(const Gpu& gpu) const;
+  /// Does the collective at the head of a stream let the kernel start first?
+  bool lets_pass(const Stream& stream, Work& collective, const Work& kernel) const;
+  /// Is a collective about to be ready for which this kernel, which is, waits?
+  bool collective_passes(const Gpu& gpu, const Work& kernel);
   /// Is a kernel, or what stands behind a short one, about to start for which a collective waits that is ready?
-  [[nodiscard]] bool kernel_passes(const Gpu& gpu, const Work& collective, double ready) const;
+  bool kernel_passes(const Gpu& gpu, Work& collective, double ready);
   bool complete_finished(Gpu& gpu);
   bool dispatch(Gpu& gpu);
   void finish(Gpu& gpu, WorkId id);

@@ -22,10 +22,6 @@ constexpr double kSyncReturnNs = 4'000;
 constexpr double kGapSpread = 0.25;
 constexpr double kPaceSpread = 0.05;
 
-/// Part of the races between a collective and a kernel, both released by the same work, that the kernel wins: 653 of
-/// 853 in the sets, 130 of 256 in the engine's campaigns.
-constexpr double kKernelFirst = 0.7;
-
 contention::ActiveWork active_of(const Site& site, std::uint32_t rank) {
   contention::ActiveWork active;
   active.alone_ns = site.alone_ns;
@@ -206,7 +202,11 @@ class Simulation {
     work.crowded_rate = site.crowded_rate;
     work.active.alone_ns *= recorded.part;
     if (options_.jitter) work.active.alone_ns *= std::max(0.5, 1.0 + site.spread * random_.normal());
-    if (site.kind == WorkKind::kCollective) work.lets_pass = lets_pass(recorded.site, host.iteration);
+    if (site.kind == WorkKind::kCollective) {
+      work.issued_on = instruction.stream;
+      work.races = &site.races;
+      work.luck = luck(recorded.site, host.iteration);
+    }
     if (recorded.on_collective_stream) {
       work.stream = {plan_->first_collective_stream + recorded.collective_stream};
       // The collective's stream waits for all that the issuing stream holds so far.
@@ -222,9 +222,9 @@ class Simulation {
   }
 
   /// Who wins a race is taken to be the same on all ranks, which run the same program at the same time.
-  bool lets_pass(SiteId collective, std::int32_t iteration) {
-    const auto [known, is_new] = lets_pass_.try_emplace({collective, iteration}, true);
-    if (is_new && options_.jitter) known->second = random_.uniform() < kKernelFirst;
+  double luck(SiteId collective, std::int32_t iteration) {
+    const auto [known, is_new] = luck_.try_emplace({collective, iteration}, 0.0);
+    if (is_new && options_.jitter) known->second = random_.uniform();
     return known->second;
   }
 
@@ -344,7 +344,7 @@ class Simulation {
   Machine machine_;
   std::vector<Host> hosts_;
   des::Random random_;
-  std::map<std::pair<SiteId, std::int32_t>, bool> lets_pass_;
+  std::map<std::pair<SiteId, std::int32_t>, double> luck_;
   double host_scale_;
   std::vector<std::uint32_t> order_;
   des::EventQueue<std::uint32_t> queue_;

@@ -7,6 +7,7 @@
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/replay/collective_costs.hpp"
+#include "simulator/replay/meetings.hpp"
 #include "simulator/replay/observation.hpp"
 
 namespace interlace::replay {
@@ -206,7 +207,7 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
   };
   const double usual_gap = middle(times.all_gaps, machine.dispatch_gap_ns.value_or(kUsualGap));
   table.wait_latency_ns = quick(times.waits, machine.wait_latency_ns.value_or(kUsualWait));
-  const double collective_gap = middle(times.collective_gaps, kUsualCollectiveGap);
+  const double collective_gap = quick(times.collective_gaps, kUsualCollectiveGap);
   for (std::size_t s = 0; s < table.sites.size(); ++s) {
     Site& site = table.sites[s];
     // On side streams the gap shows when blocks of the kernel beside it retired, not what the device needs.
@@ -244,6 +245,7 @@ void estimate_costs(const Trace& trace, const stages::Cut& cut, SiteTable& table
   estimate_kernels(trace, company, table, machine);
   estimate_collectives(trace, company, table, machine, diagnostics);
   estimate_dispatch(trace, table, machine);
+  learn_races(trace, table);
   table.step_ns = recorded_step(cut);
 }
 

@@ -10,12 +10,11 @@
 #include "simulator/contention/kernel_shape.hpp"
 #include "simulator/contention/machine_profile.hpp"
 #include "simulator/contention/slowdown.hpp"
+#include "simulator/replay/race_odds.hpp"
 #include "simulator/stages/cut.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::replay {
-
-using SiteId = Id<struct SiteTag>;
 
 /// What kind of resource a piece of device work needs.
 enum class WorkKind : std::uint8_t {
@@ -46,6 +45,7 @@ struct Site {
   std::vector<double> transfer_ns;  ///< collectives: the same by rank (all-to-alls of uneven parts end apart)
   contention::LostToMemory lost;    ///< collectives: to kernels beside them
   double crowded_rate = 1.0;        ///< collectives: progress beside kernels, as a part of that by themselves
+  RaceOdds races;                   ///< collectives: against kernels that become ready together with them
   double spread = 0;                ///< standard deviation of alone_ns, as a part of it
   double sensitivity = 0;           ///< kernels: to collectives beside them (contention/slowdown.hpp)
   double dispatch_gap_ns = 0;       ///< between the work before it on the stream and its start, when queued early

@@ -105,9 +105,16 @@ FITTED = (
     ),
     Constant(
         "kKernelFirst",
-        SIMULATION_CPP,
-        "part of the races between a collective and a kernel that the kernel wins",
-        "653 of 853 races in all sets, 130 of 256 in the engine's campaigns",
+        "simulator/replay/race_odds.cpp",
+        "part of the meetings of a collective and a kernel that the kernel wins: where a kernel released both; a "
+        "collective, and the kernel's stream had issued the other; a collective, another stream",
+        "1353 of 1778, 1301 of 1706 and 1485 of 2328 meetings in recordings of t2 to n6, x2 to y3 and the engine",
+    ),
+    Constant(
+        "kUsualMeetings",
+        "simulator/replay/race_odds.cpp",
+        "meetings that the usual odds count for beside those that a recording shows, and its own beside those of a pair",
+        "a choice: half of what a recording of eight steps shows of a pair",
     ),
     Constant(
         "kRace",

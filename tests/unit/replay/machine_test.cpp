@@ -159,10 +159,45 @@ TEST_F(RaceTest, OneThatDoesNotIsFirst) {
   EXPECT_NEAR(starts[0], 10'514, 0.01);
 }
 
+TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
+  RaceOdds odds;
+  odds.see(SiteId{7}, Meeting::kBehindKernel, {0, 100});
+  odds.see(SiteId{8}, Meeting::kBehindKernel, {100, 100});
+  for (const std::uint32_t site : {7U, 8U}) {
+    Machine one{1, {{"main", 0}, {"nccl", 0}}, 132, options};
+    const TokenId released = one.works()[one.launch(kernel(kMain, 0, 10'000, 8)).index()].done;
+    one.wait(0, kSide, released);
+    Work next = kernel(kMain, 0, 100'000, 132 * 8 * 20);
+    next.site = SiteId{site};
+    const WorkId behind = one.launch(next);
+    Work exchange = collective(0, 0, 70);
+    exchange.stream = kSide;
+    exchange.issued_on = kMain;
+    exchange.races = &odds;
+    exchange.luck = 0.5;
+    const WorkId nccl = one.launch(exchange);
+    drain(one);
+    const bool kernel_first = *one.works()[behind.index()].start_ns < *one.works()[nccl.index()].start_ns;
+    EXPECT_EQ(kernel_first, site == 8) << site;
+  }
+}
+
 TEST_F(RaceTest, WhatIsReadyMuchEarlierIsNoRival) {
   const std::vector<double> starts = this->starts(false, 5'000);
   EXPECT_NEAR(starts[0], 10'014, 0.01);
   EXPECT_NEAR(starts[1], 11'015, 0.01);
+}
+
+TEST_F(MachineTest, WhatStandsBehindAWaitIsOneLatencyLaterAlsoForOtherStreams) {
+  MachineOptions slow = options;
+  slow.wait_latency_ns = 2'000;
+  Machine chain{1, {{"main", 0}, {"side", 0}, {"third", 0}}, 132, slow};
+  const WorkId first = chain.launch(copy(kMain, 0, 10'000));
+  chain.wait(0, kSide, chain.works()[first.index()].done);
+  chain.wait(0, StreamIndex{2}, chain.record(0, kSide));
+  const WorkId last = chain.launch(copy(StreamIndex{2}, 0, 10));
+  drain(chain);
+  EXPECT_NEAR(*chain.works()[last.index()].start_ns, *chain.works()[first.index()].end_ns + 4'000, 1);
 }
 
 TEST_F(MachineTest, AWaitThatIsNeverSatisfiedLeavesTheMachineBusy) {
