@@ -39,7 +39,7 @@ def order(report):
 
 
 def speedups(campaigns, which):
-    header = ["campaign", "gap", "speed-up", "floor", "no change", "no sharing", "critical path", "step", "order"]
+    header = ["campaign", "gap", "speed-up", "floor", "no change", "no sharing", "critical", "step", "order"]
     rows = []
     for name, one in campaigns.items():
         report = one[which]
@@ -124,7 +124,7 @@ def section(folder):
             "The first table of each kind is of those predictions; what the model of this page says, knowing the "
             "measurements, is in the second (\"now\"). Errors are mean / largest over the schedules, in percent; *gap*: by "
             "how much the slowest schedule takes longer than the fastest; *floor*: what single rounds are off the medians "
-            "of all; *no sharing*: without contention; *order*: pairs in the right order of those that differ by more than "
+            "of all; *no sharing*: without contention; *critical*: the critical path alone; *order*: pairs in the right order of those that differ by more than "
             "twice their spread."
         ),
     ]

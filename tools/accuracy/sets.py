@@ -33,6 +33,10 @@ INTERCONNECT = {
     "y1": "NVLink",
     "y2": "NVLink",
     "y3": "host memory",
+    "z1": "NVLink",
+    "z4": "NVLink, 2 channels",
+    "z5": "NVLink",
+    "z6": "host memory",
 }
 PREDICTED_SETS = ("t2", "t6", "t7", "t9", "c6", "n5", "n6")
 MEASURED_ONLY_SETS = ("m2",)
