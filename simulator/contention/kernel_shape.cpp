@@ -14,7 +14,8 @@ constexpr std::int64_t kMaxBlocksPerSm = 32;
 constexpr Bytes kSharedMemoryOverhead = 1024;
 
 /// A block that follows indices waits for memory most of its time: on an SM that it shares with no other it takes about
-/// a quarter of what it takes on a full one (last blocks of the engine's row updates, five jobs: 0.18 to 0.44).
+/// a quarter of what it takes on a full one (last blocks of the engine's row updates, five jobs: 0.18 to 0.44; weakly
+/// founded, see docs/contention.md).
 constexpr double kLeastCrowding = 0.25;
 
 /// A matrix multiplication of many rounds takes as long beside one cluster of CTAs as if this held five SMs more (six
