@@ -164,6 +164,7 @@ class MemoryReplay {
   void let_go_of_first_bucket(Nanoseconds now) {
     if (!start_.bucket || now < start_.reduction_seen) return;
     allocator_.free(std::exchange(start_.bucket, std::nullopt)->block, now_, {});
+    note();
   }
 
   /// Where workspaces are made: with the first multiplication (where none is known, call) of the dense forward, or of

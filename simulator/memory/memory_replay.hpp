@@ -45,7 +45,7 @@ struct Culprit {
 
 /// An allocation that failed for want of memory.
 struct FailedAllocation {
-  std::optional<stages::SegmentKey> in;  ///< none: what is there before training
+  std::optional<stages::SegmentKey> in;  ///< none: what stays: parameters, buckets, workspaces
   std::int32_t iteration = 0;            ///< negative while the pipeline fills
   std::int32_t batch = 0;                ///< less the iteration
   Bytes bytes = 0;
@@ -55,7 +55,7 @@ struct MemoryCourse {
   Bytes allocated_peak = 0;
   Bytes active_peak = 0;
   Bytes reserved_peak = 0;
-  Bytes persistent = 0;             ///< allocated all along: parameters, optimizer state, workspaces
+  Bytes persistent = 0;             ///< allocated all along: parameters, optimizer state, buckets, workspaces
   std::vector<Culprit> culprits;    ///< at the peak of allocated bytes, largest first; beside what is persistent
   std::vector<MemoryEvent> events;  ///< from the first counted iteration on
   std::vector<allocator::ArenaUsage> usage;       ///< at the end

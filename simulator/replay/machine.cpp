@@ -64,7 +64,7 @@ TokenId Machine::record(std::uint32_t rank, StreamIndex stream) {
   const TokenId token{static_cast<std::uint32_t>(tokens_.size())};
   tokens_.emplace_back();
   Stream& s = gpus_[rank].streams[stream.index()];
-  if (s.queue.empty() && !s.running) {
+  if (s.queue.empty() && !s.running && resumes_at(s) <= now_ns_ + kEpsilon) {
     tokens_.back() = now_ns_;
   } else {
     s.queue.push_back({Entry::Kind::kRecord, token.value});

@@ -15,11 +15,12 @@ using trace::LaneId;
 using trace::OperationId;
 using trace::Trace;
 
-/// Work launched this long before it was released was ready then.
+/// Work launched this long before it was released was ready then, as in site_costs.cpp.
 constexpr Nanoseconds kQueuedEarly = 20 * kMicrosecond;
-/// What starts later than this behind the release waited for something else as well.
+/// What starts later than this behind the release waited for something else as well: what is released starts within 1.5
+/// to 5 us (docs/contention.md).
 constexpr Nanoseconds kLongestLatency = 8 * kMicrosecond;
-/// Of two works that end closer together either may be what released a third.
+/// Of two works that end closer together, by less than a release takes, either may be what released a third.
 constexpr Nanoseconds kTogether = 3 * kMicrosecond;
 
 /// A work as it was launched.
@@ -89,7 +90,7 @@ class Rank {
     const Queue& queue = queues_.at(*collective.issuing);
     if (collective.behind == 0) return;
     const Nanoseconds at = end(queue[collective.behind - 1]);
-    if (end(before) + kTogether > at || collective.called + kQueuedEarly > at) return;
+    if (end(before) + kTogether > at || collective.called + kQueuedEarly > at || start(collective) < at) return;
     const Launched* kernel = released(queue, collective.behind, at);
     if (kernel == nullptr) return;
     met(collective.site, queue[collective.behind].site, Meeting::kBehindKernel, start(*kernel) < start(collective));

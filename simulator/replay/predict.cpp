@@ -92,8 +92,11 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
     }
     std::ranges::sort(reserved);
     if (options.capacity) {
-      const memory::MemoryCourse limited = predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites,
-                                                            results.front(), static_cast<std::uint32_t>(rank), options);
+      memory::MemoryReplayOptions with_limit = options;
+      with_limit.reduction_seen_after = kWatchdogInterval;  // it fits if it does with the watchdog late
+      const memory::MemoryCourse limited =
+          predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites, results.front(),
+                           static_cast<std::uint32_t>(rank), with_limit);
       first->first_failure = limited.first_failure;
       first->retries = limited.retries;
     }

@@ -120,7 +120,7 @@ FITTED = (
         "kRace",
         "simulator/replay/machine.cpp",
         "time (ns) within which a kernel and a collective must become ready to race",
-        "the same races: the second to start came 1 to 4 us later than it did without a rival",
+        "853 races in the sets, 256 in the engine's campaigns: the second to start came 1 to 4 us later than it did without a rival",
     ),
     Constant(
         "kUsualCopyRate",
@@ -214,7 +214,7 @@ FITTED = (
         "kUsualCollectiveGap",
         COSTS,
         "between two collectives of a stream, where a recording shows fewer than eight",
-        "medians of all sets: 1.5 to 1.9 us",
+        "medians of all sets: 1.5 to 1.9 us (of a recording that shows enough, the lower quartile)",
     ),
     Constant("kGapSpread", SIMULATION_CPP, "spread of single host times", "equal calls over the steps of n5 and n6"),
     Constant("kPaceSpread", SIMULATION_CPP, "spread of the pace of whole steps", "the same"),

@@ -86,7 +86,7 @@ def order(rows):
 def inside(rows):
     """(rows whose reserved bytes lie in the predicted range, or as near to it as the goal is; all rows)."""
     near = FIGURES["reserved"][2] / 100
-    ranges = [(row["reserved"][0], *row["reserved_range"]) for row in rows if "reserved_range" in row]
+    ranges = [(row["reserved"][0], *row["reserved_range"]) for row in rows]
     return sum(low * (1 - near) <= measured <= high * (1 + near) for measured, low, high in ranges), len(ranges)
 
 
@@ -97,10 +97,9 @@ def in_short(raw):
             of_source = [row for row in found if row["from"] == source]
             right, count = order(of_source)
             near, all_ranges = inside(of_source)
-            ranged = [f"{near} of {all_ranges}"] if all_ranges else []
             errors = (f"{worst(of_source, f):+.3f}" for f in FIGURES)
-            rows.append((name, source, *errors, *ranged, f"{right} of {count}"))
-    header = ("set", "from", *(f"{f}, worst" for f in FIGURES), *(["in range"] if ranged else []), "order by reserved")
+            rows.append((name, source, *errors, f"{near} of {all_ranges}", f"{right} of {count}"))
+    header = ("set", "from", *(f"{f}, worst" for f in FIGURES), "in range", "order by reserved")
     return markdown.table(header, rows)
 
 
@@ -130,20 +129,14 @@ def section(raw):
         for figure, (_, _, goal) in FIGURES.items()
         if name not in SHARED_PROCESS_SETS and abs(error(row, figure)) > goal
     ]
-    has_ranges = any("reserved_range" in row for found in raw["memory"].values() for row in found)
-    # A measurement that has no ranges yet is older than those rules.
-    of_ranges = (
-        ", those of the first iterations on x4, n5, y1, x6 and campaigns of t6. Reserved bytes are in range where they lie "
-        "between the least and the most of the repeated runs, or come as near as the goal."
-        if has_ranges
-        else "."
-    )
     parts = [
         "## Memory",
         markdown.paragraph(
             f"Peak bytes of each schedule from one recording with allocator events and snapshots, all ranks, against what "
-            f"was measured without a profiler. Goals: {goals}. The rules (docs/memory.md) hold no number and are the same "
-            f"for all sets; they were found on c6, m2, x2 and x6{of_ranges} In {', '.join(SHARED_PROCESS_SETS)} all schedules ran in one "
+            f"was measured without a profiler. Goals: {goals}. The rules (docs/memory.md) hold no number but PyTorch's own and "
+            f"are the same for all sets; they were found on c6, m2, x2 and x6, those of the first iterations on x4, n5, y1, x6 "
+            f"and campaigns of t6. Reserved bytes are in range where they lie between the least and the most of the repeated "
+            f"runs, or come as near as the goal. In {', '.join(SHARED_PROCESS_SETS)} all schedules ran in one "
             f"process, so that what they reserve holds idle segments of those before them: its reserved bytes are no test. "
             f"Pairs of schedules count for the order where their reserved bytes differ by more than "
             f"{FIGURES['reserved'][2]:g} %."
