@@ -32,10 +32,9 @@ struct Work {
   contention::ActiveWork active;
   double crowded_rate = 1.0;             ///< collectives: progress while kernels run beside it on any rank
   std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
-  const RaceOdds* races =
-      nullptr;      ///< collectives, in the table of sites: whether what is ready with it starts first, and
-  double luck = 0;  ///< from 0 to 1: the kernel does where its odds are larger
-  std::optional<bool> lets_pass;  ///< the same, once it has met one
+  const RaceOdds* races = nullptr;       ///< collectives: of their site; what is ready with one starts first where
+  double luck = 0;                       ///< this, from 0 to 1, is less than the odds
+  std::optional<bool> lets_pass;         ///< whether it does, once the collective has met one
   TokenId done;
   std::optional<double> start_ns;
   std::optional<double> arrival_ns;  ///< collectives: when the last rank was there

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "simulator/replay/observation.hpp"
+
 namespace interlace::replay {
 
 namespace {
@@ -15,8 +17,6 @@ using trace::LaneId;
 using trace::OperationId;
 using trace::Trace;
 
-/// Work launched this long before it was released was ready then, as in site_costs.cpp.
-constexpr Nanoseconds kQueuedEarly = 20 * kMicrosecond;
 /// What starts later than this behind the release waited for something else as well: what is released starts within 1.5
 /// to 5 us (docs/contention.md).
 constexpr Nanoseconds kLongestLatency = 8 * kMicrosecond;

@@ -3,10 +3,15 @@
 #include <vector>
 
 #include "simulator/base/interval.hpp"
+#include "simulator/base/units.hpp"
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::replay {
+
+/// Work launched this long before what it waited for ended was queued in time: it was ready then, and a gap in front of
+/// it is the device's own.
+inline constexpr Nanoseconds kQueuedEarly = 20 * kMicrosecond;
 
 /// When collectives held SMs of one rank, and how many.
 class CollectiveCompany {

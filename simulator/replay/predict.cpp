@@ -53,7 +53,7 @@ namespace {
 
 /// PyTorch's watchdog looks at NCCL's work this often: kWatchdogThreadSleepMillis in
 /// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp.
-constexpr Nanoseconds kWatchdogInterval = 100'000'000;
+constexpr Nanoseconds kWatchdogInterval = 100 * kMillisecond;
 
 /// How long it takes to see what has just ended may be anything up to that: every part of it in one of the runs, at
 /// once in the last.

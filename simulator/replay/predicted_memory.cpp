@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_set>
 
 namespace interlace::replay {
 
@@ -26,31 +25,24 @@ std::vector<memory::PlayedCall> prologue(const Program& program, const RecordedI
   return calls;
 }
 
-/// What the recorded calls of a rank launch, as far as memory depends on it.
-class Launches {
- public:
-  Launches(const SiteTable& table, std::uint32_t rank) {
-    for (const RecordedIteration& iteration : table.ranks[rank]) {
-      for (const RecordedCall& call : iteration.calls) {
-        for (std::uint32_t i = call.first_work; call.call && i < call.first_work + call.works; ++i) {
-          const Site& site = table.sites[iteration.works[i].site.index()];
-          if (site.kind == WorkKind::kCollective) collectives_.insert(call.call->value);
-          const bool computes = site.kind == WorkKind::kKernel && site.shape.bound == contention::Bound::kCompute;
-          if (computes) multiplications_.insert(call.call->value);
-        }
-      }
-    }
+/// The calls of all ranks, as they are numbered. What an edit invented is neither a multiplication nor a collective of
+/// the program.
+std::vector<memory::PlayedCall> played_calls(const SimulationResult& result) {
+  std::vector<memory::PlayedCall> calls;
+  calls.reserve(result.calls.size());
+  for (const HostCall& call : result.calls) {
+    calls.push_back(
+        {call.segment, call.iteration, call.batch, call.stream.value, rounded(call.start_ns), rounded(call.end_ns)});
   }
-
-  void note(const std::optional<trace::OperationId>& recorded, memory::PlayedCall& call) const {
-    call.multiplies = recorded && multiplications_.contains(recorded->value);
-    call.communicates = recorded && collectives_.contains(recorded->value);
+  for (const Work& work : result.works) {
+    if (!result.calls[work.call].recorded) continue;
+    memory::PlayedCall& call = calls[work.call];
+    call.communicates = call.communicates || work.kind == WorkKind::kCollective;
+    call.multiplies =
+        call.multiplies || (work.kind == WorkKind::kKernel && work.active.shape.bound == contention::Bound::kCompute);
   }
-
- private:
-  std::unordered_set<std::uint32_t> multiplications_;
-  std::unordered_set<std::uint32_t> collectives_;
-};
+  return calls;
+}
 
 memory::StreamDrains drains_of(const SimulationResult& result, std::uint32_t rank) {
   memory::StreamDrains drains;
@@ -67,12 +59,10 @@ memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded, co
                                       const SimulationResult& result, std::uint32_t rank,
                                       const memory::MemoryReplayOptions& options) {
   std::vector<memory::PlayedCall> calls = prologue(plan.programs[rank].front(), table.ranks[rank].front());
-  const Launches launches(table, rank);
-  for (const HostCall& call : result.calls) {
-    if (call.rank != rank || (options.iterations && call.iteration >= *options.iterations)) continue;
-    calls.push_back(
-        {call.segment, call.iteration, call.batch, call.stream.value, rounded(call.start_ns), rounded(call.end_ns)});
-    launches.note(call.recorded, calls.back());
+  const std::vector<memory::PlayedCall> played = played_calls(result);
+  for (std::size_t i = 0; i < played.size(); ++i) {
+    if (result.calls[i].rank != rank || (options.iterations && played[i].iteration >= *options.iterations)) continue;
+    calls.push_back(played[i]);
   }
   std::map<stages::SegmentKey, std::optional<memory::StepRun>> runs;
   for (memory::PlayedCall& call : calls) {

@@ -19,8 +19,6 @@ using trace::OperationId;
 using trace::OperationKind;
 using trace::Trace;
 
-/// Work launched this long before its predecessor ended was queued in time: the gap between them is the device's own.
-constexpr Nanoseconds kQueuedEarly = 20 * kMicrosecond;
 constexpr Nanoseconds kLongestDispatchGap = 15 * kMicrosecond;
 constexpr Nanoseconds kIdleBefore = 5 * kMicrosecond;
 /// A stream that stood still for longer, with work queued, waited for another one.
