@@ -8,19 +8,9 @@
 
 namespace interlace::gui {
 
-namespace {
-
-std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Interval>>& steps) {
-  std::vector<analysis::StepWindow> windows;
-  for (const std::vector<Interval>& of_rank : steps) windows.push_back(analysis::window_of(of_rank));
-  return windows;
-}
-
-}  // namespace
-
 Forecaster::Replayed Forecaster::replay(const schedule::Schedule& schedule) const {
   replay::Prediction prediction = recorded_->predictor->predict(schedule, {});
-  analysis::StepAnalysis steps = analysis::analyse_steps(prediction.trace, windows_of(prediction.steps));
+  analysis::StepAnalysis steps = cli::analyse_prediction(prediction);
   return {std::move(prediction), std::move(steps)};
 }
 

@@ -1,10 +1,8 @@
 #include "simulator/analysis/overlap.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-
-#include "simulator/analysis/device_class.hpp"
+#include <utility>
 
 namespace interlace::analysis {
 
@@ -20,43 +18,36 @@ bool is_any(std::string_view label, const std::array<std::string_view, N>& words
   return std::ranges::any_of(words, [&](std::string_view word) { return is_stage(label, word); });
 }
 
-/// Device work of one rank, clipped to its window, sorted into what the summary counts.
-struct Gathered {
-  std::array<std::vector<Interval>, kDeviceClasses> of_class;
-  std::vector<Interval> lookup;
-  std::vector<Interval> dense;
-};
-
-void gather_lane(const trace::Trace& trace, const Annotations& annotations, trace::LaneId stream, Interval window,
-                 Gathered& to) {
-  for (const OperationId op : trace.on_lane(stream)) {
-    if (!trace::is_device_work(trace.kind(op))) continue;
-    const Interval clipped = intersection({trace.start(op), trace.end(op)}, window);
-    if (clipped.length() == 0) continue;
-    const DeviceClass kind = device_class(trace, op);
-    to.of_class[static_cast<std::size_t>(kind)].push_back(clipped);
-    if (kind != DeviceClass::kCompute) continue;
-    const auto label = annotations.stage_of(op);
-    if (!label) continue;
-    if (is_any(label->stage, kLookupStages)) to.lookup.push_back(clipped);
-    if (is_any(label->stage, kDenseStages)) to.dense.push_back(clipped);
-  }
+std::optional<double> ratio(Nanoseconds part, Nanoseconds whole) {
+  if (whole == 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-OverlapSummary summarise(Gathered gathered, const StepWindow& window) {
+}  // namespace
+
+void OverlapCount::add(Interval work, DeviceClass kind, std::optional<std::string_view> stage) {
+  const Interval clipped = intersection(work, window_.span);
+  if (clipped.length() == 0) return;
+  of_class_[static_cast<std::size_t>(kind)].push_back(clipped);
+  if (kind != DeviceClass::kCompute || !stage) return;
+  if (is_any(*stage, kLookupStages)) lookup_.push_back(clipped);
+  if (is_any(*stage, kDenseStages)) dense_.push_back(clipped);
+}
+
+OverlapSummary OverlapCount::summary() && {
   std::vector<Interval> all;
-  for (const auto& of_class : gathered.of_class) all.insert(all.end(), of_class.begin(), of_class.end());
+  for (const auto& of_class : of_class_) all.insert(all.end(), of_class.begin(), of_class.end());
   const IntervalSet busy(std::move(all));
   const auto set_of = [&](DeviceClass kind) {
-    return IntervalSet(std::move(gathered.of_class[static_cast<std::size_t>(kind)]));
+    return IntervalSet(std::move(of_class_[static_cast<std::size_t>(kind)]));
   };
   const IntervalSet compute = set_of(DeviceClass::kCompute);
   const IntervalSet communication = set_of(DeviceClass::kCommunication);
   const IntervalSet copies = set_of(DeviceClass::kCopy);
 
-  const auto a_step = [&](Nanoseconds total) { return divided(total, window.steps); };
+  const auto a_step = [&](Nanoseconds total) { return divided(total, window_.steps); };
   OverlapSummary summary;
-  summary.step_ns = a_step(window.span.length());
+  summary.step_ns = a_step(window_.span.length());
   summary.compute_ns = a_step(compute.length());
   summary.communication_ns = a_step(communication.length());
   summary.copy_ns = a_step(copies.length());
@@ -66,20 +57,13 @@ OverlapSummary summarise(Gathered gathered, const StepWindow& window) {
   summary.copy_hidden_ns = a_step(intersection(copies, compute).length());
   summary.exposed_copy_ns = a_step(difference(difference(copies, compute), communication).length());
   summary.idle_ns = summary.step_ns - a_step(busy.length());
-  if (!gathered.lookup.empty()) {
-    const IntervalSet lookup(std::move(gathered.lookup));
+  if (!lookup_.empty()) {
+    const IntervalSet lookup(std::move(lookup_));
     summary.lookup_ns = a_step(lookup.length());
-    summary.lookup_hidden_ns = a_step(intersection(lookup, IntervalSet(std::move(gathered.dense))).length());
+    summary.lookup_hidden_ns = a_step(intersection(lookup, IntervalSet(std::move(dense_))).length());
   }
   return summary;
 }
-
-std::optional<double> ratio(Nanoseconds part, Nanoseconds whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
-}  // namespace
 
 std::optional<double> OverlapSummary::communication_hidden_ratio() const {
   return ratio(communication_hidden_ns, communication_ns);
@@ -119,16 +103,19 @@ OverlapSummary mean_of(std::span<const OverlapSummary> summaries) {
 
 OverlapOfRanks overlap(const trace::Trace& trace, const Annotations& annotations, std::span<const StepWindow> windows) {
   assert(windows.size() == trace.ranks().size());
-  std::vector<Gathered> gathered(trace.ranks().size());
+  std::vector<OverlapCount> counts(windows.begin(), windows.end());
   for (std::uint32_t i = 0; i < trace.lanes().size(); ++i) {
     const trace::Lane& lane = trace.lanes()[i];
     if (lane.kind != trace::LaneKind::kStream) continue;
-    gather_lane(trace, annotations, {i}, windows[lane.rank.index()].span, gathered[lane.rank.index()]);
+    for (const OperationId op : trace.on_lane({i})) {
+      if (!trace::is_device_work(trace.kind(op))) continue;
+      const auto label = annotations.stage_of(op);
+      counts[lane.rank.index()].add({trace.start(op), trace.end(op)}, device_class(trace, op),
+                                    label ? std::optional(label->stage) : std::nullopt);
+    }
   }
   OverlapOfRanks result;
-  for (std::size_t rank = 0; rank < windows.size(); ++rank) {
-    result.ranks.push_back(summarise(std::move(gathered[rank]), windows[rank]));
-  }
+  for (OverlapCount& count : counts) result.ranks.push_back(std::move(count).summary());
   result.mean = mean_of(result.ranks);
   return result;
 }

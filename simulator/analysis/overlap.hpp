@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "simulator/analysis/annotations.hpp"
+#include "simulator/analysis/device_class.hpp"
 #include "simulator/analysis/step_window.hpp"
 
 namespace interlace::analysis {
@@ -39,6 +42,23 @@ struct OverlapSummary {
 struct OverlapOfRanks {
   std::vector<OverlapSummary> ranks;  ///< in the order of Trace::ranks()
   OverlapSummary mean;                ///< of the ranks; all zero for a trace without ranks
+};
+
+/// Gathers the device work of one rank and sums up what overlaps what. In any order, any number of works.
+class OverlapCount {
+ public:
+  /// What lies outside the window does not count.
+  explicit OverlapCount(const StepWindow& window) : window_(window) {}
+
+  /// `stage`: the label of the stage that launched it (is_stage); none where it is not known.
+  void add(Interval work, DeviceClass kind, std::optional<std::string_view> stage);
+  [[nodiscard]] OverlapSummary summary() &&;
+
+ private:
+  StepWindow window_;
+  std::array<std::vector<Interval>, kDeviceClasses> of_class_;
+  std::vector<Interval> lookup_;
+  std::vector<Interval> dense_;
 };
 
 /// What overlaps what in the windows. `annotations` are those of `trace`.

@@ -188,7 +188,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     console.progress("predicting " + schedule.name);
     replay::Prediction prediction = predictor.predict(schedule, options);
     std::vector<analysis::StepWindow> windows = windows_of(prediction.steps);
-    analysis::StepAnalysis steps = analysis::analyse_steps(prediction.trace, windows);
+    analysis::StepAnalysis steps = analyse_prediction(prediction);
     return Predicted{std::move(prediction), std::move(windows), std::move(steps)};
   };
 

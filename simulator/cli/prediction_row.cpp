@@ -1,6 +1,8 @@
 #include "simulator/cli/prediction_row.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "simulator/analysis/host_blocking.hpp"
 #include "simulator/check/schedule_check.hpp"
@@ -9,6 +11,38 @@
 namespace interlace::cli {
 
 namespace {
+
+analysis::DeviceClass class_of(replay::WorkKind kind) {
+  switch (kind) {
+    case replay::WorkKind::kCollective: return analysis::DeviceClass::kCommunication;
+    case replay::WorkKind::kHostCopy: return analysis::DeviceClass::kCopy;
+    default: return analysis::DeviceClass::kCompute;
+  }
+}
+
+/// By rank.
+std::vector<analysis::OverlapSummary> overlap_in(const replay::PredictedRun& run, std::span<const std::string> labels) {
+  std::vector<analysis::OverlapCount> counts;
+  for (const std::vector<Interval>& steps : run.steps) counts.emplace_back(analysis::window_of(steps));
+  for (const replay::PredictedRun::DeviceWork& work : run.works) {
+    counts[work.rank].add(work.time, class_of(work.kind), labels[work.label]);
+  }
+  std::vector<analysis::OverlapSummary> summaries;
+  for (analysis::OverlapCount& count : counts) summaries.push_back(std::move(count).summary());
+  return summaries;
+}
+
+analysis::OverlapOfRanks overlap_of(const replay::Prediction& prediction) {
+  std::vector<std::vector<analysis::OverlapSummary>> by_rank(prediction.steps.size());
+  for (const replay::PredictedRun& run : prediction.runs) {
+    const std::vector<analysis::OverlapSummary> of_run = overlap_in(run, prediction.labels);
+    for (std::size_t rank = 0; rank < of_run.size(); ++rank) by_rank[rank].push_back(of_run[rank]);
+  }
+  analysis::OverlapOfRanks overlap;
+  for (const auto& of_rank : by_rank) overlap.ranks.push_back(analysis::mean_of(of_rank));
+  overlap.mean = analysis::mean_of(overlap.ranks);
+  return overlap;
+}
 
 void judge(const schedule::Schedule& schedule, report::Prediction& row) {
   const check::ScheduleCheck verdict = check::check(schedule, {.hazards_only = true});
@@ -24,6 +58,14 @@ void judge(const schedule::Schedule& schedule, report::Prediction& row) {
 }
 
 }  // namespace
+
+analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction) {
+  std::vector<analysis::StepWindow> windows;
+  for (const std::vector<Interval>& steps : prediction.steps) windows.push_back(analysis::window_of(steps));
+  analysis::StepAnalysis analysis = analysis::analyse_steps(prediction.trace, windows);
+  analysis.overlap = overlap_of(prediction);
+  return analysis;
+}
 
 report::Prediction prediction_row(const schedule::Schedule& schedule, const replay::Prediction& prediction,
                                   const analysis::StepAnalysis& steps, const std::vector<std::string>& modules,

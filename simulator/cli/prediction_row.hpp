@@ -11,6 +11,10 @@
 
 namespace interlace::cli {
 
+/// All that is said about the steps of a prediction: overlap is that of all steps of all its runs, as the step time is,
+/// the rest of the few in its trace.
+[[nodiscard]] analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction);
+
 /// What the report tells of one predicted schedule, as far as it takes no other: times, overlap, memory, races, and
 /// what is wrong with the schedule itself, however fast it is. modules: by ModuleId.
 [[nodiscard]] report::Prediction prediction_row(const schedule::Schedule& schedule,

@@ -47,9 +47,23 @@ std::vector<double> with_model_error(const std::vector<double>& steps, double re
   return spread;
 }
 
-}  // namespace
+Nanoseconds nanoseconds(double value) { return std::llround(value); }
 
-namespace {
+PredictedRun run_of(const SimulationResult& result, std::int32_t warm_up) {
+  PredictedRun run;
+  run.works.reserve(result.works.size());
+  for (const Work& work : result.works) {
+    if (!work.end_ns) continue;
+    run.works.push_back({work.rank, work.kind, work.label, {nanoseconds(*work.start_ns), nanoseconds(*work.end_ns)}});
+  }
+  for (const std::vector<double>& ends : result.iteration_ends) {
+    auto& of_rank = run.steps.emplace_back();
+    for (auto i = static_cast<std::size_t>(warm_up); i + 1 < ends.size(); ++i) {
+      of_rank.push_back({nanoseconds(ends[i - 1]), nanoseconds(ends[i])});
+    }
+  }
+  return run;
+}
 
 /// PyTorch's watchdog looks at NCCL's work this often: kWatchdogThreadSleepMillis in
 /// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp.
@@ -153,14 +167,15 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
     auto& of_rank = windows.emplace_back();
     for (std::int32_t i = first; i < first + options.shown_steps; ++i) {
       const auto end = [&](std::int32_t k) {
-        return static_cast<Nanoseconds>(std::llround(ends[static_cast<std::size_t>(k)])) - predicted.origin();
+        return nanoseconds(ends[static_cast<std::size_t>(k)]) - predicted.origin();
       };
       of_rank.push_back({end(i - 1), end(i)});
     }
   }
   std::vector<std::string> streams;
   for (const SimulatedStream& stream : plan.streams) streams.push_back(stream.name);
-  const auto nanoseconds = [](double value) { return static_cast<Nanoseconds>(std::llround(value)); };
+  std::vector<PredictedRun> runs;
+  for (const SimulationResult& one : results) runs.push_back(run_of(one, usual.warm_up));
   return {schedule.name,
           nanoseconds(statistics::mean(steps)),
           nanoseconds(statistics::quantile(single_steps, 0.1)),
@@ -169,7 +184,9 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
           std::move(memory),
           std::move(streams),
           std::move(predicted),
-          std::move(windows)};
+          std::move(windows),
+          plan.labels,
+          std::move(runs)};
 }
 
 }  // namespace interlace::replay

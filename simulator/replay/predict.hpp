@@ -24,6 +24,18 @@ struct PredictOptions {
   memory::MemoryReplayOptions memory;  ///< with a capacity: peaks are those without it, failures those under it
 };
 
+/// What the device did in one simulation, for what is told of all of them.
+struct PredictedRun {
+  struct DeviceWork {
+    std::uint32_t rank = 0;
+    WorkKind kind = WorkKind::kKernel;
+    std::uint32_t label = 0;  ///< of its stage: into Prediction::labels
+    Interval time;
+  };
+  std::vector<DeviceWork> works;
+  std::vector<std::vector<Interval>> steps;  ///< by rank: those that the predicted step time is the mean of
+};
+
 /// What a schedule would do.
 struct Prediction {
   std::string schedule;
@@ -35,6 +47,8 @@ struct Prediction {
   std::vector<std::string> streams;          ///< of the device, by number, as `memory` names them
   trace::Trace trace;                        ///< a few steady steps
   std::vector<std::vector<Interval>> steps;  ///< by rank: the step windows in `trace`
+  std::vector<std::string> labels;           ///< of stages
+  std::vector<PredictedRun> runs;
 };
 
 /// Predicts schedules from one recording. The trace and the cut must outlive it.
