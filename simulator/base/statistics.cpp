@@ -24,4 +24,24 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+std::vector<double> non_decreasing(const std::vector<double>& values) {
+  struct Pool {
+    double sum;
+    std::size_t count;
+    [[nodiscard]] double mean() const { return sum / static_cast<double>(count); }
+  };
+  std::vector<Pool> pools;
+  for (const double value : values) {
+    Pool pool{value, 1};
+    while (!pools.empty() && pools.back().mean() > pool.mean()) {
+      pool = {pool.sum + pools.back().sum, pool.count + pools.back().count};
+      pools.pop_back();
+    }
+    pools.push_back(pool);
+  }
+  std::vector<double> result;
+  for (const Pool& pool : pools) result.insert(result.end(), pool.count, pool.mean());
+  return result;
+}
+
 }  // namespace interlace::statistics

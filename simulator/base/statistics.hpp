@@ -10,4 +10,7 @@ namespace interlace::statistics {
 [[nodiscard]] double median(std::vector<double> values);
 [[nodiscard]] double mean(const std::vector<double>& values);
 
+/// The non-decreasing sequence nearest to this one in the mean of squares (pool adjacent violators).
+[[nodiscard]] std::vector<double> non_decreasing(const std::vector<double>& values);
+
 }  // namespace interlace::statistics

@@ -3,8 +3,8 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <vector>
 
 #include "simulator/base/statistics.hpp"
 #include "simulator/base/unrecorded_steps.hpp"
@@ -47,13 +47,15 @@ void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedul
   if (table.step_ns <= 0) return;
   const Plan plan = compile(recorded, cut, table);
   // The last scale is 1: the host as recorded.
-  std::array<double, kScales> step{};
+  std::vector<double> step(kScales);
   tbb::parallel_for(std::size_t{0}, kScales, [&](std::size_t i) {
     SimulationOptions scaled = on_recorded_machine({}, table);
     scaled.host_scale = scale_at(static_cast<double>(i));
     scaled.jitter = false;
     step[i] = statistics::mean(simulate(plan, table, scaled).steps_ns);
   });
+  // A slower host makes no step shorter. Where it decides little, who wins a race does, by a percent up and down.
+  step = statistics::non_decreasing(step);
   const double gain = unrecorded_ns / static_cast<double>(table.step_ns);
   const auto misfit = [&](double index) {
     const auto below = std::min(kScales - 2, static_cast<std::size_t>(index));
