@@ -184,7 +184,7 @@ double pace_beside_kernels(const ActiveWork& collective, std::span<ActiveWork* c
   double lost = 0;
   for (const ActiveWork* w : running) {
     if (w->kind == ActiveWork::Kind::kKernel) {
-      lost = std::max(lost, lost_beside(collective.lost, w->shape.bound, w->alone_ns));
+      lost = std::max(lost, w->lost_beside.value_or(lost_beside(collective.lost, w->shape.bound, w->alone_ns)));
     }
   }
   return 1.0 - lost;

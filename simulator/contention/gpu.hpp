@@ -15,12 +15,13 @@ namespace interlace::contention {
 struct ActiveWork {
   enum class Kind : std::uint8_t { kKernel, kCollective, kCopy };
   Kind kind = Kind::kKernel;
-  KernelShape shape;          ///< kernels only
-  std::int32_t ctas = 0;      ///< collectives only
-  LostToMemory lost;          ///< collectives only: to kernels beside it
-  double started_ns = 0;      ///< collectives only
-  double resident_ctas = 0;   ///< collectives only: those that hold an SM, from start to end, waiting included
-  std::int32_t priority = 0;  ///< of its stream; lower is more urgent
+  KernelShape shape;                  ///< kernels only
+  std::int32_t ctas = 0;              ///< collectives only
+  LostToMemory lost;                  ///< collectives only: to kernels beside it
+  std::optional<double> lost_beside;  ///< kernels only: part of its pace that a collective loses beside it; none: usual
+  double started_ns = 0;              ///< collectives only
+  double resident_ctas = 0;           ///< collectives only: those that hold an SM, from start to end, waiting included
+  std::int32_t priority = 0;          ///< of its stream; lower is more urgent
   double sensitivity = kStreamingSensitivity;  ///< to collectives beside it; kernels not bound by compute
   double alone_ns = 0;
   double remaining_ns = 0;

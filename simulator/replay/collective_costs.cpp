@@ -9,6 +9,7 @@
 #include "simulator/base/interval.hpp"
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/slowdown.hpp"
+#include "simulator/replay/held_up.hpp"
 #include "simulator/replay/site_costs.hpp"
 
 namespace interlace::replay {
@@ -48,48 +49,10 @@ bool is_jagged_exchange(const Site& site) {
   return site.kind == WorkKind::kCollective && site.segment.piece == stages::Piece::kTensors && site.bytes > 0;
 }
 
-contention::LostToMemory lost_to_memory(const Site& site, bool through_host) {
-  if (through_host) {
-    return is_jagged_exchange(site) ? contention::kLostThroughHostJagged : contention::kLostThroughHost;
-  }
-  return is_jagged_exchange(site) ? contention::kLostDirectJagged : contention::kLostDirect;
+contention::LostToMemory lost_to_memory(bool jagged, bool through_host) {
+  if (through_host) return jagged ? contention::kLostThroughHostJagged : contention::kLostThroughHost;
+  return jagged ? contention::kLostDirectJagged : contention::kLostDirect;
 }
-
-/// When collectives were held up. A collective goes at the pace of its slowest rank, so kernels of all ranks count;
-/// where several hold it up at once only the strongest does.
-struct CollectivesHeldUp {
-  IntervalSet by_streaming;
-  IntervalSet by_gather;
-  std::vector<IntervalSet> by_copies;  ///< of each rank
-
-  CollectivesHeldUp(const Trace& trace, const HostCopies& copies) {
-    std::vector<Interval> streaming;
-    std::vector<Interval> gather;
-    for (std::uint32_t i = 0; i < trace.size(); ++i) {
-      const OperationId op{i};
-      if (trace.kind(op) != OperationKind::kKernel) continue;
-      const contention::Bound bound = contention::bound_of(trace.name(op));
-      if (!contention::uses_up_memory(bound, static_cast<double>(trace.duration(op)))) continue;
-      (bound == contention::Bound::kGather ? gather : streaming).push_back({trace.start(op), trace.end(op)});
-    }
-    by_streaming = IntervalSet(std::move(streaming));
-    by_gather = difference(IntervalSet(std::move(gather)), by_streaming);
-    for (const IntervalSet& busy : copies.busy)
-      by_copies.push_back(difference(difference(busy, by_streaming), by_gather));
-  }
-
-  /// Time that a collective lost in `span`.
-  [[nodiscard]] double lost(Interval span, const contention::LostToMemory& to_memory, bool through_host,
-                            double to_host_copies) const {
-    const auto covered = [&](const IntervalSet& set) { return static_cast<double>(set.covered(span)); };
-    double sum = to_memory.streaming * covered(by_streaming) + to_memory.gather * covered(by_gather);
-    if (!through_host) return sum;
-    for (const IntervalSet& of_rank : by_copies) {
-      sum += to_host_copies * covered(of_rank) / static_cast<double>(by_copies.size());
-    }
-    return sum;
-  }
-};
 
 struct Meeting {
   Nanoseconds last_start = std::numeric_limits<Nanoseconds>::min();
@@ -121,13 +84,12 @@ struct Transfers {
   std::map<std::size_t, double> whole;       ///< by iteration, to the last end
 };
 
-Transfers transfers_of(const Site& site, const std::map<std::size_t, Meeting>& meetings, const SiteTable& table,
+Transfers transfers_of(const std::map<std::size_t, Meeting>& meetings, const SiteTable& table,
                        const CollectivesHeldUp& held_up) {
   Transfers transfers;
   transfers.by_rank.resize(table.ranks.size());
   for (const auto& [iteration, meeting] : meetings) {
-    const double lost =
-        held_up.lost(meeting.span(), site.lost, table.collectives_cross_host, table.lost_to_host_copies);
+    const double lost = held_up.lost(meeting.span(), table.collectives_cross_host ? table.lost_to_host_copies : 0.0);
     const auto without_losses = [lost, begin = meeting.last_start](Nanoseconds end) {
       return std::max(1.0, static_cast<double>(end - begin) - lost);
     };
@@ -321,18 +283,34 @@ void estimate_collectives(const Trace& trace, const std::vector<CollectiveCompan
   table.lost_to_host_copies = machine.lost_to_host_copies.value_or(contention::kLostToHostCopies);
   find_host_path(trace, table, copies, machine);
   for (Site& site : table.sites) {
-    if (site.kind == WorkKind::kCollective) site.lost = lost_to_memory(site, table.collectives_cross_host);
+    if (site.kind != WorkKind::kCollective) continue;
+    site.lost = lost_to_memory(is_jagged_exchange(site), table.collectives_cross_host);
   }
   const auto meetings = meetings_of(trace, table);
   if (const auto seen = seen_lost_to_host_copies(table, meetings, copies); seen && table.collectives_cross_host) {
     table.lost_to_host_copies = *seen;
     table.fitted.emplace_back("pace of collectives beside host copies");
   }
-  const CollectivesHeldUp held_up(trace, copies);
+  std::vector<RecordedExchange> equal_ones;
+  for (const auto& [id, of_site] : meetings) {
+    const Site& site = table.sites[id.index()];
+    if (table.collectives_cross_host || is_jagged_exchange(site)) continue;
+    for (const auto& [iteration, m] : of_site) equal_ones.push_back({site.function, site.bytes, m.span(), site.lost});
+  }
+  const LostBeside seen_lost = learn_lost_beside(trace, equal_ones);
+  for (Site& site : table.sites) {
+    if (const auto seen = seen_lost.find(site.name); seen != seen_lost.end()) site.lost_beside = seen->second;
+  }
+  if (!seen_lost.empty()) {
+    table.fitted.push_back("pace of collectives beside " + std::to_string(seen_lost.size()) + " kernels");
+  }
+  const bool cross_host = table.collectives_cross_host;
+  const CollectivesHeldUp pooled(trace, lost_to_memory(false, cross_host), seen_lost, copies.busy);
+  const CollectivesHeldUp jagged_ones(trace, lost_to_memory(true, cross_host), seen_lost, copies.busy);
   std::map<SiteId, Transfers> jagged;
   for (const auto& [id, of_site] : meetings) {
     Site& site = table.sites[id.index()];
-    Transfers transfers = transfers_of(site, of_site, table, held_up);
+    Transfers transfers = transfers_of(of_site, table, is_jagged_exchange(site) ? jagged_ones : pooled);
     if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, site.name);
     for (const std::vector<double>& values : transfers.by_rank) {
       if (values.empty()) {

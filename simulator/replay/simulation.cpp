@@ -28,7 +28,10 @@ contention::ActiveWork active_of(const Site& site, std::uint32_t rank) {
   active.shape = site.shape;
   active.sensitivity = site.sensitivity;
   switch (site.kind) {
-    case WorkKind::kKernel: active.kind = contention::ActiveWork::Kind::kKernel; break;
+    case WorkKind::kKernel:
+      active.kind = contention::ActiveWork::Kind::kKernel;
+      active.lost_beside = site.lost_beside;
+      break;
     case WorkKind::kCollective:
       active.kind = contention::ActiveWork::Kind::kCollective;
       active.ctas = site.ctas;

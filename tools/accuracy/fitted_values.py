@@ -261,6 +261,8 @@ LEARNED = (
     "how strongly collectives slow a kernel, where the recording shows it alone and covered at least twice each",
     "transfer time of every collective by rank, from the last arrival; the spread of each over the steps; of jagged "
     "exchanges that stand by themselves, and all through host memory, the time of each batch",
+    "what collectives lose beside a kernel, where the recording shows exchanges of one size alone and beside it at least "
+    "twice each",
     "launch latency (9 us where the recording has fewer than eight launches on an idle stream) and the gaps between "
     "queued works",
     "whether collectives pass through host memory, the pace of host copies beside them, and theirs beside host copies",

@@ -120,6 +120,18 @@ TEST_F(MachineTest, ACollectiveSlowsDownBesideAKernelThatStreamsMemoryOnAnyRank)
   EXPECT_NEAR(*two.works()[mine.index()].end_ns, 130'010, 1);
 }
 
+TEST_F(MachineTest, WhatIsKnownOfAKernelCountsBeforeWhatIsUsual) {
+  Work exchange = collective(0, 0, 100'000);
+  exchange.active.lost = {.streaming = 0.5, .gather = 0.1};
+  const WorkId mine = machine.launch(exchange);
+  Work stream = kernel(kMain, 0, 60'000, 100);
+  stream.active.sensitivity = 0;
+  stream.active.lost_beside = 0.2;
+  machine.launch(stream);
+  drain(machine);
+  EXPECT_NEAR(*machine.works()[mine.index()].end_ns, 112'010, 1);
+}
+
 /// A collective and kernels that wait for the same copy.
 class RaceTest : public MachineTest {
  protected:

@@ -1,0 +1,134 @@
+#include "simulator/replay/held_up.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "simulator/base/statistics.hpp"
+
+namespace interlace::replay {
+
+namespace {
+
+using trace::OperationId;
+using trace::OperationKind;
+using trace::Trace;
+
+/// Calls visit(name, bound, span) for each kernel of any rank that uses up the bandwidth of memory.
+template <class Visit>
+void for_each_hungry_kernel(const Trace& trace, Visit visit) {
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const OperationId op{i};
+    if (trace.kind(op) != OperationKind::kKernel) continue;
+    const contention::Bound bound = contention::bound_of(trace.name(op));
+    if (!contention::uses_up_memory(bound, static_cast<double>(trace.duration(op)))) continue;
+    visit(trace.name(op), bound, Interval{trace.start(op), trace.end(op)});
+  }
+}
+
+/// The kernels of one name, on all ranks.
+struct Kernels {
+  contention::Bound bound = contention::Bound::kStreaming;
+  IntervalSet busy;
+};
+
+std::map<std::string, Kernels, std::less<>> hungry_kernels(const Trace& trace) {
+  std::map<std::string, std::pair<contention::Bound, std::vector<Interval>>, std::less<>> spans;
+  for_each_hungry_kernel(trace, [&](std::string_view name, contention::Bound bound, Interval span) {
+    auto found = spans.find(name);
+    if (found == spans.end()) found = spans.try_emplace(std::string(name), bound, std::vector<Interval>{}).first;
+    found->second.second.push_back(span);
+  });
+  std::map<std::string, Kernels, std::less<>> kernels;
+  for (auto& [name, of_name] : spans) kernels.try_emplace(name, of_name.first, IntervalSet(std::move(of_name.second)));
+  return kernels;
+}
+
+double usual_loss(const contention::LostToMemory& lost, contention::Bound bound) {
+  return bound == contention::Bound::kGather ? lost.gather : lost.streaming;
+}
+
+constexpr std::size_t kEnough = 2;
+
+/// What these exchanges, equal but for their company, take by themselves; none where too few stand so.
+std::optional<double> time_alone(std::span<const RecordedExchange* const> exchanges,
+                                 const std::map<std::string, Kernels, std::less<>>& kernels) {
+  constexpr double kLittle = 0.1;
+  std::vector<double> alone;
+  for (const RecordedExchange* exchange : exchanges) {
+    const auto time = static_cast<double>(exchange->span.length());
+    double covered = 0;
+    for (const auto& [name, k] : kernels) covered += static_cast<double>(k.busy.covered(exchange->span));
+    if (covered < kLittle * time) alone.push_back(time);
+  }
+  if (alone.size() < kEnough) return std::nullopt;
+  return statistics::median(std::move(alone));
+}
+
+}  // namespace
+
+LostBeside learn_lost_beside(const Trace& trace, std::span<const RecordedExchange> exchanges) {
+  constexpr double kMostOfIt = 0.5;
+  constexpr double kStrongest = 0.9;
+  const auto kernels = hungry_kernels(trace);
+  std::map<std::pair<trace::CollectiveFunction, Bytes>, std::vector<const RecordedExchange*>> equal;
+  for (const RecordedExchange& exchange : exchanges) {
+    if (exchange.bytes > 0) equal[{exchange.function, exchange.bytes}].push_back(&exchange);
+  }
+  std::map<std::string, std::vector<double>, std::less<>> seen;
+  for (const auto& [kind, same] : equal) {
+    const std::optional<double> alone = time_alone(same, kernels);
+    if (!alone) continue;
+    for (const RecordedExchange* exchange : same) {
+      double lost = static_cast<double>(exchange->span.length()) - *alone;
+      const std::string* most = nullptr;
+      double covered = 0;
+      for (const auto& [name, k] : kernels) {
+        const auto beside = static_cast<double>(k.busy.covered(exchange->span));
+        if (beside >= kMostOfIt * static_cast<double>(exchange->span.length()) && beside > covered) {
+          most = &name;
+          covered = beside;
+        }
+      }
+      if (most == nullptr) continue;
+      for (const auto& [name, k] : kernels) {
+        if (name == *most) continue;
+        lost -= usual_loss(exchange->usual, k.bound) * static_cast<double>(k.busy.covered(exchange->span));
+      }
+      seen[*most].push_back(std::clamp(lost / covered, 0.0, kStrongest));
+    }
+  }
+  LostBeside losses;
+  for (const auto& [name, values] : seen) {
+    if (values.size() >= kEnough) losses.emplace(name, statistics::median(values));
+  }
+  return losses;
+}
+
+CollectivesHeldUp::CollectivesHeldUp(const Trace& trace, const contention::LostToMemory& usual, const LostBeside& seen,
+                                     std::span<const IntervalSet> copies) {
+  std::map<double, std::vector<Interval>, std::greater<>> by_loss;
+  for_each_hungry_kernel(trace, [&](std::string_view name, contention::Bound bound, Interval span) {
+    const auto found = seen.find(name);
+    by_loss[found != seen.end() ? found->second : usual_loss(usual, bound)].push_back(span);
+  });
+  IntervalSet stronger;
+  std::vector<Interval> all;
+  for (auto& [loss, spans] : by_loss) {
+    all.insert(all.end(), spans.begin(), spans.end());
+    by_kernels_.emplace(loss, difference(IntervalSet(std::move(spans)), stronger));
+    stronger = IntervalSet(all);
+  }
+  for (const IntervalSet& busy : copies) by_copies_.push_back(difference(busy, stronger));
+}
+
+double CollectivesHeldUp::lost(Interval span, double to_host_copies) const {
+  double sum = 0;
+  for (const auto& [loss, when] : by_kernels_) sum += loss * static_cast<double>(when.covered(span));
+  for (const IntervalSet& of_rank : by_copies_) {
+    sum += to_host_copies * static_cast<double>(of_rank.covered(span)) / static_cast<double>(by_copies_.size());
+  }
+  return sum;
+}
+
+}  // namespace interlace::replay
