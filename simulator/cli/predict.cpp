@@ -178,9 +178,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     options.simulation.jitter = false;
     options.simulation.host_scale = 0;
   }
-  if (request.run_steps) {
-    options.memory.iterations = std::max(*request.run_steps, options.simulation.warm_up + options.shown_steps);
-  }
+  options.run_steps = request.run_steps;
   if (request.gpu_memory_gib) options.memory.capacity = std::llround(*request.gpu_memory_gib * kGibibyte);
   Diagnostics assumptions;
   if (!request.contention) assumptions.count(replay::kContentionOff);

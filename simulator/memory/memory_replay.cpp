@@ -90,13 +90,17 @@ class MemoryReplay {
   };
 
   /// A wait that nothing was recorded of leaves its segment without calls for some batches: then what the program does
-  /// there comes with the segment that follows it for others.
+  /// there comes with the segment that follows it for most others.
   void find_followers(std::span<const PlayedCall> calls) {
     std::map<std::pair<SegmentKey, std::int32_t>, std::size_t> last;
     for (std::size_t i = 0; i < calls.size(); ++i) last[{calls[i].segment, calls[i].batch}] = i;
+    std::map<SegmentKey, std::map<std::pair<SegmentKey, std::int32_t>, int>> seen;
     for (const auto& [instance, i] : last) {
       if (i + 1 == calls.size()) continue;
-      followers_[instance.first] = {calls[i + 1].segment, calls[i + 1].batch - instance.second};
+      ++seen[instance.first][{calls[i + 1].segment, calls[i + 1].batch - instance.second}];
+    }
+    for (const auto& [segment, followers] : seen) {
+      followers_[segment] = std::ranges::max_element(followers, {}, [](const auto& v) { return v.second; })->first;
     }
   }
 

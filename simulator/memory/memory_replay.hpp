@@ -67,8 +67,6 @@ struct MemoryCourse {
 struct MemoryReplayOptions {
   allocator::Configuration configuration;
   std::int32_t first_counted = 3;  ///< peaks of allocated and active bytes are those from this iteration on
-  /// Iterations of the run: a host that never waits takes memory for as many as it can run ahead. None: all simulated.
-  std::optional<std::int32_t> iterations = {};
   /// How long PyTorch takes to see that the first gradients have been reduced: from then on, and with the next
   /// collective, it lets go of the bucket in which they were.
   Nanoseconds reduction_seen_after = 0;

@@ -12,6 +12,7 @@
 #include "simulator/replay/predicted_memory.hpp"
 #include "simulator/replay/predicted_trace.hpp"
 #include "simulator/replay/races.hpp"
+#include "simulator/schedule/effects.hpp"
 
 namespace interlace::replay {
 
@@ -31,6 +32,15 @@ SimulationOptions drawn(const SimulationOptions& usual, std::uint64_t run) {
   options.machine.launch_latency_ns =
       std::max(2'000.0, options.machine.launch_latency_ns + kLatencySpread * random.normal());
   return options;
+}
+
+/// Each run has a seed of its own and a place of its own: the result does not depend on how many threads there are.
+std::vector<SimulationResult> simulate_often(const Plan& plan, const SiteTable& sites, const SimulationOptions& usual,
+                                             int runs) {
+  std::vector<SimulationResult> results(static_cast<std::size_t>(std::max(1, runs)));
+  tbb::parallel_for(std::size_t{0}, results.size(),
+                    [&](std::size_t run) { results[run] = simulate(plan, sites, drawn(usual, run)); });
+  return results;
 }
 
 /// Values of a standard normal distribution that stand for it: the middles of sixteen parts of equal probability.
@@ -143,10 +153,7 @@ Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTabl
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
   const Plan plan = compile(schedule, *cut_, sites_);
   const SimulationOptions usual = on_recorded_machine(options.simulation, sites_);
-  // Each run has a seed of its own and a place of its own: the result does not depend on how many threads there are.
-  std::vector<SimulationResult> results(static_cast<std::size_t>(std::max(1, options.runs)));
-  tbb::parallel_for(std::size_t{0}, results.size(),
-                    [&](std::size_t run) { results[run] = simulate(plan, sites_, drawn(usual, run)); });
+  const std::vector<SimulationResult> results = simulate_often(plan, sites_, usual, options.runs);
   const SimulationResult& result = results.front();
   std::vector<double> steps;
   for (const SimulationResult& one : results) steps.insert(steps.end(), one.steps_ns.begin(), one.steps_ns.end());
@@ -157,7 +164,17 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   const std::vector<double> single_steps = with_model_error(steps, options.model_error);
 
   std::vector<PredictedMemory> memory;
-  if (!memory_.empty()) memory = memory_of(memory_, *recorded_, schedule, plan, sites_, results, options.memory);
+  if (!memory_.empty()) {
+    std::vector<SimulationResult> with_end;
+    if (options.run_steps) {
+      SimulationOptions to_end = usual;
+      const auto shown = static_cast<std::int32_t>(usual.warm_up + options.shown_steps + schedule::depth(schedule));
+      to_end.batches = std::min(std::max(*options.run_steps, shown), usual.iterations);
+      with_end = simulate_often(plan, sites_, to_end, options.runs);
+    }
+    memory =
+        memory_of(memory_, *recorded_, schedule, plan, sites_, options.run_steps ? with_end : results, options.memory);
+  }
 
   const std::int32_t first = options.simulation.warm_up;
   trace::Trace predicted =

@@ -21,6 +21,9 @@ struct PredictOptions {
   /// Standard deviation of predicted over measured step times beyond jitter: of the speed-up errors over all sets but
   /// the bimodal one (docs/accuracy.md).
   double model_error = 0.014;
+  /// So many steps follow on each other before the host waits for the device: memory is that of a run of as many, with
+  /// its end. None: of one that goes on.
+  std::optional<std::int32_t> run_steps;
   memory::MemoryReplayOptions memory;  ///< with a capacity: peaks are those without it, failures those under it
 };
 

@@ -61,8 +61,7 @@ memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded, co
   std::vector<memory::PlayedCall> calls = prologue(plan.programs[rank].front(), table.ranks[rank].front());
   const std::vector<memory::PlayedCall> played = played_calls(result);
   for (std::size_t i = 0; i < played.size(); ++i) {
-    if (result.calls[i].rank != rank || (options.iterations && played[i].iteration >= *options.iterations)) continue;
-    calls.push_back(played[i]);
+    if (result.calls[i].rank == rank) calls.push_back(played[i]);
   }
   std::map<stages::SegmentKey, std::optional<memory::StepRun>> runs;
   for (memory::PlayedCall& call : calls) {

@@ -75,12 +75,17 @@ class Compiler {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (const auto* stage = std::get_if<StageStep>(&steps[i].action)) {
         const StageStep* next = i + 1 < steps.size() ? std::get_if<StageStep>(&steps[i + 1].action) : nullptr;
+        const std::size_t first = program_.instructions.size();
         if (next != nullptr && run_together(*stage, *next)) {
           begin(*stage);
           play({segments(*stage, module), segments(*next, module)}, *stage);
           ++i;
         } else {
           run_stage(*stage, module);
+        }
+        for (Instruction& instruction : std::span(program_.instructions).subspan(first)) {
+          instruction.batch = stage->batch;
+          instruction.of_stage = true;
         }
       } else if (const auto* wait = std::get_if<schedule::WaitStep>(&steps[i].action)) {
         run_wait(*wait);

@@ -33,6 +33,7 @@ struct Instruction {
   StreamIndex other;
   std::uint32_t call = 0;  ///< index into the recorded iteration's calls
   std::int32_t batch = 0;  ///< relative to the iteration
+  bool of_stage = false;   ///< of a stage that works on that batch: not carried out where the run has none such
   stages::SegmentKey segment;
   std::uint32_t label = 0;
   std::uint32_t event = 0;

@@ -111,11 +111,16 @@ class Simulation {
     return most;
   }
 
+  /// So many are simulated.
+  [[nodiscard]] std::int32_t iterations() const {
+    return std::min(options_.iterations, options_.batches.value_or(options_.iterations));
+  }
+
   /// Lets a host run until it has to think, to call, or to wait.
   void run_host(std::uint32_t rank, double now) {
     now_ns_ = now;
     Host& host = hosts_[rank];
-    while (host.iteration < options_.iterations) {
+    while (host.iteration < iterations()) {
       const std::uint32_t recorded = order_[static_cast<std::size_t>(host.iteration)];
       const Program& program = plan_->programs[rank][recorded];
       if (host.next == program.instructions.size()) {
@@ -126,6 +131,10 @@ class Simulation {
         continue;
       }
       const Instruction& instruction = program.instructions[host.next];
+      if (instruction.of_stage && options_.batches && host.iteration + instruction.batch >= *options_.batches) {
+        ++host.next;
+        continue;
+      }
       if (instruction.kind == Kind::kCall) {
         const RecordedCall& call = table_->ranks[rank][recorded].calls[instruction.call];
         if (!host.thought) {
@@ -326,8 +335,7 @@ class Simulation {
     result_.works = machine_.works();
     const auto optimizer = std::ranges::find(plan_->labels, schedule::to_string(schedule::Stage::kOptimizerStep));
     const auto label = static_cast<std::uint32_t>(optimizer - plan_->labels.begin());
-    result_.iteration_ends.assign(hosts_.size(),
-                                  std::vector<double>(static_cast<std::size_t>(options_.iterations), 0.0));
+    result_.iteration_ends.assign(hosts_.size(), std::vector<double>(static_cast<std::size_t>(iterations()), 0.0));
     for (const Work& work : result_.works) {
       if (!work.end_ns || (optimizer != plan_->labels.end() && work.label != label)) continue;
       double& end = result_.iteration_ends[work.rank][static_cast<std::size_t>(work.iteration)];

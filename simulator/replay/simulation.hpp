@@ -12,6 +12,9 @@ namespace interlace::replay {
 
 struct SimulationOptions {
   std::int32_t iterations = 30;
+  /// Of the run, no more than the iterations: its end is simulated, too, where no further batch keeps the host waiting.
+  /// Steps as the pipeline drains are not steady. None: the run goes on.
+  std::optional<std::int32_t> batches;
   std::int32_t warm_up = 6;  ///< iterations until the pipeline is full and steady; not counted
   std::uint64_t seed = 1;
   std::optional<double> host_scale;  ///< host time as a part of the recorded; none: as the table says

@@ -141,6 +141,22 @@ TEST(Lifetimes, MemoryComesFromTheStreamThatTheScheduleNames) {
   EXPECT_TRUE(fate_of(moved, kUpdate, kUpdate).used_on.empty()) << "a temporary is used on its own stream";
 }
 
+// A recording shows no call of record_stream for the stream that the memory is of.
+TEST(Lifetimes, WhoWaitsForACollectiveTakesItsMemoryOver) {
+  RecordedMemory memory = recording();
+  memory.knows_uses = true;
+  memory.classes[{kScatter, 0}] = {1, 4000, Release{end_of(kPooled), 0}};
+  memory.classes[{kLookup, 0}] = {1, 4000, Release{end_of(kUpdate), 0}};
+  const schedule::Schedule sparse = schedule::find("torchrec/sparse_dist");
+  const schedule::Schedule fused = schedule::find("torchrec/fused_sparse_dist_new_stream");
+  const auto used_on = [&](const SegmentKey& made_in, const schedule::Schedule& recorded) {
+    return fate_of(lifetimes(memory, recorded, fused), made_in, made_in).used_on;
+  };
+  EXPECT_EQ(used_on(kScatter, sparse), std::vector{*fused.stream_named("main")});
+  EXPECT_TRUE(used_on(kLookup, sparse).empty()) << "who lets go of it waits for nothing";
+  EXPECT_TRUE(used_on(kScatter, fused).empty()) << "the recording shows what there is to show";
+}
+
 TEST(BatchOffset, CountsStagesBehindTheOptimizerToTheNextIteration) {
   const schedule::Schedule semi = schedule::find("torchrec/semi_sync");
   EXPECT_EQ(batch_offset(semi, {Stage::kInputDistStart, Piece::kPermute, kModule}), 2);

@@ -1,0 +1,62 @@
+#include "simulator/replay/simulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "simulator/replay/program.hpp"
+#include "simulator/schedule/effects.hpp"
+#include "simulator/schedule/library.hpp"
+#include "tests/unit/replay/recorded_sample.hpp"
+
+namespace interlace::replay {
+namespace {
+
+using Simulated = RecordedSample;
+
+constexpr std::int32_t kBatches = 12;
+
+SimulationResult run(const Plan& plan, const SiteTable& table, std::optional<std::int32_t> batches) {
+  SimulationOptions options = on_recorded_machine({}, table);
+  options.batches = batches;
+  return simulate(plan, table, options);
+}
+
+std::vector<HostCall> calls_in(const SimulationResult& result, std::int32_t first, std::int32_t last) {
+  std::vector<HostCall> calls;
+  std::ranges::copy_if(result.calls, std::back_inserter(calls), [&](const HostCall& call) {
+    return call.rank == 0 && call.iteration >= first && call.iteration < last;
+  });
+  return calls;
+}
+
+double host_time(const std::vector<HostCall>& calls) { return calls.back().end_ns - calls.front().start_ns; }
+
+TEST_F(Simulated, ARunEndsWithItsLastBatch) {
+  const schedule::Schedule fused = schedule::find("torchrec/fused_sparse_dist_new_stream");
+  const Plan plan = compile(fused, cut, table);
+  const SimulationResult on = run(plan, table, {});
+  const SimulationResult ended = run(plan, table, kBatches);
+
+  const std::int32_t drain = kBatches - static_cast<std::int32_t>(schedule::depth(fused));
+  const std::vector<HostCall> usual = calls_in(on, 0, drain);
+  const std::vector<HostCall> same = calls_in(ended, 0, drain);
+  ASSERT_EQ(usual.size(), same.size());
+  EXPECT_TRUE(std::ranges::equal(usual, same, {}, &HostCall::start_ns, &HostCall::start_ns));
+
+  EXPECT_EQ(std::ranges::max(ended.calls, {}, &HostCall::batch).batch, kBatches - 1);
+  EXPECT_EQ(std::ranges::max(ended.calls, {}, &HostCall::iteration).iteration, kBatches - 1);
+  EXPECT_EQ(ended.iteration_ends.front().size(), static_cast<std::size_t>(kBatches));
+}
+
+// In any other iteration it waits for the splits of the next batch.
+TEST_F(Simulated, InTheLastIterationTheHostRunsAhead) {
+  const Plan plan = compile(schedule::find("torchrec/fused_sparse_dist_new_stream"), cut, table);
+  const SimulationResult on = run(plan, table, {});
+  const SimulationResult ended = run(plan, table, kBatches);
+  EXPECT_LT(host_time(calls_in(ended, kBatches - 1, kBatches)), host_time(calls_in(on, kBatches - 1, kBatches)) / 2);
+}
+
+}  // namespace
+}  // namespace interlace::replay
