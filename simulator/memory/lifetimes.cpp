@@ -173,7 +173,7 @@ class Rules {
         if (bytes != history.bytes || std::ranges::find(joined_, module) != joined_.end()) continue;
         joined_.push_back(module);
         fate.made = {exchange, 0, 0};
-        fate.holders = {until_sent(module)};
+        fate.holders = {until_rearranged(exchange, bytes).value_or(until_sent(module))};
         return;
       }
       return;
@@ -181,8 +181,19 @@ class Rules {
     Bytes all = 0;
     for (const auto& [module, bytes] : pooled_) all += bytes;
     if (history.bytes == all && history.released->place.segment == dense) {
-      fate.holders = {{end_of({Stage::kBackward, Piece::kGradDist, pooled_.begin()->first}), 0}};
+      const auto& last = *pooled_.begin();
+      const SegmentKey exchange{Stage::kBackward, Piece::kGradDist, last.first};
+      fate.holders = {until_rearranged(exchange, last.second).value_or(Release{end_of(exchange), 0, {}})};
     }
+  }
+
+  /// Modules of column-wise tables bring the gradient into the order of the shards first, all of it, and have no use
+  /// for it behind that.
+  [[nodiscard]] std::optional<Release> until_rearranged(const SegmentKey& exchange, Bytes pooled) const {
+    const auto first = memory_->classes.lower_bound({exchange, 0, 0});
+    if (first == memory_->classes.end() || first->first.made_in != exchange) return std::nullopt;
+    if (first->second.bytes != pooled) return std::nullopt;
+    return Release{{exchange, first->second.calls + 1, first->first.ordinal + 1}, 0, {}};
   }
 
   /// How long a module's contiguous gradient is held for its exchange. Where that makes what it sends (which the wait

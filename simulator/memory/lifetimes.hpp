@@ -37,7 +37,8 @@ using Lifetimes = std::map<stages::SegmentKey, std::vector<Fate>>;
 ///  4. Autograd passes the gradient of a pooled embedding on and makes it contiguous for the exchange. A backward in
 ///     two parts ends the first at the pooled embeddings: there the contiguous gradient is made, kept as their .grad
 ///     until the iteration ends, and what it was a view of is given back. A backward in one part keeps it until it has
-///     been rearranged for the exchange or, where it is sent as it is, until that is awaited.
+///     been rearranged for the exchange (at once where all of it is, as of column-wise tables) or, where it is sent as
+///     it is, until that is awaited.
 /// Where the recorded loop lets go behind the last use (stages::Frees), none of these holds: what it let go behind a
 /// later step than the one that made it, since the schedule's release point of some resource lies there, it lets go at
 /// the wanted schedule's; what behind the step itself, there.

@@ -125,6 +125,23 @@ TEST(Lifetimes, AGradientThatIsSentAsItIsIsHeldUntilTheWaitForIt) {
   EXPECT_EQ(fate_of(joined(), kGradDist, kDense).holders, (std::vector{Release{{kGradDist, 2, 1}, 0}}));
 }
 
+// Column-wise tables: the whole gradient is brought into another order before it is cut into what is sent.
+TEST(Lifetimes, AGradientThatIsRearrangedWholeIsLetGoBehindThat) {
+  RecordedMemory memory = recording();
+  memory.classes.erase({kDense, 0});
+  memory.classes[{kDense, 0}] = {3, 4000, Release{}};                       // the .grad of the pooled embeddings
+  memory.classes[{kDense, 1}] = {3, 4000, Release{{kDense, 5, 1}, 0}};      // what it was cut from
+  memory.classes[{kGradDist, 0}] = {2, 4000, Release{{kUpdate, 0, 0}, 0}};  // it, rearranged
+  memory.classes[{kGradDist, 1}] = {3, 2000, Release{{kGradDist, 5, 3}, 0}};
+  memory.sizes[kDense] = {{4000, 4000}};
+  memory.sizes[kGradDist] = {{4000, 2000}};
+  const Lifetimes joined =
+      lifetimes(memory, schedule::find("torchrec/semi_sync"), schedule::find("torchrec/sparse_dist"));
+  const std::vector rearranged{Release{{kGradDist, 3, 1}, 0}};
+  EXPECT_EQ(fate_of(joined, kGradDist, kDense).holders, rearranged);
+  EXPECT_EQ(fate_of(joined, kDense, kDense).holders, rearranged);
+}
+
 TEST(Lifetimes, ABackwardInTwoPartsKeepsTheGradientsOfPooledEmbeddings) {
   const Lifetimes split = under("torchrec/semi_sync");
   EXPECT_EQ(fate_of(split, kDense, kGradDist).holders, std::vector{Release{}});
