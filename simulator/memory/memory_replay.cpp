@@ -214,7 +214,7 @@ class MemoryReplay {
     const std::vector<Fate> none;
     const std::vector<Fate>& fates = found == lifetimes_->end() ? none : found->second;
     while (true) {
-      while (instance.made < fates.size() && !memory_->sizes_for(fates[instance.made].size_of, call.batch)) {
+      while (instance.made < fates.size() && sizes_for(fates[instance.made], call.batch) == nullptr) {
         ++instance.made;
       }
       const bool due = instance.made < fates.size() && (done || fates[instance.made].made.calls <= instance.played);
@@ -227,6 +227,10 @@ class MemoryReplay {
     if (call.segment.stage == schedule::Stage::kZeroGrad && done) {
       for (const std::uint32_t block : std::exchange(until_zero_grad_, {})) drop_holder(block);
     }
+  }
+
+  [[nodiscard]] const std::vector<Bytes>* sizes_for(const Fate& fate, std::int32_t batch) const {
+    return memory_->sizes_for(fate.size_of, batch + options_.first_batch);
   }
 
   void let_go(Instance& instance, const Place& here) {
@@ -244,7 +248,7 @@ class MemoryReplay {
   }
 
   void make(const Fate& fate, const PlayedCall& call) {
-    const std::vector<Bytes>& of_batch = *memory_->sizes_for(fate.size_of, call.batch);
+    const std::vector<Bytes>& of_batch = *sizes_for(fate, call.batch);
     LiveBlock block;
     block.fate = &fate;
     block.batch = call.batch;

@@ -67,6 +67,8 @@ struct MemoryCourse {
 struct MemoryReplayOptions {
   allocator::Configuration configuration;
   std::int32_t first_counted = 3;  ///< peaks of allocated and active bytes are those from this iteration on
+  /// The recorded batch that the run begins with.
+  std::int32_t first_batch = 0;
   /// How long PyTorch takes to see that the first gradients have been reduced: from then on, and with the next
   /// collective, it lets go of the bucket in which they were.
   Nanoseconds reduction_seen_after = 0;

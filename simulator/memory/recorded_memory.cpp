@@ -265,6 +265,7 @@ class Pairing {
     const auto period = period_of_sizes();
     result_.batches = period.value_or(iterations_);
     first_batch_ = period ? modulo_number(first_number_.value_or(0), *period) : 0;
+    result_.knows_first_batch = period && first_number_;
     for (const auto& [segment, by_batch] : sizes_) {
       auto& sizes = result_.sizes[segment];
       sizes.resize(static_cast<std::size_t>(result_.batches));

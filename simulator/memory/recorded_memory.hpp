@@ -75,6 +75,7 @@ struct RecordedMemory {
   /// So many batches were recorded; fewer, where the sizes of those repeat (data that is used in turn). Batches count
   /// from the first of training, if both the recording numbers its iterations and they repeat, else from some other.
   std::int32_t batches = 0;
+  bool knows_first_batch = false;  ///< whether they count from the first of training
   /// Allocated before the recording and not given back in it: block by block, by address, where the recording has a
   /// state of the allocator; else their sum.
   std::vector<Bytes> persistent;

@@ -104,6 +104,7 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
     const std::size_t run = i % results.size();
     memory::MemoryReplayOptions of_run = without_limit;
     of_run.reduction_seen_after = seen_after(run, results.size());
+    if (!recorded[rank].knows_first_batch) of_run.first_batch = static_cast<std::int32_t>(run);
     courses[i] = predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites, results[run],
                                   static_cast<std::uint32_t>(rank), of_run);
   });

@@ -38,6 +38,8 @@ class Host {
     did_.push_back({in, AllocationAction::kFreeRequested, address, now()});
   }
   void end_iteration() { ends_.push_back(now()); }
+  /// The program numbers its iterations.
+  void number_from(std::int64_t first) { first_number_ = first; }
   /// Autograd gives parameters their gradients from the last thing on until the next but one.
   void accumulate() { accumulations_.push_back(time_); }
   /// A block of so many bytes is there all along.
@@ -64,7 +66,10 @@ class Host {
     const trace::Trace trace = std::move(builder_).build(diagnostics);
     stages::RankCut cut{rank_, {}, {}, {}};
     std::size_t next = 0;
-    for (const Nanoseconds end : ends_) cut.iterations.push_back(iteration(trace, next, end));
+    for (const Nanoseconds end : ends_) {
+      cut.iterations.push_back(iteration(trace, next, end));
+      if (first_number_) cut.iterations.back().number = *first_number_ + std::ssize(cut.iterations) - 1;
+    }
     return recorded_memory(trace, cut, schedule::find("torchrec/base"), frees, diagnostics);
   }
 
@@ -101,6 +106,7 @@ class Host {
   std::vector<Nanoseconds> ends_;
   std::vector<Nanoseconds> accumulations_;
   Bytes kept_ = 0;
+  std::optional<std::int64_t> first_number_;
   Nanoseconds time_ = 0;
 };
 
@@ -132,8 +138,9 @@ TEST(RecordedMemory, ABlockThatGoesAsAnotherModuleBeginsGoesBehindWhatWasBefore)
 }
 
 /// Five iterations; every other batch makes a block of another size, and gives it back later.
-RecordedMemory alternating(stages::Frees frees) {
+RecordedMemory alternating(stages::Frees frees, std::optional<std::int64_t> first_number = {}) {
   Host host;
+  if (first_number) host.number_from(*first_number);
   for (int i = 0; i < 5; ++i) {
     const bool odd = i % 2 == 1;
     const auto address = static_cast<std::uint64_t>(i + 1) * 4096;
@@ -160,6 +167,18 @@ TEST(RecordedMemory, BatchesThatGiveBlocksBackElsewhereHaveAVariantOfTheirOwn) {
     }
   }
   EXPECT_EQ(released_in, (std::map<Bytes, SegmentKey>{{512, kLookup}, {1024, kOutput}}));
+}
+
+TEST(RecordedMemory, NumbersOfIterationsSayWhichBatchWasTheFirst) {
+  const RecordedMemory numbered = alternating(stages::Frees::kByOwners, 7);
+  const RecordedMemory not_numbered = alternating(stages::Frees::kByOwners);
+  const auto first_size = [](const RecordedMemory& memory) {
+    return memory.sizes_for(memory.classes.begin()->first, 0)->front();
+  };
+  EXPECT_TRUE(numbered.knows_first_batch);
+  EXPECT_FALSE(not_numbered.knows_first_batch);
+  EXPECT_EQ(first_size(numbered), 1024) << "the first recorded one was an odd one";
+  EXPECT_EQ(first_size(not_numbered), 512);
 }
 
 TEST(RecordedMemory, WhereOwnersDecideAllBatchesAreAsMost) {
