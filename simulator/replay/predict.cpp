@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "simulator/base/statistics.hpp"
@@ -86,14 +88,12 @@ Nanoseconds seen_after(std::size_t run, std::size_t runs) {
   return kWatchdogInterval * static_cast<Nanoseconds>((run + 1) % runs) / static_cast<Nanoseconds>(runs);
 }
 
-/// The memory of every rank as in the first run, and what it reserves in all of them.
+/// The memory of every rank as in the first run, and what it reserves in all of them. It fits where it does in all.
 std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>& recorded,
                                        const schedule::Schedule& recorded_schedule, const schedule::Schedule& schedule,
                                        const Plan& plan, const SiteTable& sites,
                                        const std::vector<SimulationResult>& results,
                                        const memory::MemoryReplayOptions& options) {
-  memory::MemoryReplayOptions without_limit = options;
-  without_limit.capacity.reset();
   std::vector<memory::Lifetimes> lifetimes;
   for (const memory::RecordedMemory& of_rank : recorded) {
     lifetimes.push_back(memory::lifetimes(of_rank, recorded_schedule, schedule));
@@ -102,29 +102,30 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
   tbb::parallel_for(std::size_t{0}, courses.size(), [&](std::size_t i) {
     const std::size_t rank = i / results.size();
     const std::size_t run = i % results.size();
-    memory::MemoryReplayOptions of_run = without_limit;
-    of_run.reduction_seen_after = seen_after(run, results.size());
-    if (!recorded[rank].knows_first_batch) of_run.first_batch = static_cast<std::int32_t>(run);
-    courses[i] = predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites, results[run],
-                                  static_cast<std::uint32_t>(rank), of_run);
+    const auto play = [&](std::optional<Bytes> capacity) {
+      memory::MemoryReplayOptions of_run = options;
+      of_run.capacity = capacity;
+      of_run.reduction_seen_after = seen_after(run, results.size());
+      if (!recorded[rank].knows_first_batch) of_run.first_batch = static_cast<std::int32_t>(run);
+      return predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites, results[run],
+                              static_cast<std::uint32_t>(rank), of_run);
+    };
+    courses[i] = play({});
+    if (!options.capacity) return;
+    const memory::MemoryCourse limited = play(options.capacity);
+    courses[i].first_failure = limited.first_failure;
+    courses[i].retries = limited.retries;
   });
   std::vector<PredictedMemory> memory;
   for (std::size_t rank = 0; rank < recorded.size(); ++rank) {
     const auto first = courses.begin() + static_cast<std::ptrdiff_t>(rank * results.size());
     std::vector<Bytes> reserved;
-    for (std::size_t run = 0; run < results.size(); ++run) {
-      reserved.push_back((first + static_cast<std::ptrdiff_t>(run))->reserved_peak);
+    for (const memory::MemoryCourse& course : std::span(first, results.size())) {
+      reserved.push_back(course.reserved_peak);
+      if (!first->first_failure) first->first_failure = course.first_failure;
+      first->retries = std::max(first->retries, course.retries);
     }
     std::ranges::sort(reserved);
-    if (options.capacity) {
-      memory::MemoryReplayOptions with_limit = options;
-      with_limit.reduction_seen_after = kWatchdogInterval;  // it fits if it does with the watchdog late
-      const memory::MemoryCourse limited =
-          predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites, results.front(),
-                           static_cast<std::uint32_t>(rank), with_limit);
-      first->first_failure = limited.first_failure;
-      first->retries = limited.retries;
-    }
     memory.push_back({std::move(*first), reserved[(reserved.size() - 1) / 2], reserved.front(), reserved.back()});
   }
   return memory;

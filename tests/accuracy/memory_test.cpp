@@ -78,25 +78,54 @@ INSTANTIATE_TEST_SUITE_P(C6, MemoryFromOneRecording,
                                          std::pair("base", "torchrec/base"),
                                          std::pair("fused_snew", "torchrec/fused_sparse_dist_new_stream")));
 
-// Tables cut by rows: a reduce-scatter brings the pooled embeddings, an all-gather sends their gradients.
-TEST(MemoryOfRowWiseTables, ComesOutAsMeasured) {
-  const std::filesystem::path folder = traces() / "torchrec_x2_rowwise";
-  const std::vector<std::filesystem::path> files{folder / "sparse.mem.r0.json.gz"};
-  ingest::ReadOptions options;
-  options.memory_snapshots = {folder / "sparse.mem.r0.snap.pickle"};
-  const ingest::Recording recording = ingest::read(files, options);
-  Diagnostics diagnostics;
-  const stages::Cut cut = stages::cut(recording.trace, stages::torchrec_profile(), diagnostics);
-  Predictor predictor(recording.trace, cut, diagnostics);
-  ASSERT_TRUE(predictor.learn_memory(schedule::find("torchrec/sparse_dist"), diagnostics));
-  const nlohmann::json truth = measured(folder / "x2.r0.json");
+/// Tables cut by rows: a reduce-scatter brings the pooled embeddings, an all-gather sends their gradients.
+class MemoryOfRowWiseTables : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(predictor_.learn_memory(sparse_, diagnostics_)); }
+
+  static ingest::Recording read() {
+    const std::vector<std::filesystem::path> files{kFolder / "sparse.mem.r0.json.gz"};
+    ingest::ReadOptions options;
+    options.memory_snapshots = {kFolder / "sparse.mem.r0.snap.pickle"};
+    return ingest::read(files, options);
+  }
+
+  inline static const std::filesystem::path kFolder = traces() / "torchrec_x2_rowwise";
+  schedule::Schedule sparse_ = schedule::find("torchrec/sparse_dist");
+  ingest::Recording recording_ = read();
+  Diagnostics diagnostics_;
+  stages::Cut cut_ = stages::cut(recording_.trace, stages::torchrec_profile(), diagnostics_);
+  Predictor predictor_{recording_.trace, cut_, diagnostics_};
+};
+
+TEST_F(MemoryOfRowWiseTables, ComesOutAsMeasured) {
+  const nlohmann::json truth = measured(kFolder / "x2.r0.json");
   for (const auto& [name, wanted] : kSchedules) {
     SCOPED_TRACE(name);
-    const Prediction prediction = predictor.predict(schedule::find(name), {});
+    const Prediction prediction = predictor_.predict(schedule::find(name), {});
     ASSERT_EQ(prediction.memory.size(), 1U);
     // The copied batch of one iteration more or less waits for its streams at the peak of active bytes.
-    expect_close(prediction.memory.front(), truth[wanted.measured_as], 0.02, 0.05);
+    expect_close(prediction.memory.front(), truth[wanted.measured_as], 0.02, 0.03);
   }
+}
+
+// How late the first bucket for gradients is let go is a matter of chance, as is with which batch training began: each
+// run has its own.
+TEST_F(MemoryOfRowWiseTables, FitsWhereItDoesInAllRuns) {
+  const schedule::Schedule semi = schedule::find("torchrec/semi_sync");
+  const auto least_capacity = [&](int runs) {
+    PredictOptions options;
+    options.runs = runs;
+    Bytes too_little = 0;
+    Bytes enough = Bytes{16} << 30;
+    while (enough - too_little > (Bytes{1} << 20)) {
+      options.memory.capacity = (too_little + enough) / 2;
+      const bool fails = predictor_.predict(semi, options).memory.front().course.first_failure.has_value();
+      (fails ? too_little : enough) = *options.memory.capacity;
+    }
+    return enough;
+  };
+  EXPECT_GT(least_capacity(4), least_capacity(1) + (Bytes{16} << 20));
 }
 
 }  // namespace
