@@ -1,24 +1,15 @@
 #include "simulator/memory/gradient_buckets.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <string_view>
+
+#include "simulator/memory/named_ranges.hpp"
 
 namespace interlace::memory {
 
 namespace {
 
 constexpr std::string_view kForward = "DistributedDataParallel.forward";
-
-bool reduces_gradients_in_buckets(const trace::Trace& trace, trace::RankId rank) {
-  for (std::uint32_t i = 0; i < trace.size(); ++i) {
-    const trace::OperationId op{i};
-    if (trace.kind(op) == trace::OperationKind::kRange && trace.name(op) == kForward && trace.rank_of(op) == rank) {
-      return true;
-    }
-  }
-  return false;
-}
 
 /// Of the all-reduces that backward sends in an iteration, in order.
 std::vector<Bytes> reduced(const trace::Trace& trace, const stages::Iteration& iteration) {
@@ -38,7 +29,7 @@ std::vector<Bytes> reduced(const trace::Trace& trace, const stages::Iteration& i
 
 std::vector<Bytes> take_gradient_buckets(const trace::Trace& trace, const stages::RankCut& cut,
                                          std::vector<Bytes>& persistent) {
-  if (cut.iterations.empty() || !reduces_gradients_in_buckets(trace, cut.rank)) return {};
+  if (cut.iterations.empty() || named_ranges(trace, cut.rank, kForward).empty()) return {};
   std::vector<Bytes> buckets = reduced(trace, cut.iterations.back());
   std::vector<Bytes> others = persistent;
   for (const Bytes bytes : buckets) {

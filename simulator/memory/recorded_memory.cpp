@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "simulator/memory/gradient_buckets.hpp"
+#include "simulator/memory/named_ranges.hpp"
 #include "simulator/memory/persistent_blocks.hpp"
 #include "simulator/memory/steps.hpp"
 
@@ -43,18 +45,8 @@ struct Block {
   bool gradient = false;
 };
 
-/// When autograd gives the gradients of parameters to them, by start.
-std::vector<Interval> accumulations(const trace::Trace& trace, trace::RankId rank) {
-  constexpr std::string_view kNode = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
-  std::vector<Interval> found;
-  for (std::uint32_t i = 0; i < trace.size(); ++i) {
-    const trace::OperationId op{i};
-    if (trace.kind(op) != trace::OperationKind::kRange || trace.name(op) != kNode) continue;
-    if (trace.rank_of(op) == rank) found.push_back({trace.start(op), trace.end(op)});
-  }
-  std::ranges::sort(found, {}, &Interval::begin);
-  return found;
-}
+/// In which autograd gives the gradients of parameters to them.
+constexpr std::string_view kAccumulation = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
 
 /// What PyTorch takes for cuBLAS a stream and thread, where nobody says otherwise
 /// (aten/src/ATen/cuda/CublasHandlePool.cpp): CUBLAS_WORKSPACE_CONFIG=:4096:8 from compute capability 9 on, else
@@ -93,7 +85,7 @@ class Pairing {
       : trace_(&trace),
         recorded_(&recorded),
         roles_(trace, cut, recorded),
-        accumulations_(accumulations(trace, cut.rank)) {
+        accumulations_(named_ranges(trace, cut.rank, kAccumulation)) {
     result_.frees = frees;
   }
 
