@@ -81,9 +81,11 @@ class MemoryReplay {
 
   /// Of DistributedDataParallel (gradient_buckets.hpp).
   struct Start {
+    enum class Backward : std::uint8_t { kToCome, kRuns, kOver };
     std::optional<allocator::Allocation> bucket;  ///< that of all gradients, until it is let go
     std::vector<std::uint32_t> gradients;         ///< of the first backward, until it ends
-    std::optional<StepRun> backward;              ///< which they are made in
+    Backward backward = Backward::kToCome;        ///< the first
+    std::optional<StepRun> run;                   ///< which that is, as long as it runs
     Nanoseconds reduction_seen = 0;               ///< before that the bucket is not let go
     std::optional<std::size_t> second_forward;    ///< the call
     bool over = false;                            ///< the buckets that stay are there
@@ -151,8 +153,13 @@ class MemoryReplay {
 
   /// What DistributedDataParallel does in front of a call, until it has its buckets.
   void start(const PlayedCall& call) {
-    const bool goes_on = call.segment.stage == schedule::Stage::kBackward && call.run == start_.backward;
-    if (!start_.gradients.empty() && !goes_on) {
+    using enum Start::Backward;
+    const bool in_backward = call.segment.stage == schedule::Stage::kBackward;
+    if (start_.backward == kToCome && in_backward) {
+      start_.backward = kRuns;
+      start_.run = call.run;
+    } else if (start_.backward == kRuns && !(in_backward && call.run == start_.run)) {
+      start_.backward = kOver;
       for (const std::uint32_t block : std::exchange(start_.gradients, {})) drop_holder(block);
       start_.reduction_seen = drains_->all_drained(now_) + options_.reduction_seen_after;
     }
@@ -266,9 +273,8 @@ class MemoryReplay {
     const auto index = static_cast<std::uint32_t>(blocks_.size());
     blocks_.push_back(block);
     note(allocation->size);
-    if (start_.bucket && !start_.over && is_gradient(fate)) {
+    if (start_.bucket && start_.backward == Start::Backward::kRuns && is_gradient(fate)) {
       start_.gradients.push_back(index);
-      start_.backward = call.run;
       ++blocks_[index].holders;
     } else {
       for (const Release& holder : fate.holders) hold(index, holder);

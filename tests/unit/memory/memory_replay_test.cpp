@@ -174,7 +174,6 @@ TEST(MemoryReplay, GradientBucketsComeWithTheSecondForward) {
 TEST(MemoryReplay, TheFirstBucketIsLetGoWhenItsReductionIsSeen) {
   OneBlock one;
   one.memory.gradient_buckets = {20 * kMiB, 12 * kMiB};
-  one.memory.classes[{kForward, 0, 1}].gradient = true;  // of the first iteration: when that ends is known
   one.lifetimes[kBackward] = std::exchange(one.lifetimes[kForward], {});
   one.lifetimes[kBackward].front().made = {kBackward, 0, 0};
   std::vector<PlayedCall> calls = iterations(4);
