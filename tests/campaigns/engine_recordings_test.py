@@ -29,7 +29,7 @@ BOUNDS = {
         },
     },
     "exposed_1_rank": {"mean": 4.2, "largest": 7.5, "from": {"sparse_dist": (0.01, 3.0), "base": (0.01, 3.0)}},
-    "t9_4_ranks": {"mean": 6.6, "largest": 8.0, "from": {"sparse_dist": (0.1, 5.0), "base": (0.1, 5.0)}},
+    "t9_4_ranks": {"mean": 6.6, "largest": 8.0, "from": {"sparse_dist": (0.1, 3.0), "base": (0.1, 3.0)}},
 }
 
 
