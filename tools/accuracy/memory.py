@@ -134,9 +134,10 @@ def section(raw):
         markdown.paragraph(
             f"Peak bytes of each schedule from one recording with allocator events and snapshots, all ranks, against what "
             f"was measured without a profiler. Goals: {goals}. The rules (docs/memory.md) hold no number but PyTorch's own and "
-            f"are the same for all sets; they were found on c6, m2, x2 and x6, those of the first iterations on x4, n5, y1, x6 "
-            f"and campaigns of t6. Reserved bytes are in range where they lie between the least and the most of the repeated "
-            f"runs, or come as near as the goal. In {', '.join(SHARED_PROCESS_SETS)} all schedules ran in one "
+            f"are the same for all sets; they were found on c6, m2, x2 and x6, that of column-wise tables on z1, those of the "
+            f"first iterations on x4, n5, y1, x6 and campaigns of t6, those of the last on large_batch and t9_4_ranks. "
+            f"Reserved bytes are in range where they lie between the least and the most of the repeated runs, or come as near "
+            f"as the goal. In {', '.join(SHARED_PROCESS_SETS)} all schedules ran in one "
             f"process, so that what they reserve holds idle segments of those before them: its reserved bytes are no test. "
             f"Pairs of schedules count for the order where their reserved bytes differ by more than "
             f"{FIGURES['reserved'][2]:g} %."
