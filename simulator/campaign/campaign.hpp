@@ -97,6 +97,7 @@ struct MeasuredTrace {
   std::string schedule;
   double step_ms = 0;  ///< under the recorder
   Overlap overlap;
+  std::vector<double> single_steps_hidden;  ///< hidden ratio of each step; empty in older campaigns
   std::optional<std::string> failure;
 
   bool operator==(const MeasuredTrace&) const = default;

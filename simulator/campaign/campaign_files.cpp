@@ -161,6 +161,7 @@ Json json_of(const MeasuredTrace& trace) {
   }
   json["step_ms"] = trace.step_ms;
   json["overlap"] = json_of(trace.overlap);
+  if (!trace.single_steps_hidden.empty()) json["single_steps_hidden_ratio"] = trace.single_steps_hidden;
   return json;
 }
 
@@ -171,6 +172,7 @@ MeasuredTrace trace_of_json(const Json& json) {
   if (trace.failure) return trace;
   json.at("step_ms").get_to(trace.step_ms);
   trace.overlap = overlap_of(json.at("overlap"));
+  trace.single_steps_hidden = json.value("single_steps_hidden_ratio", std::vector<double>{});
   return trace;
 }
 

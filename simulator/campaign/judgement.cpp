@@ -93,6 +93,16 @@ PeakError compare_peaks(const std::vector<double>& measured, const std::vector<B
   return result;
 }
 
+/// Of the mean of these; none of less than two.
+std::optional<double> standard_error(const std::vector<double>& values) {
+  if (values.size() < 2) return std::nullopt;
+  const double mean = statistics::mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const auto count = static_cast<double>(values.size());
+  return std::sqrt(squares / (count - 1) / count);
+}
+
 class Judge {
  public:
   Judge(const PredictionFile& prediction, std::span<const MeasuredRun> runs, std::span<const MeasuredTrace> traces)
@@ -113,6 +123,7 @@ class Judge {
     result_.no_contention = sizes_of(rows, &ScheduleJudgement::no_contention_error);
     result_.critical_path = sizes_of(rows, &ScheduleJudgement::critical_path_error);
     result_.overlap_points = sizes_of(rows, &ScheduleJudgement::overlap_error);
+    result_.overlap_floor = sizes_of(rows, &ScheduleJudgement::overlap_floor);
     result_.allocated = sizes_of(rows, &ScheduleJudgement::allocated_error);
     result_.reserved = sizes_of(rows, &ScheduleJudgement::reserved_error);
     std::vector<double> steps;
@@ -172,6 +183,7 @@ class Judge {
     row.measured_overlap = trace->overlap;
     if (trace->overlap.hidden_ratio && row.predicted_overlap.hidden_ratio) {
       row.overlap_error = (*row.predicted_overlap.hidden_ratio - *trace->overlap.hidden_ratio) * 100;
+      if (const auto error = standard_error(trace->single_steps_hidden)) row.overlap_floor = *error * 100;
     }
   }
 

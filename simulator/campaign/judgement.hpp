@@ -29,6 +29,7 @@ struct ScheduleJudgement {
   std::optional<Overlap> measured_overlap;    ///< of the recorded run
   Overlap predicted_overlap;
   std::optional<double> overlap_error;      ///< of the hidden part of communication, in percentage points
+  std::optional<double> overlap_floor;      ///< standard error of the measured one, by its steps, in points
   std::optional<Bytes> measured_allocated;  ///< of the rank that has most; median of the runs
   std::optional<Bytes> predicted_allocated;
   std::optional<double> allocated_error;  ///< of the rank with the largest one
@@ -54,6 +55,7 @@ struct Judgement {
   /// How far the speed-ups of single rounds are off those of the medians: what no prediction can be held below.
   ErrorSizes repeat_floor;
   ErrorSizes overlap_points;
+  ErrorSizes overlap_floor;
   ErrorSizes allocated;
   ErrorSizes reserved;
   std::size_t pairs_counted = 0;  ///< whose medians differ by more than twice the larger spread of both

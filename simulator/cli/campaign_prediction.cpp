@@ -100,10 +100,24 @@ campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, co
   ingest::Recording read = read_recording({recording.string()}, {}, console);
   const trace::Trace& trace = read.trace;
   const trace_check::StagedWork work = staged(read, std::nullopt);
+  const analysis::Annotations annotations(trace);
+  const std::vector<std::vector<Interval>> steps = explain::run_of(trace, work).steps;
   std::vector<analysis::StepWindow> windows;
-  for (const auto& steps : explain::run_of(trace, work).steps) windows.push_back(analysis::window_of(steps));
-  const analysis::OverlapSummary summary = analysis::overlap(trace, analysis::Annotations(trace), windows).mean;
-  return {schedule, static_cast<double>(summary.step_ns) / kNsPerMs, overlap_of(summary), std::nullopt};
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const std::vector<Interval>& of_rank : steps) {
+    windows.push_back(analysis::window_of(of_rank));
+    fewest = std::min(fewest, of_rank.size());
+  }
+  const analysis::OverlapSummary summary = analysis::overlap(trace, annotations, windows).mean;
+  campaign::MeasuredTrace measured{
+      schedule, static_cast<double>(summary.step_ns) / kNsPerMs, overlap_of(summary), {}, std::nullopt};
+  for (std::size_t i = 0; i < fewest; ++i) {
+    std::vector<analysis::StepWindow> single;
+    for (const std::vector<Interval>& of_rank : steps) single.push_back({of_rank[i], 1});
+    const auto hidden = analysis::overlap(trace, annotations, single).mean.communication_hidden_ratio();
+    if (hidden) measured.single_steps_hidden.push_back(*hidden);
+  }
+  return measured;
 }
 
 }  // namespace interlace::cli

@@ -86,6 +86,7 @@ void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const s
   table.add({"  of the critical path alone", sizes_text(judgement.critical_path)});
   table.add({"step time, %", sizes_text(judgement.step)});
   table.add({"hidden communication, points", sizes_text(judgement.overlap_points)});
+  table.add({"  of so few steps (the floor)", sizes_text(judgement.overlap_floor)});
   table.add({"allocated, %", sizes_text(judgement.allocated)});
   table.add({"reserved, %", sizes_text(judgement.reserved)});
   out << table.text(style);

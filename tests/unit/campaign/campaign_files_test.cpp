@@ -76,7 +76,7 @@ TEST(CampaignFolder, GivesBackWhatWasWritten) {
   folder.write_reference(failed, 0);
   EXPECT_EQ(folder.read_references(), std::vector<MeasuredRun>{failed});
 
-  const MeasuredTrace trace{"torchrec/base", 3.5, {0.25, 1.5}, std::nullopt};
+  const MeasuredTrace trace{"torchrec/base", 3.5, {0.25, 1.5}, {0.2, 0.3}, std::nullopt};
   folder.write_trace(trace);
   EXPECT_EQ(folder.read_traces(), std::vector<MeasuredTrace>{trace});
 }

@@ -40,7 +40,7 @@ struct Case {
     prediction.schedules = {predicted("a", 42), predicted("b", 33.6), predicted("c", 41)};
     runs = {run("a", 0, 40),   run("b", 0, 30), run("c", 0, 40.3), run("a", 1, 41),  run("b", 1, 30),
             run("c", 1, 40.2), run("a", 2, 40), run("b", 2, 29.5), run("c", 2, 40.3)};
-    traces = {{"b", 31, {0.53, 1.5}, std::nullopt}};
+    traces = {{"b", 31, {0.53, 1.5}, {}, std::nullopt}};
   }
   [[nodiscard]] Judgement judged() const { return judge(prediction, runs, traces); }
 
@@ -104,6 +104,17 @@ TEST(Judgement, ComparesOverlapAndMemory) {
   EXPECT_NEAR(*b.allocated_error, (2'000.0 / 1'990 - 1) * 100, 1e-9);
   EXPECT_NEAR(*b.reserved_error, 25, 1e-9);
   EXPECT_EQ(result.overlap_points.count, 1U);
+}
+
+// Steps of 0.5, 0.6, 0.5 and 0.8: mean 0.6, squares of what they are off it 0.06; sqrt(0.06 / 3 / 4).
+TEST(Judgement, TheFloorOfOverlapIsTheErrorOfItsMean) {
+  Case one;
+  one.traces.front().single_steps_hidden = {0.5, 0.6, 0.5, 0.8};
+  const Judgement result = one.judged();
+  EXPECT_NEAR(*result.schedules[1].overlap_floor, 7.0710678, 1e-6);
+  EXPECT_EQ(result.overlap_floor.count, 1U);
+  one.traces.front().single_steps_hidden = {0.5};
+  EXPECT_FALSE(one.judged().schedules[1].overlap_floor);
 }
 
 TEST(Judgement, KeepsWhatFailedApart) {
