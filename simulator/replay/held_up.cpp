@@ -32,15 +32,18 @@ struct Kernels {
   IntervalSet busy;
 };
 
-std::map<std::string, Kernels, std::less<>> hungry_kernels(const Trace& trace) {
+using KernelsByName = std::map<std::string, Kernels, std::less<>>;
+
+KernelsByName hungry_kernels(const Trace& trace) {
   std::map<std::string, std::pair<contention::Bound, std::vector<Interval>>, std::less<>> spans;
   for_each_hungry_kernel(trace, [&](std::string_view name, contention::Bound bound, Interval span) {
     auto found = spans.find(name);
     if (found == spans.end()) found = spans.try_emplace(std::string(name), bound, std::vector<Interval>{}).first;
     found->second.second.push_back(span);
   });
-  std::map<std::string, Kernels, std::less<>> kernels;
-  for (auto& [name, of_name] : spans) kernels.try_emplace(name, of_name.first, IntervalSet(std::move(of_name.second)));
+  KernelsByName kernels;
+  for (auto& [name, of_name] : spans)
+    kernels.try_emplace(name, Kernels{of_name.first, IntervalSet(std::move(of_name.second))});
   return kernels;
 }
 
@@ -51,8 +54,7 @@ double usual_loss(const contention::LostToMemory& lost, contention::Bound bound)
 constexpr std::size_t kEnough = 2;
 
 /// What these exchanges, equal but for their company, take by themselves; none where too few stand so.
-std::optional<double> time_alone(std::span<const RecordedExchange* const> exchanges,
-                                 const std::map<std::string, Kernels, std::less<>>& kernels) {
+std::optional<double> time_alone(std::span<const RecordedExchange* const> exchanges, const KernelsByName& kernels) {
   constexpr double kLittle = 0.1;
   std::vector<double> alone;
   for (const RecordedExchange* exchange : exchanges) {
@@ -65,12 +67,28 @@ std::optional<double> time_alone(std::span<const RecordedExchange* const> exchan
   return statistics::median(std::move(alone));
 }
 
+/// The kernels of the name that runs longest beside an exchange, if for half of its time.
+struct Company {
+  const std::string* name = nullptr;
+  double covered_ns = 0;
+};
+
+Company most_company(Interval span, const KernelsByName& kernels) {
+  constexpr double kMostOfIt = 0.5;
+  Company most;
+  for (const auto& [name, k] : kernels) {
+    const auto covered = static_cast<double>(k.busy.covered(span));
+    if (covered < kMostOfIt * static_cast<double>(span.length()) || covered <= most.covered_ns) continue;
+    most = {&name, covered};
+  }
+  return most;
+}
+
 }  // namespace
 
 LostBeside learn_lost_beside(const Trace& trace, std::span<const RecordedExchange> exchanges) {
-  constexpr double kMostOfIt = 0.5;
   constexpr double kStrongest = 0.9;
-  const auto kernels = hungry_kernels(trace);
+  const KernelsByName kernels = hungry_kernels(trace);
   std::map<std::pair<trace::CollectiveFunction, Bytes>, std::vector<const RecordedExchange*>> equal;
   for (const RecordedExchange& exchange : exchanges) {
     if (exchange.bytes > 0) equal[{exchange.function, exchange.bytes}].push_back(&exchange);
@@ -80,22 +98,14 @@ LostBeside learn_lost_beside(const Trace& trace, std::span<const RecordedExchang
     const std::optional<double> alone = time_alone(same, kernels);
     if (!alone) continue;
     for (const RecordedExchange* exchange : same) {
+      const Company most = most_company(exchange->span, kernels);
+      if (most.name == nullptr) continue;
       double lost = static_cast<double>(exchange->span.length()) - *alone;
-      const std::string* most = nullptr;
-      double covered = 0;
       for (const auto& [name, k] : kernels) {
-        const auto beside = static_cast<double>(k.busy.covered(exchange->span));
-        if (beside >= kMostOfIt * static_cast<double>(exchange->span.length()) && beside > covered) {
-          most = &name;
-          covered = beside;
-        }
-      }
-      if (most == nullptr) continue;
-      for (const auto& [name, k] : kernels) {
-        if (name == *most) continue;
+        if (name == *most.name) continue;
         lost -= usual_loss(exchange->usual, k.bound) * static_cast<double>(k.busy.covered(exchange->span));
       }
-      seen[*most].push_back(std::clamp(lost / covered, 0.0, kStrongest));
+      seen[*most.name].push_back(std::clamp(lost / most.covered_ns, 0.0, kStrongest));
     }
   }
   LostBeside losses;
