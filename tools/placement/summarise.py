@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Says in tables what one_gpu.cu and two_gpus.cu found.
+
+    tools/placement/summarise.py docs/benchmarks/placement > docs/benchmarks/placement/summary.txt
+"""
+
+import collections
+import json
+import lzma
+import statistics
+import sys
+from pathlib import Path
+
+
+def scenes(path):
+    """Of each scene and its settings, the kernels of every repetition by name; the first repetition loads code."""
+    found = collections.defaultdict(list)
+    with lzma.open(path, "rt") as lines:
+        for line in lines:
+            d = json.loads(line)
+            if d["scene"] == "device" or d["repeat"] == 0:
+                continue
+            settings = tuple((k, v) for k, v in d.items() if k not in ("scene", "repeat", "kernels"))
+            found[d["scene"], settings].append({k["name"]: k for k in d["kernels"]})
+    return [(scene, dict(settings), runs) for (scene, settings), runs in found.items()]
+
+
+def middle(values):
+    return statistics.median(values)
+
+
+def title(text):
+    print(f"\n{text}\n{'-' * len(text)}")
+
+
+def one_gpu(path):
+    all_scenes = scenes(path)
+    title("A collective by itself: microseconds from its first CTA to its last")
+    for scene, s, runs in all_scenes:
+        if scene == "alone":
+            print(f"  {s['shape']:22} {s['ctas']:3} CTAs  {middle(max(r['nccl']['starts']) - min(r['nccl']['starts']) for r in runs) / 1000:.2f}")
+
+    title("Both ready at once: CTAs of the collective placed when it was first / when the kernel was")
+    print("  (kernel of one round of blocks; rounds it then took)")
+    for kernel in dict.fromkeys(s["kernel"] for scene, s, _ in all_scenes if scene == "race"):
+        first, second = [], []
+        for scene, s, runs in all_scenes:
+            if scene == "race" and s["kernel"] == kernel:
+                for r in runs:
+                    k, n = r["kernel"], r["nccl"]
+                    placed = sum(x < k["first_end"] for x in n["starts"])
+                    rounds = (k["last_end"] - k["first_start"]) / 1e5
+                    (first if n["first_start"] < k["first_start"] else second).append((placed, rounds))
+        for who, of in (("collective first", first), ("kernel first", second)):
+            print(f"  {kernel:26} {who:17} {len(of):4} times: {min(p for p, _ in of):2} to {max(p for p, _ in of):2} CTAs,"
+                  f" {middle(r for _, r in of):.2f} rounds")
+
+    title("Whose turn: a collective ready while a kernel of 6 rounds runs (uneven blocks of 20 us)")
+    print("  (its first and last CTA, in blocks' times after the kernel's last block started; SMs that another kernel had at first)")
+    for scene, s, runs in all_scenes:
+        if scene.startswith("turn") and s["rounds"] == 6 and not s["equal"] and scene != "turn: end":
+            b = s["block_us"] * 1000
+            begin = middle((min(r["nccl"]["starts"]) - r["kernel"]["last_start"]) / b for r in runs)
+            end = middle((max(r["nccl"]["starts"]) - r["kernel"]["last_start"]) / b for r in runs)
+            other = f"{middle(r['other kernel']['sms_at_first'] for r in runs):.0f}" if "other kernel" in runs[0] else "-"
+            print(f"  {scene[6:]:13} {s['kernel']:26} {begin:5.2f} to {end:5.2f}   {other}")
+
+    title("Room: CTAs of 32 that start beside a kernel of one round that leaves so many of 132 SMs")
+    for scene, s, runs in all_scenes:
+        if scene == "room":
+            placed = [sum(x < min(r["nccl"]["starts"]) + 10_000 for x in r["nccl"]["starts"])
+                      if min(r["nccl"]["starts"]) < r["kernel"]["first_end"] else 0 for r in runs]
+            print(f"  {s['left']:3} left: {min(placed)} to {max(placed)}")
+
+    title("Real work on fewer SMs: time of a kernel beside CTAs that hold SMs and do nothing, as a multiple")
+    held = (4, 8, 16, 32, 64)
+    print("  " + " " * 35 + "".join(f"{h:>7}" for h in held) + "  SMs held")
+    times = {(s["kernel"], s["asked"], s["held"]): middle(r["work"]["last_end"] - r["work"]["first_start"] for r in runs)
+             for scene, s, runs in all_scenes if scene == "work"}
+    for kernel, asked in dict.fromkeys((k, a) for k, a, _ in times):
+        alone = times[kernel, asked, 0]
+        print(f"  {kernel:26}{asked:5} blocks" + "".join(f"{times[kernel, asked, h] / alone:7.2f}" for h in held))
+
+    title("What follows the end of a kernel, and when: microseconds, median")
+    for scene, s, runs in all_scenes:
+        if scene == "chain":
+            late = middle((r["follower"]["first_start"] - r["kernel"]["last_end"]) / 1000 for r in runs)
+            print(f"  {s['chain']:26} {'beside a collective' if s['company'] else 'alone':20} {late:.2f}")
+
+
+def two_gpus(path):
+    all_scenes = [x for x in scenes(path) if x[1].get("gpu") == 0]
+    title("An exchange of NCCL on an idle GPU, waiting for the other GPU, and a kernel of two rounds that comes later")
+    print("  (SMs that NCCL held when the kernel began; microseconds later until the kernel had 16 of these)")
+    for scene, s, runs in all_scenes:
+        if scene == "idle" and s["offset_us"] >= 0:
+            held = [132 - r["next kernel"]["sms_at_first"] for r in runs]
+            # Of 264 blocks sorted by start every 13th is told: the 105th is among the 16 that follow the first 100.
+            left = [(r["next kernel"]["deciles"][8] - r["delay of nccl"]["last_end"]) / 1000 for r in runs
+                    if 132 - r["next kernel"]["sms_at_first"] == 32]
+            print(f"  {s['offset_us']:3.0f} us: {min(held)} to {max(held)} held, {middle(left):.1f} us after it was ready"
+                  f" the CTAs of what stays on the GPU had left")
+    title("The same where the exchange had waited for a kernel, and a small one runs before the next")
+    for scene, s, runs in all_scenes:
+        if scene == "drained":
+            held = [132 - r["next kernel"]["sms_at_first"] for r in runs]
+            late = middle((r["next kernel"]["first_start"] - r["kernel"]["last_end"]) / 1000 for r in runs)
+            print(f"  {s['before']:24} next kernel {late:5.1f} us later: {min(held)} to {max(held)} held")
+
+
+def main():
+    folder = Path(sys.argv[1])
+    one_gpu(folder / "one_gpu.jsonl.xz")
+    two_gpus(folder / "two_gpus.jsonl.xz")
+
+
+if __name__ == "__main__":
+    main()
