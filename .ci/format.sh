@@ -2,7 +2,7 @@
 # format.sh: brings every C++ file to .clang-format. format.sh --check: lists those that differ, status 1 where any does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-mapfile -t folders < <(find simulator engine cupti_collector gui tests -maxdepth 0 2>/dev/null)
+mapfile -t folders < <(find simulator engine cupti_collector gui tests tools -maxdepth 0 2>/dev/null)
 mapfile -t files < <(find "${folders[@]}" -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' | sort)
 if [[ ${1:-} != --check ]]; then
   clang-format-14 -i "${files[@]}"

@@ -219,7 +219,8 @@ class Stage {
     cluster.val.clusterDim = {static_cast<unsigned>(shape.cluster), 1, 1};
     config.attrs = &cluster;
     config.numAttrs = shape.cluster > 1 ? 1 : 0;
-    check(cudaLaunchKernelEx(&config, shape.kernel, stays_ + next_, static_cast<std::uint64_t>(amount) | (shape.uneven ? kUneven : 0), 0.5F, out_),
+    check(cudaLaunchKernelEx(&config, shape.kernel, stays_ + next_,
+                             static_cast<std::uint64_t>(amount) | (shape.uneven ? kUneven : 0), 0.5F, out_),
           "launch");
     launched_.push_back({name, blocks, next_});
     next_ += blocks;
@@ -275,11 +276,12 @@ class Stage {
       for (int b = 0; b < l.blocks; ++b) {
         if (from[b] < start + 20'000) at_first.insert(stays[l.first + b].sm);
       }
-      std::printf("%s{\"name\":\"%s\",\"blocks\":%d,\"first_start\":%lld,\"last_start\":%lld,\"first_end\":%lld,"
-                  "\"last_end\":%lld,\"stayed\":%.0f,\"sms\":%zu,\"sms_at_first\":%zu,\"density\":{",
-                  k ? "," : "", l.name.c_str(), l.blocks, (long long)start,
-                  (long long)*std::max_element(from.begin(), from.end()), (long long)first_end,
-                  (long long)*std::max_element(to.begin(), to.end()), stayed, sms.size(), at_first.size());
+      std::printf(
+          "%s{\"name\":\"%s\",\"blocks\":%d,\"first_start\":%lld,\"last_start\":%lld,\"first_end\":%lld,"
+          "\"last_end\":%lld,\"stayed\":%.0f,\"sms\":%zu,\"sms_at_first\":%zu,\"density\":{",
+          k ? "," : "", l.name.c_str(), l.blocks, (long long)start,
+          (long long)*std::max_element(from.begin(), from.end()), (long long)first_end,
+          (long long)*std::max_element(to.begin(), to.end()), stayed, sms.size(), at_first.size());
       bool comma = false;
       for (const auto& [blocks, count] : density) {
         std::printf("%s\"%d\":%d", comma ? "," : "", blocks, count);
@@ -296,7 +298,8 @@ class Stage {
         std::sort(from.begin(), from.end());
         std::printf(",\"deciles\":[");
         for (int i = 0; i <= 20; ++i) {
-          std::printf("%s%lld", i ? "," : "", (long long)from[std::min<std::size_t>(from.size() - 1, i * from.size() / 20)]);
+          std::printf("%s%lld", i ? "," : "",
+                      (long long)from[std::min<std::size_t>(from.size() - 1, i * from.size() / 20)]);
         }
         std::printf("]");
       }
@@ -318,7 +321,9 @@ class Stage {
   std::vector<Launched> launched_;
 };
 
-inline std::string setting(const char* name, const char* value) { return std::string("\"") + name + "\":\"" + value + "\""; }
+inline std::string setting(const char* name, const char* value) {
+  return std::string("\"") + name + "\":\"" + value + "\"";
+}
 inline std::string number(const char* name, double value) {
   char text[64];
   std::snprintf(text, sizeof text, "\"%s\":%g", name, value);

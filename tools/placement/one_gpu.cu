@@ -1,4 +1,4 @@
-// How a GPU hands out its SMs. Prints a line of JSON for each repetition of each scene; analyse.py reads them. One GPU of
+// How a GPU hands out its SMs. Prints a line of JSON for each repetition of each scene, for summarise.py. One GPU of
 // compute capability 9.0.
 //
 //   nvcc -std=c++20 -O2 -arch=sm_90 -cudart static -o one_gpu one_gpu.cu && ./one_gpu REPEATS > one_gpu.jsonl
@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
   check(cudaGetDeviceProperties(&device, 0), "device");
   const int sms = device.multiProcessorCount;
   std::printf("{\"scene\":\"device\",\"name\":\"%s\",\"sms\":%d", device.name, sms);
-  for (const Shape* s : {&kNccl, &kNcclAlone, &kMultiply1, &kMultiply2, &kUpdate2, &kUpdate4, &kElementwise, &kDelay, &kRows2,
-                         &kRows4, &kRows8, &kStream, &kFma2}) {
+  for (const Shape* s : {&kNccl, &kNcclAlone, &kMultiply1, &kMultiply2, &kUpdate2, &kUpdate4, &kElementwise, &kDelay,
+                         &kRows2, &kRows4, &kRows8, &kStream, &kFma2}) {
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, s->kernel), "attributes");
     std::printf(",\"%s\":{\"registers\":%d,\"fits\":%d}", s->name, attributes.numRegs, fits(*s));
@@ -166,13 +166,14 @@ int main(int argc, char** argv) {
     for (const int blocks : {66, 132, 264, 528, 1056, 132 * 40}) {
       for (const int held : {0, 4, 8, 16, 32, 64}) {
         const double amount = kernel == &kFma2 ? 500 : kernel == &kStream ? 40 : 60;
-        scene("work", setting("kernel", kernel->name) + "," + number("asked", blocks) + "," + number("held", held), [&] {
-          stage.gate(60);
-          if (held > 0) stage.stay_us(1, kNccl, held, 3000, "nccl");
-          stage.stay_us(4, kDelay, 1, 30, "delay of kernel");
-          stage.wait(2, stage.record(4));
-          stage.launch(2, *kernel, blocks, amount, "work");
-        });
+        scene("work", setting("kernel", kernel->name) + "," + number("asked", blocks) + "," + number("held", held),
+              [&] {
+                stage.gate(60);
+                if (held > 0) stage.stay_us(1, kNccl, held, 3000, "nccl");
+                stage.stay_us(4, kDelay, 1, 30, "delay of kernel");
+                stage.wait(2, stage.record(4));
+                stage.launch(2, *kernel, blocks, amount, "work");
+              });
       }
     }
   }

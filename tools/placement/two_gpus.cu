@@ -78,7 +78,8 @@ int main(int argc, char** argv) {
   on_each([](Gpu&, Stage& stage) { stage.gate(10); });
   exchange(kMostBytes);
   on_each([&](Gpu&, Stage& stage) {
-    for (const Shape* s : {&kMultiply1, &kMultiply2, &kElementwise, &kStream, &kRows4}) stage.launch(2, *s, 4, 1, s->name);
+    for (const Shape* s : {&kMultiply1, &kMultiply2, &kElementwise, &kStream, &kRows4})
+      stage.launch(2, *s, 4, 1, s->name);
   });
   end("warm-up", number("repeat", 0));
 
@@ -99,8 +100,8 @@ int main(int argc, char** argv) {
     double rounds;
   };
   const Before befores[] = {
-      {"even, 8 on an SM", kElementwise, 40'000, 6},  {"uneven, 8 on an SM", uneven(kElementwise), 40'000, 6},
-      {"stream, 8 on an SM", kStream, 60, 5.5},       {"stream, short blocks", kStream, 4, 40},
+      {"even, 8 on an SM", kElementwise, 40'000, 6},   {"uneven, 8 on an SM", uneven(kElementwise), 40'000, 6},
+      {"stream, 8 on an SM", kStream, 60, 5.5},        {"stream, short blocks", kStream, 4, 40},
       {"multiply, 1 on an SM", kMultiply1, 40'000, 6}, {"rows, 4 on an SM", kRows4, 60, 5},
   };
   for (const Before& before : befores) {
@@ -132,8 +133,8 @@ int main(int argc, char** argv) {
     }
   }
 
-  // An idle GPU: the exchange becomes ready, and a kernel a little later (or sooner), on both GPUs alike; the exchange is
-  // to last on the first, which the second one's lateness sees to.
+  // An idle GPU: the exchange becomes ready, and a kernel a little later (or sooner), on both GPUs alike; the exchange
+  // is to last on the first, which the second one's lateness sees to.
   for (double offset = -4; offset <= 12.01; offset += 1) {
     for (int r = 0; r < repeats; ++r) {
       on_each([](Gpu&, Stage& stage) { stage.gate(300); });
@@ -149,7 +150,8 @@ int main(int argc, char** argv) {
       end("idle", number("offset_us", offset) + "," + number("repeat", r));
     }
   }
-  // The same where the kernel follows one whose blocks all end at once, for which the exchange has waited, after a while.
+  // The same where the kernel follows one whose blocks all end at once, for which the exchange has waited, after a
+  // while.
   for (double later = 0; later <= 16.01; later += 2) {
     for (const Shape* before : {&kElementwise, &kMultiply1}) {
       for (int r = 0; r < repeats; ++r) {
