@@ -34,6 +34,27 @@ __device__ std::uint64_t now_ns() {
   return time;
 }
 
+// Where the block ran, from `from` until its last thread is here.
+__device__ void write_down(Stay* stays, std::uint64_t from) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    std::uint32_t sm;
+    asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
+    stays[blockIdx.x] = {from, now_ns(), sm};
+  }
+}
+
+// Keeps the compiler from leaving out what these come from.
+template <int kCount>
+__device__ void use(const float (&values)[kCount], float* out) {
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) sum += values[i];
+  if (sum == 1.2345F) *out = sum;
+}
+
+constexpr std::uint64_t kScatter = 0x9E3779B97F4A7C15ULL;  // a multiplicative hash
+
 constexpr std::uint64_t kUneven = std::uint64_t{1} << 62;  // blocks stay half as long as told to one and a half times
 
 // Occupies registers as asked (kLive values that are alive throughout) and stays for `ns`; long reads of a clock in
@@ -42,7 +63,7 @@ template <int kThreads, int kLive>
 __global__ void __launch_bounds__(kThreads) stay(Stay* stays, std::uint64_t ns, float seed, float* out) {
   const std::uint64_t from = now_ns();
   if (ns & kUneven) {
-    const std::uint64_t hash = (blockIdx.x + from) * 0x9E3779B97F4A7C15ULL;
+    const std::uint64_t hash = (blockIdx.x + from) * kScatter;
     ns = (ns & ~kUneven) / 2 + (ns & ~kUneven) * (hash >> 40) / (1 << 24);
   }
   float live[kLive];
@@ -53,16 +74,8 @@ __global__ void __launch_bounds__(kThreads) stay(Stay* stays, std::uint64_t ns, 
     for (int i = 0; i < kLive; ++i) live[i] = fmaf(live[i], seed, live[(i + 1) % kLive]);
     __nanosleep(200);
   }
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < kLive; ++i) sum += live[i];
-  if (sum == 1.2345F) *out = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    std::uint32_t sm;
-    asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
-    stays[blockIdx.x] = {from, now_ns(), sm};
-  }
+  use(live, out);
+  write_down(stays, from);
 }
 
 constexpr std::uint64_t kTableBytes = std::uint64_t{16} << 30;
@@ -76,7 +89,7 @@ __global__ void __launch_bounds__(256) update_rows(Stay* stays, std::uint64_t ro
   constexpr std::uint64_t kRows = kTableBytes / 512 / 2;
   const std::uint64_t warp = blockIdx.x * std::uint64_t{8} + threadIdx.x / 32;
   for (std::uint64_t r = 0; r < rows; ++r) {
-    const std::uint64_t hash = (warp * rows + r + 1) * 0x9E3779B97F4A7C15ULL;
+    const std::uint64_t hash = (warp * rows + r + 1) * kScatter;
     const float4 value = table[(hash >> 20) % kRows * kRowFloats4 + threadIdx.x % 32];
     float4* to = table + (kRows + (hash >> 24) % kRows) * kRowFloats4 + threadIdx.x % 32;
     float4 old = *to;
@@ -86,12 +99,7 @@ __global__ void __launch_bounds__(256) update_rows(Stay* stays, std::uint64_t ro
     old.w += seed * value.w;
     *to = old;
   }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    std::uint32_t sm;
-    asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
-    stays[blockIdx.x] = {from, now_ns(), sm};
-  }
+  write_down(stays, from);
 }
 
 // Each block copies `chunks` pieces of 4 KiB from the first half of the memory to the second.
@@ -103,12 +111,7 @@ __global__ void __launch_bounds__(256) stream(Stay* stays, std::uint64_t chunks,
     const std::uint64_t at = ((blockIdx.x * chunks + c) * 256 + threadIdx.x) % kHalf;
     all[kHalf + at] = all[at];
   }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    std::uint32_t sm;
-    asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
-    stays[blockIdx.x] = {from, now_ns(), sm};
-  }
+  write_down(stays, from);
 }
 
 // `rounds` times 64 multiplications and additions of each thread, eight at a time.
@@ -124,16 +127,8 @@ __global__ void __launch_bounds__(256) multiply(Stay* stays, std::uint64_t round
       for (int i = 0; i < 8; ++i) v[i] = fmaf(v[i], seed, 1.0F);
     }
   }
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) sum += v[i];
-  if (sum == 1.2345F) *out = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    std::uint32_t sm;
-    asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
-    stays[blockIdx.x] = {from, now_ns(), sm};
-  }
+  use(v, out);
+  write_down(stays, from);
 }
 
 using Kernel = void (*)(Stay*, std::uint64_t, float, float*);
@@ -294,7 +289,7 @@ class Stage {
         std::printf("],\"on\":[");
         for (int b = 0; b < l.blocks; ++b) std::printf("%s%u", b ? "," : "", stays[l.first + b].sm);
         std::printf("]");
-      } else if (l.blocks <= 1100) {  // when blocks started, sorted, by the hundred: a histogram of steps
+      } else if (l.blocks <= 1100) {  // when blocks started, sorted, every twentieth part
         std::sort(from.begin(), from.end());
         std::printf(",\"deciles\":[");
         for (int i = 0; i <= 20; ++i) {

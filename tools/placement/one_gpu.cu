@@ -103,16 +103,21 @@ int main(int argc, char** argv) {
     });
   }
 
+  // CTAs that hold SMs for a while, and stream 2 behind their start.
+  const auto behind_held = [&](int ctas, double us) {
+    stage.gate(60);
+    if (ctas > 0) stage.stay_us(1, kNccl, ctas, us, "nccl");
+    stage.stay_us(4, kDelay, 1, 30, "delay of kernel");
+    stage.wait(2, stage.record(4));
+  };
+
   // 5. How blocks lie: kernels that would fit more than once on an SM, on an idle GPU and beside a collective.
   for (const Shape* kernel : {&kMultiply2, &kUpdate2, &kUpdate4, &kElementwise}) {
     for (const int held : {0, 4, 24, 32}) {
       for (const int blocks : {64, 100, 128, 132, 200, 264, 528, 1056}) {
         scene("layout", setting("kernel", kernel->name) + "," + number("held", held) + "," + number("asked", blocks),
               [&] {
-                stage.gate(60);
-                if (held > 0) stage.stay_us(1, kNccl, held, 400, "nccl");
-                stage.stay_us(4, kDelay, 1, 30, "delay of kernel");
-                stage.wait(2, stage.record(4));
+                behind_held(held, 400);
                 stage.stay_us(2, *kernel, blocks, 40, "kernel");
               });
       }
@@ -168,10 +173,7 @@ int main(int argc, char** argv) {
         const double amount = kernel == &kFma2 ? 500 : kernel == &kStream ? 40 : 60;
         scene("work", setting("kernel", kernel->name) + "," + number("asked", blocks) + "," + number("held", held),
               [&] {
-                stage.gate(60);
-                if (held > 0) stage.stay_us(1, kNccl, held, 3000, "nccl");
-                stage.stay_us(4, kDelay, 1, 30, "delay of kernel");
-                stage.wait(2, stage.record(4));
+                behind_held(held, 3000);
                 stage.launch(2, *kernel, blocks, amount, "work");
               });
       }

@@ -7,9 +7,9 @@
 import collections
 import json
 import lzma
-import statistics
 import sys
 from pathlib import Path
+from statistics import median
 
 
 def scenes(path):
@@ -25,8 +25,9 @@ def scenes(path):
     return [(scene, dict(settings), runs) for (scene, settings), runs in found.items()]
 
 
-def middle(values):
-    return statistics.median(values)
+def held_at_first(run):
+    """SMs, of 132, that something else held when the next kernel began."""
+    return 132 - run["next kernel"]["sms_at_first"]
 
 
 def title(text):
@@ -38,7 +39,7 @@ def one_gpu(path):
     title("A collective by itself: microseconds from its first CTA to its last")
     for scene, s, runs in all_scenes:
         if scene == "alone":
-            print(f"  {s['shape']:22} {s['ctas']:3} CTAs  {middle(max(r['nccl']['starts']) - min(r['nccl']['starts']) for r in runs) / 1000:.2f}")
+            print(f"  {s['shape']:22} {s['ctas']:3} CTAs  {median(max(r['nccl']['starts']) - min(r['nccl']['starts']) for r in runs) / 1000:.2f}")
 
     title("Both ready at once: CTAs of the collective placed when it was first / when the kernel was")
     print("  (kernel of one round of blocks; rounds it then took)")
@@ -53,16 +54,16 @@ def one_gpu(path):
                     (first if n["first_start"] < k["first_start"] else second).append((placed, rounds))
         for who, of in (("collective first", first), ("kernel first", second)):
             print(f"  {kernel:26} {who:17} {len(of):4} times: {min(p for p, _ in of):2} to {max(p for p, _ in of):2} CTAs,"
-                  f" {middle(r for _, r in of):.2f} rounds")
+                  f" {median(r for _, r in of):.2f} rounds")
 
     title("Whose turn: a collective ready while a kernel of 6 rounds runs (uneven blocks of 20 us)")
     print("  (its first and last CTA, in blocks' times after the kernel's last block started; SMs that another kernel had at first)")
     for scene, s, runs in all_scenes:
         if scene.startswith("turn") and s["rounds"] == 6 and not s["equal"] and scene != "turn: end":
             b = s["block_us"] * 1000
-            begin = middle((min(r["nccl"]["starts"]) - r["kernel"]["last_start"]) / b for r in runs)
-            end = middle((max(r["nccl"]["starts"]) - r["kernel"]["last_start"]) / b for r in runs)
-            other = f"{middle(r['other kernel']['sms_at_first'] for r in runs):.0f}" if "other kernel" in runs[0] else "-"
+            begin = median((min(r["nccl"]["starts"]) - r["kernel"]["last_start"]) / b for r in runs)
+            end = median((max(r["nccl"]["starts"]) - r["kernel"]["last_start"]) / b for r in runs)
+            other = f"{median(r['other kernel']['sms_at_first'] for r in runs):.0f}" if "other kernel" in runs[0] else "-"
             print(f"  {scene[6:]:13} {s['kernel']:26} {begin:5.2f} to {end:5.2f}   {other}")
 
     title("Room: CTAs of 32 that start beside a kernel of one round that leaves so many of 132 SMs")
@@ -75,7 +76,7 @@ def one_gpu(path):
     title("Real work on fewer SMs: time of a kernel beside CTAs that hold SMs and do nothing, as a multiple")
     held = (4, 8, 16, 32, 64)
     print("  " + " " * 35 + "".join(f"{h:>7}" for h in held) + "  SMs held")
-    times = {(s["kernel"], s["asked"], s["held"]): middle(r["work"]["last_end"] - r["work"]["first_start"] for r in runs)
+    times = {(s["kernel"], s["asked"], s["held"]): median(r["work"]["last_end"] - r["work"]["first_start"] for r in runs)
              for scene, s, runs in all_scenes if scene == "work"}
     for kernel, asked in dict.fromkeys((k, a) for k, a, _ in times):
         alone = times[kernel, asked, 0]
@@ -84,7 +85,7 @@ def one_gpu(path):
     title("What follows the end of a kernel, and when: microseconds, median")
     for scene, s, runs in all_scenes:
         if scene == "chain":
-            late = middle((r["follower"]["first_start"] - r["kernel"]["last_end"]) / 1000 for r in runs)
+            late = median((r["follower"]["first_start"] - r["kernel"]["last_end"]) / 1000 for r in runs)
             print(f"  {s['chain']:26} {'beside a collective' if s['company'] else 'alone':20} {late:.2f}")
 
 
@@ -94,17 +95,17 @@ def two_gpus(path):
     print("  (SMs that NCCL held when the kernel began; microseconds later until the kernel had 16 of these)")
     for scene, s, runs in all_scenes:
         if scene == "idle" and s["offset_us"] >= 0:
-            held = [132 - r["next kernel"]["sms_at_first"] for r in runs]
+            held = [held_at_first(r) for r in runs]
             # Of 264 blocks sorted by start every 13th is told: the 105th is among the 16 that follow the first 100.
             left = [(r["next kernel"]["deciles"][8] - r["delay of nccl"]["last_end"]) / 1000 for r in runs
-                    if 132 - r["next kernel"]["sms_at_first"] == 32]
-            print(f"  {s['offset_us']:3.0f} us: {min(held)} to {max(held)} held, {middle(left):.1f} us after it was ready"
+                    if held_at_first(r) == 32]
+            print(f"  {s['offset_us']:3.0f} us: {min(held)} to {max(held)} held, {median(left):.1f} us after it was ready"
                   f" the CTAs of what stays on the GPU had left")
     title("The same where the exchange had waited for a kernel, and a small one runs before the next")
     for scene, s, runs in all_scenes:
         if scene == "drained":
-            held = [132 - r["next kernel"]["sms_at_first"] for r in runs]
-            late = middle((r["next kernel"]["first_start"] - r["kernel"]["last_end"]) / 1000 for r in runs)
+            held = [held_at_first(r) for r in runs]
+            late = median((r["next kernel"]["first_start"] - r["kernel"]["last_end"]) / 1000 for r in runs)
             print(f"  {s['before']:24} next kernel {late:5.1f} us later: {min(held)} to {max(held)} held")
 
 

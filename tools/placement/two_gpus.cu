@@ -83,14 +83,26 @@ int main(int argc, char** argv) {
   });
   end("warm-up", number("repeat", 0));
 
+  // Plays a scene on both GPUs, an exchange or more beside it.
+  const auto scene = [&](const char* name, const std::string& settings, double gate_us, int exchanges, std::size_t mib,
+                         auto play) {
+    for (int r = 0; r < repeats; ++r) {
+      on_each([&](Gpu&, Stage& stage) { stage.gate(gate_us); });
+      on_each(play);
+      for (int e = 0; e < exchanges; ++e) exchange(mib << 20);
+      on_each([](Gpu&, Stage& stage) { stage.stay_us(1, kDelay, 1, 1, "behind the exchange"); });
+      end(name, settings + "," + number("repeat", r));
+    }
+  };
+  // Lets an exchange of one GPU come later than that of the other.
+  const auto delay_exchange = [](Gpu& gpu, Stage& stage, double first_us, double second_us) {
+    stage.stay_us(4, kDelay, 1, gpu.device == 0 ? first_us : second_us, "delay of nccl");
+    stage.wait(1, stage.record(4));
+  };
+
   // The time an exchange takes by itself: from the gate to the marker behind it.
   for (const std::size_t mib : {1, 32, 128, 512}) {
-    for (int r = 0; r < repeats; ++r) {
-      on_each([](Gpu&, Stage& stage) { stage.gate(300); });
-      exchange(mib << 20);
-      on_each([](Gpu&, Stage& stage) { stage.stay_us(1, kDelay, 1, 1, "behind the exchange"); });
-      end("alone", number("mib", static_cast<double>(mib)) + "," + number("repeat", r));
-    }
+    scene("alone", number("mib", static_cast<double>(mib)), 300, 1, mib, [](Gpu&, Stage&) {});
   }
 
   struct Before {
@@ -106,29 +118,20 @@ int main(int argc, char** argv) {
   };
   for (const Before& before : befores) {
     for (const Shape* next : {&kMultiply1, &kMultiply2}) {
+      // Chained: an exchange that runs beside the kernel, and behind it the one that is looked at.
       for (const bool chained : {false, true}) {
-        for (int r = 0; r < repeats; ++r) {
-          on_each([](Gpu&, Stage& stage) { stage.gate(400); });
-          on_each([&](Gpu& gpu, Stage& stage) {
-            const int event = stage.record(0);
-            stage.wait(1, event);
-            const Shape shape = before.shape;
-            const int blocks = static_cast<int>(sms * fits(shape) * before.rounds);
-            if (chained) stage.stay_us(1, kDelay, 1, 5, "delay of nccl");
-            if (!chained) {
-              stage.stay_us(4, kDelay, 1, gpu.device == 0 ? 120 : 900, "delay of nccl");
-              stage.wait(1, stage.record(4));
-            }
-            stage.launch(2, shape, blocks, before.amount, "kernel");
-            stage.stay_us(2, *next, sms * fits(*next) * 4, 300, "next kernel");
-          });
-          // Chained: an exchange that runs beside the kernel, and behind it the one that is looked at.
-          if (chained) exchange(std::size_t{64} << 20);
-          exchange(std::size_t{64} << 20);
-          on_each([](Gpu&, Stage& stage) { stage.stay_us(1, kDelay, 1, 1, "behind the exchange"); });
-          end("exchange", setting("before", before.name) + "," + setting("next", next->name) + "," +
-                              number("chained", chained ? 1 : 0) + "," + number("repeat", r));
-        }
+        const std::string settings = setting("before", before.name) + "," + setting("next", next->name) + "," +
+                                     number("chained", chained ? 1 : 0);
+        scene("exchange", settings, 400, chained ? 2 : 1, 64, [&](Gpu& gpu, Stage& stage) {
+          if (chained) {
+            stage.stay_us(1, kDelay, 1, 5, "delay of nccl");
+          } else {
+            delay_exchange(gpu, stage, 120, 900);
+          }
+          stage.launch(2, before.shape, static_cast<int>(sms * fits(before.shape) * before.rounds), before.amount,
+                       "kernel");
+          stage.stay_us(2, *next, sms * fits(*next) * 4, 300, "next kernel");
+        });
       }
     }
   }
@@ -136,37 +139,24 @@ int main(int argc, char** argv) {
   // An idle GPU: the exchange becomes ready, and a kernel a little later (or sooner), on both GPUs alike; the exchange
   // is to last on the first, which the second one's lateness sees to.
   for (double offset = -4; offset <= 12.01; offset += 1) {
-    for (int r = 0; r < repeats; ++r) {
-      on_each([](Gpu&, Stage& stage) { stage.gate(300); });
-      on_each([&](Gpu& gpu, Stage& stage) {
-        stage.stay_us(4, kDelay, 1, gpu.device == 0 ? 20 : 400, "delay of nccl");
-        stage.wait(1, stage.record(4));
-        stage.stay_us(5, kDelay, 1, 20 + offset, "delay of next");
-        stage.wait(2, stage.record(5));
-        stage.stay_us(2, kMultiply1, sms * 2, 300, "next kernel");
-      });
-      exchange(std::size_t{64} << 20);
-      on_each([](Gpu&, Stage& stage) { stage.stay_us(1, kDelay, 1, 1, "behind the exchange"); });
-      end("idle", number("offset_us", offset) + "," + number("repeat", r));
-    }
+    scene("idle", number("offset_us", offset), 300, 1, 64, [&](Gpu& gpu, Stage& stage) {
+      delay_exchange(gpu, stage, 20, 400);
+      stage.stay_us(5, kDelay, 1, 20 + offset, "delay of next");
+      stage.wait(2, stage.record(5));
+      stage.stay_us(2, kMultiply1, sms * 2, 300, "next kernel");
+    });
   }
   // The same where the kernel follows one whose blocks all end at once, for which the exchange has waited, after a
   // while.
   for (double later = 0; later <= 16.01; later += 2) {
     for (const Shape* before : {&kElementwise, &kMultiply1}) {
-      for (int r = 0; r < repeats; ++r) {
-        on_each([](Gpu&, Stage& stage) { stage.gate(300); });
-        on_each([&](Gpu& gpu, Stage& stage) {
-          stage.stay_us(4, kDelay, 1, gpu.device == 0 ? 20 : 800, "delay of nccl");
-          stage.wait(1, stage.record(4));
-          stage.stay_us(2, *before, sms * fits(*before) * 2, 60, "kernel");
-          if (later > 0) stage.stay_us(2, kDelay, 1, later, "gap");
-          stage.stay_us(2, kMultiply1, sms * 2, 300, "next kernel");
-        });
-        exchange(std::size_t{64} << 20);
-        on_each([](Gpu&, Stage& stage) { stage.stay_us(1, kDelay, 1, 1, "behind the exchange"); });
-        end("drained", setting("before", before->name) + "," + number("later_us", later) + "," + number("repeat", r));
-      }
+      const std::string settings = setting("before", before->name) + "," + number("later_us", later);
+      scene("drained", settings, 300, 1, 64, [&](Gpu& gpu, Stage& stage) {
+        delay_exchange(gpu, stage, 20, 800);
+        stage.stay_us(2, *before, sms * fits(*before) * 2, 60, "kernel");
+        if (later > 0) stage.stay_us(2, kDelay, 1, later, "gap");
+        stage.stay_us(2, kMultiply1, sms * 2, 300, "next kernel");
+      });
     }
   }
   return 0;
