@@ -44,8 +44,7 @@ void describe(const trace::Trace& trace, const std::vector<std::vector<Interval>
   }
   if (recorded.schedule) facts.schedule = recorded.schedule->name;
   if (std::ranges::any_of(steps, [](const auto& of_rank) { return of_rank.empty(); }) || steps.empty()) return;
-  std::vector<analysis::StepWindow> windows;
-  for (const std::vector<Interval>& of_rank : steps) windows.push_back(analysis::window_of(of_rank));
+  const std::vector<analysis::StepWindow> windows = analysis::windows_of(steps);
   facts.overlap = analysis::overlap(trace, analysis::Annotations(trace), windows).mean;
   facts.step_time_ns = facts.overlap->step_ns;
   facts.steps = windows.front().steps;

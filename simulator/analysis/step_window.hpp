@@ -26,6 +26,8 @@ struct StepWindow {
 
 /// The window from the first of some steps that follow one another to the last, all of one rank, by time. Not empty.
 [[nodiscard]] StepWindow window_of(std::span<const Interval> steps);
+/// The same of every rank.
+[[nodiscard]] std::vector<StepWindow> windows_of(std::span<const std::vector<Interval>> steps_by_rank);
 
 /// One window a rank that spans the whole trace and counts as one step: for traces in which no step is known.
 [[nodiscard]] std::vector<StepWindow> whole_trace(const trace::Trace& trace);

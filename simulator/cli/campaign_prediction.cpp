@@ -102,15 +102,11 @@ campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, co
   const trace_check::StagedWork work = staged(read, std::nullopt);
   const analysis::Annotations annotations(trace);
   const std::vector<std::vector<Interval>> steps = explain::run_of(trace, work).steps;
-  std::vector<analysis::StepWindow> windows;
-  std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  for (const std::vector<Interval>& of_rank : steps) {
-    windows.push_back(analysis::window_of(of_rank));
-    fewest = std::min(fewest, of_rank.size());
-  }
-  const analysis::OverlapSummary summary = analysis::overlap(trace, annotations, windows).mean;
+  const analysis::OverlapSummary summary = analysis::overlap(trace, annotations, analysis::windows_of(steps)).mean;
   campaign::MeasuredTrace measured{
       schedule, static_cast<double>(summary.step_ns) / kNsPerMs, overlap_of(summary), {}, std::nullopt};
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (const std::vector<Interval>& of_rank : steps) fewest = std::min(fewest, of_rank.size());
   for (std::size_t i = 0; i < fewest; ++i) {
     std::vector<analysis::StepWindow> single;
     for (const std::vector<Interval>& of_rank : steps) single.push_back({of_rank[i], 1});

@@ -121,12 +121,6 @@ void compare_with_recorded(const Predicted& recorded, const Predicted& other, re
   }
 }
 
-std::vector<analysis::StepWindow> windows_of(const std::vector<std::vector<Interval>>& steps) {
-  std::vector<analysis::StepWindow> windows;
-  for (const std::vector<Interval>& of_rank : steps) windows.push_back(analysis::window_of(of_rank));
-  return windows;
-}
-
 /// Scales all predictions so that the recorded schedule's, replayed without edits, would be the step time that the user
 /// measured without a profiler. None: it cannot be replayed.
 void anchor(report::PredictReport& report, double measured_step_ms, std::optional<Nanoseconds> replayed) {
@@ -185,7 +179,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const auto run = [&](const schedule::Schedule& schedule) {
     console.progress("predicting " + schedule.name);
     replay::Prediction prediction = predictor.predict(schedule, options);
-    std::vector<analysis::StepWindow> windows = windows_of(prediction.steps);
+    std::vector<analysis::StepWindow> windows = analysis::windows_of(prediction.steps);
     analysis::StepAnalysis steps = analyse_prediction(prediction);
     return Predicted{std::move(prediction), std::move(windows), std::move(steps)};
   };

@@ -60,9 +60,7 @@ void judge(const schedule::Schedule& schedule, report::Prediction& row) {
 }  // namespace
 
 analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction) {
-  std::vector<analysis::StepWindow> windows;
-  for (const std::vector<Interval>& steps : prediction.steps) windows.push_back(analysis::window_of(steps));
-  analysis::StepAnalysis analysis = analysis::analyse_steps(prediction.trace, windows);
+  analysis::StepAnalysis analysis = analysis::analyse_steps(prediction.trace, analysis::windows_of(prediction.steps));
   analysis.overlap = overlap_of(prediction);
   return analysis;
 }

@@ -297,7 +297,8 @@ void estimate_collectives(const Trace& trace, const std::vector<CollectiveCompan
     if (table.collectives_cross_host || is_jagged_exchange(site)) continue;
     for (const auto& [iteration, m] : of_site) equal_ones.push_back({site.function, site.bytes, m.span(), site.lost});
   }
-  const LostBeside seen_lost = learn_lost_beside(trace, equal_ones);
+  const HungryKernels hungry = hungry_kernels(trace);
+  const LostBeside seen_lost = learn_lost_beside(hungry, equal_ones);
   for (Site& site : table.sites) {
     if (const auto seen = seen_lost.find(site.name); seen != seen_lost.end()) site.lost_beside = seen->second;
   }
@@ -305,8 +306,8 @@ void estimate_collectives(const Trace& trace, const std::vector<CollectiveCompan
     table.fitted.push_back("pace of collectives beside " + std::to_string(seen_lost.size()) + " kernels");
   }
   const bool cross_host = table.collectives_cross_host;
-  const CollectivesHeldUp pooled(trace, lost_to_memory(false, cross_host), seen_lost, copies.busy);
-  const CollectivesHeldUp jagged_ones(trace, lost_to_memory(true, cross_host), seen_lost, copies.busy);
+  const CollectivesHeldUp pooled(hungry, lost_to_memory(false, cross_host), seen_lost, copies.busy);
+  const CollectivesHeldUp jagged_ones(hungry, lost_to_memory(true, cross_host), seen_lost, copies.busy);
   std::map<SiteId, Transfers> jagged;
   for (const auto& [id, of_site] : meetings) {
     Site& site = table.sites[id.index()];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "simulator/base/statistics.hpp"
@@ -14,39 +15,6 @@ using trace::OperationId;
 using trace::OperationKind;
 using trace::Trace;
 
-/// Calls visit(name, bound, span) for each kernel of any rank that uses up the bandwidth of memory.
-template <class Visit>
-void for_each_hungry_kernel(const Trace& trace, Visit visit) {
-  for (std::uint32_t i = 0; i < trace.size(); ++i) {
-    const OperationId op{i};
-    if (trace.kind(op) != OperationKind::kKernel) continue;
-    const contention::Bound bound = contention::bound_of(trace.name(op));
-    if (!contention::uses_up_memory(bound, static_cast<double>(trace.duration(op)))) continue;
-    visit(trace.name(op), bound, Interval{trace.start(op), trace.end(op)});
-  }
-}
-
-/// The kernels of one name, on all ranks.
-struct Kernels {
-  contention::Bound bound = contention::Bound::kStreaming;
-  IntervalSet busy;
-};
-
-using KernelsByName = std::map<std::string, Kernels, std::less<>>;
-
-KernelsByName hungry_kernels(const Trace& trace) {
-  std::map<std::string, std::pair<contention::Bound, std::vector<Interval>>, std::less<>> spans;
-  for_each_hungry_kernel(trace, [&](std::string_view name, contention::Bound bound, Interval span) {
-    auto found = spans.find(name);
-    if (found == spans.end()) found = spans.try_emplace(std::string(name), bound, std::vector<Interval>{}).first;
-    found->second.second.push_back(span);
-  });
-  KernelsByName kernels;
-  for (auto& [name, of_name] : spans)
-    kernels.try_emplace(name, Kernels{of_name.first, IntervalSet(std::move(of_name.second))});
-  return kernels;
-}
-
 double usual_loss(const contention::LostToMemory& lost, contention::Bound bound) {
   return bound == contention::Bound::kGather ? lost.gather : lost.streaming;
 }
@@ -54,7 +22,7 @@ double usual_loss(const contention::LostToMemory& lost, contention::Bound bound)
 constexpr std::size_t kEnough = 2;
 
 /// What these exchanges, equal but for their company, take by themselves; none where too few stand so.
-std::optional<double> time_alone(std::span<const RecordedExchange* const> exchanges, const KernelsByName& kernels) {
+std::optional<double> time_alone(std::span<const RecordedExchange* const> exchanges, const HungryKernels& kernels) {
   constexpr double kLittle = 0.1;
   std::vector<double> alone;
   for (const RecordedExchange* exchange : exchanges) {
@@ -73,7 +41,7 @@ struct Company {
   double covered_ns = 0;
 };
 
-Company most_company(Interval span, const KernelsByName& kernels) {
+Company most_company(Interval span, const HungryKernels& kernels) {
   constexpr double kMostOfIt = 0.5;
   Company most;
   for (const auto& [name, k] : kernels) {
@@ -86,9 +54,32 @@ Company most_company(Interval span, const KernelsByName& kernels) {
 
 }  // namespace
 
-LostBeside learn_lost_beside(const Trace& trace, std::span<const RecordedExchange> exchanges) {
+HungryKernels hungry_kernels(const Trace& trace) {
+  struct Seen {
+    contention::Bound bound;
+    std::vector<Interval> spans;
+  };
+  std::map<std::string_view, Seen> seen;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const OperationId op{i};
+    if (trace.kind(op) != OperationKind::kKernel) continue;
+    const std::string_view name = trace.name(op);
+    auto found = seen.find(name);
+    if (found == seen.end()) found = seen.try_emplace(name, Seen{contention::bound_of(name), {}}).first;
+    Seen& of_name = found->second;
+    if (!contention::uses_up_memory(of_name.bound, static_cast<double>(trace.duration(op)))) continue;
+    of_name.spans.push_back({trace.start(op), trace.end(op)});
+  }
+  HungryKernels kernels;
+  for (auto& [name, of_name] : seen) {
+    if (of_name.spans.empty()) continue;
+    kernels.try_emplace(std::string(name), HungryKernel{of_name.bound, IntervalSet(std::move(of_name.spans))});
+  }
+  return kernels;
+}
+
+LostBeside learn_lost_beside(const HungryKernels& kernels, std::span<const RecordedExchange> exchanges) {
   constexpr double kStrongest = 0.9;
-  const KernelsByName kernels = hungry_kernels(trace);
   std::map<std::pair<trace::CollectiveFunction, Bytes>, std::vector<const RecordedExchange*>> equal;
   for (const RecordedExchange& exchange : exchanges) {
     if (exchange.bytes > 0) equal[{exchange.function, exchange.bytes}].push_back(&exchange);
@@ -115,13 +106,15 @@ LostBeside learn_lost_beside(const Trace& trace, std::span<const RecordedExchang
   return losses;
 }
 
-CollectivesHeldUp::CollectivesHeldUp(const Trace& trace, const contention::LostToMemory& usual, const LostBeside& seen,
-                                     std::span<const IntervalSet> copies) {
+CollectivesHeldUp::CollectivesHeldUp(const HungryKernels& kernels, const contention::LostToMemory& usual,
+                                     const LostBeside& seen, std::span<const IntervalSet> copies) {
   std::map<double, std::vector<Interval>, std::greater<>> by_loss;
-  for_each_hungry_kernel(trace, [&](std::string_view name, contention::Bound bound, Interval span) {
+  for (const auto& [name, kernel] : kernels) {
     const auto found = seen.find(name);
-    by_loss[found != seen.end() ? found->second : usual_loss(usual, bound)].push_back(span);
-  });
+    auto& spans = by_loss[found != seen.end() ? found->second : usual_loss(usual, kernel.bound)];
+    const auto& busy = kernel.busy.intervals();
+    spans.insert(spans.end(), busy.begin(), busy.end());
+  }
   IntervalSet stronger;
   std::vector<Interval> all;
   for (auto& [loss, spans] : by_loss) {

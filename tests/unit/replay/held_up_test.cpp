@@ -46,7 +46,7 @@ TEST_F(HeldUp, ARecordingShowsWhatAKernelCosts) {
   exchange(500'000, 600'000);
   exchange(1'000'000, 1'250'000);
   exchange(2'000'000, 2'250'000);
-  const LostBeside seen = learn_lost_beside(build(), exchanges);
+  const LostBeside seen = learn_lost_beside(hungry_kernels(build()), exchanges);
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_NEAR(seen.at(kFollows), 0.6, 1e-9);
 }
@@ -60,7 +60,7 @@ TEST_F(HeldUp, WhatAnotherKernelCostsIsNotPutDownToIt) {
   }
   exchange(0, 100'000);
   exchange(500'000, 600'000);
-  const LostBeside seen = learn_lost_beside(build(), exchanges);
+  const LostBeside seen = learn_lost_beside(hungry_kernels(build()), exchanges);
   EXPECT_NEAR(seen.at(kFollows), (150.0 - 37.5) / 250.0, 1e-9);
   EXPECT_FALSE(seen.contains(kStreams));  // kFollows covers more
 }
@@ -70,7 +70,7 @@ TEST_F(HeldUp, NothingIsLearnedOfSizesThatNeverStandAlone) {
   exchange(0, 250'000);
   exchange(300'000, 550'000);
   exchange(2'000'000, 2'100'000);  // once is not enough
-  EXPECT_TRUE(learn_lost_beside(build(), exchanges).empty());
+  EXPECT_TRUE(learn_lost_beside(hungry_kernels(build()), exchanges).empty());
 }
 
 // 100 us beside a streaming kernel, the second half also beside one that costs more, then 20 us beside host copies
@@ -79,7 +79,7 @@ TEST_F(HeldUp, TheStrongestCounts) {
   kernel(kStreams, 0, 100'000);
   kernel(kFollows, 50'000, 100'000);
   const std::vector<IntervalSet> copies{IntervalSet({{90'000, 120'000}}), IntervalSet()};
-  const CollectivesHeldUp held_up(build(), kUsual, {{kFollows, 0.6}}, copies);
+  const CollectivesHeldUp held_up(hungry_kernels(build()), kUsual, {{kFollows, 0.6}}, copies);
   EXPECT_NEAR(held_up.lost({0, 200'000}, 0.5), 0.3 * 50'000 + 0.6 * 50'000 + 0.5 * 20'000 / 2, 1e-6);
 }
 
