@@ -99,8 +99,8 @@ def two_gpus(path):
             # Of 264 blocks sorted by start every 13th is told: the 105th is among the 16 that follow the first 100.
             left = [(r["next kernel"]["deciles"][8] - r["delay of nccl"]["last_end"]) / 1000 for r in runs
                     if held_at_first(r) == 32]
-            print(f"  {s['offset_us']:3.0f} us: {min(held)} to {max(held)} held, {median(left):.1f} us after it was ready"
-                  f" the CTAs of what stays on the GPU had left")
+            own = f", {median(left):.1f} us after it was ready the CTAs of what stays on the GPU had left" if left else ""
+            print(f"  {s['offset_us']:3.0f} us: {min(held)} to {max(held)} held{own}")
     title("The same where the exchange had waited for a kernel, and a small one runs before the next")
     for scene, s, runs in all_scenes:
         if scene == "drained":
