@@ -1,7 +1,7 @@
 # Sourced by tests/run.sh: named steps, run in view with their times, and the count of all that was checked.
 # shellcheck shell=bash
 passed=0 failed=0 skipped=0
-broken=()  # the titles of the steps that failed
+broken=()  # the titles of the steps that failed, with their tests
 
 clock() { printf '%d:%02d' $((SECONDS / 60)) $((SECONDS % 60)); }
 
@@ -35,9 +35,14 @@ ctest_step() {
   idle=$(($(suite_number "$report" skipped) + $(suite_number "$report" disabled)))
   if [[ $all -eq 0 || ($status -ne 0 && $bad -eq 0) ]]; then bad=$((bad + 1)) all=$((all + 1)); fi
   passed=$((passed + all - bad - idle)) failed=$((failed + bad)) skipped=$((skipped + idle))
-  [[ $bad -eq 0 ]] || broken+=("$title")
+  [[ $bad -eq 0 ]] || broken+=("$title: $(failed_tests "$report")")
   printf '=== [%s] %d of %d passed: %s (%d s)\n' "$(clock)" $((all - bad - idle)) "$all" "$title" $((SECONDS - began))
   return "$status"
+}
+
+# Those of a JUnit report, one after the other; nothing where there is no report.
+failed_tests() {
+  [[ ! -f $1 ]] || sed -nE 's/.*<testcase name="([^"]*)".* status="fail".*/\1/p' "$1" | paste -sd ' '
 }
 
 # An attribute of the <testsuite> of a JUnit report; 0 where there is no report.

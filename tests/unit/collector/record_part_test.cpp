@@ -182,7 +182,8 @@ TEST(RecordPart, KeepsTheLastPartInMemory) {
   const ReadBack read(run.file());
   expect_no_loss(read);
   EXPECT_EQ(read.diagnostics.count_of("record.last_part"), 1);
-  EXPECT_GE(read.trace.length(), kSecond);
+  // A second of time is kept: its first call comes some time after it began, and the program ends after its last call.
+  EXPECT_GT(read.trace.length(), 900 * kMillisecond);
   EXPECT_LE(read.trace.length(), 2 * kSecond) << "of three";
   const trace::SessionFacts facts = trace::read_session(run.file());
   EXPECT_TRUE(facts.is_ended);
