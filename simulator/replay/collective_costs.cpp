@@ -10,6 +10,7 @@
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/replay/held_up.hpp"
+#include "simulator/replay/host_copies.hpp"
 #include "simulator/replay/site_costs.hpp"
 
 namespace interlace::replay {
@@ -19,31 +20,6 @@ namespace {
 using trace::OperationId;
 using trace::OperationKind;
 using trace::Trace;
-
-/// Host copies of some size: when they ran, by rank, and how fast with and without collectives beside them.
-struct HostCopies {
-  std::vector<IntervalSet> busy;
-  std::vector<double> alone_rates;  ///< bytes a nanosecond
-  std::vector<double> crowded_rates;
-};
-
-HostCopies host_copies(const Trace& trace, const std::vector<CollectiveCompany>& company, const SiteTable& table) {
-  constexpr Bytes kSomeSize = 1'000'000;
-  std::vector<std::vector<Interval>> busy(trace.ranks().size());
-  HostCopies result;
-  for (const Site& site : table.sites) {
-    if (site.kind != WorkKind::kHostCopy || site.bytes < kSomeSize) continue;
-    for (const OperationId op : site.instances) {
-      busy[trace.rank_of(op).index()].push_back({trace.start(op), trace.end(op)});
-      const Observation o = observe(trace, op, company[trace.rank_of(op).index()]);
-      const double rate = static_cast<double>(trace.copy(op)->bytes) / std::max(1.0, o.measured_ns);
-      if (o.covered_ns < 0.05 * o.measured_ns) result.alone_rates.push_back(rate);
-      if (o.covered_ns > 0.9 * o.measured_ns) result.crowded_rates.push_back(rate);
-    }
-  }
-  for (auto& of_rank : busy) result.busy.emplace_back(std::move(of_rank));
-  return result;
-}
 
 bool is_jagged_exchange(const Site& site) {
   return site.kind == WorkKind::kCollective && site.segment.piece == stages::Piece::kTensors && site.bytes > 0;
@@ -76,6 +52,15 @@ std::map<SiteId, std::map<std::size_t, Meeting>> meetings_of(const Trace& trace,
     }
   }
   return meetings;
+}
+
+/// When any of them moved data.
+IntervalSet transfers_in(const std::map<SiteId, std::map<std::size_t, Meeting>>& meetings) {
+  std::vector<Interval> spans;
+  for (const auto& [id, of_site] : meetings) {
+    for (const auto& [iteration, meeting] : of_site) spans.push_back(meeting.span());
+  }
+  return IntervalSet(std::move(spans));
 }
 
 /// From the last arrival to the end, less what others took of it.
@@ -246,7 +231,7 @@ void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copi
                     const contention::MachineProfile& machine) {
   constexpr Bytes kLarge = 8'000'000;
   constexpr double kFastestPcie = 64.0;   // bytes a nanosecond: generation 5, 16 lanes
-  constexpr double kUsualCopyRate = 0.6;  // beside a collective: 0.75 on two ranks (n5), 0.42 on four (t9)
+  constexpr double kUsualCopyRate = 0.6;  // beside a collective: 0.75 to 0.8 on two ranks, 0.42 to 0.6 on four
   double fastest = 0;
   for (const Site& site : table.sites) {
     if (site.kind != WorkKind::kCollective || site.bytes < kLarge) continue;
@@ -257,36 +242,33 @@ void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copi
   }
   table.collectives_cross_host = fastest > 0 && fastest < kFastestPcie;
   if (!table.collectives_cross_host) return;
-  const bool seen = copies.alone_rates.size() >= 2 && copies.crowded_rates.size() >= 2;
-  table.host_copy_rate =
-      seen ? std::min(1.0, statistics::median(copies.crowded_rates) / statistics::median(copies.alone_rates))
-           : machine.host_copy_rate.value_or(kUsualCopyRate);
+  const auto seen = seen_host_copy_costs(copies.copies);
+  table.host_copy_rate = seen ? seen->alone / seen->beside : machine.host_copy_rate.value_or(kUsualCopyRate);
   if (seen) table.fitted.emplace_back("pace of host copies beside collectives");
-  if (copies.alone_rates.empty() && copies.crowded_rates.empty()) return;
-  const double alone = copies.alone_rates.empty() ? statistics::median(copies.crowded_rates) / table.host_copy_rate
-                                                  : statistics::median(copies.alone_rates);
+  if (copies.copies.empty()) return;
+  const double alone = seen ? seen->alone : mean_cost_alone(copies.copies, table.host_copy_rate);
   for (Site& site : table.sites) {
-    if (site.kind == WorkKind::kHostCopy && site.bytes >= 1'000'000) {
-      site.alone_ns = std::min(site.alone_ns, static_cast<double>(site.bytes) / alone);
+    if (site.kind == WorkKind::kHostCopy && site.bytes >= kLeastHostCopy) {
+      site.alone_ns = std::min(site.alone_ns, static_cast<double>(site.bytes) * alone);
     }
   }
 }
 
 }  // namespace
 
-void estimate_collectives(const Trace& trace, const std::vector<CollectiveCompany>& company, SiteTable& table,
-                          const contention::MachineProfile& machine, Diagnostics& diagnostics) {
+void estimate_collectives(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine,
+                          Diagnostics& diagnostics) {
   std::int32_t world = 0;
   for (const trace::Rank& rank : trace.ranks()) world = std::max(world, rank.world_size.value_or(0));
   const bool all_ranks = world == 0 || static_cast<std::size_t>(world) <= trace.ranks().size();
-  const HostCopies copies = host_copies(trace, company, table);
+  const auto meetings = meetings_of(trace, table);
+  const HostCopies copies = host_copies(trace, table, transfers_in(meetings));
   table.lost_to_host_copies = machine.lost_to_host_copies.value_or(contention::kLostToHostCopies);
   find_host_path(trace, table, copies, machine);
   for (Site& site : table.sites) {
     if (site.kind != WorkKind::kCollective) continue;
     site.lost = lost_to_memory(is_jagged_exchange(site), table.collectives_cross_host);
   }
-  const auto meetings = meetings_of(trace, table);
   if (const auto seen = seen_lost_to_host_copies(table, meetings, copies); seen && table.collectives_cross_host) {
     table.lost_to_host_copies = *seen;
     table.fitted.emplace_back("pace of collectives beside host copies");

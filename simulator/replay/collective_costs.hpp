@@ -13,7 +13,7 @@ namespace interlace::replay {
 /// Fills in what each collective costs without company, which way collectives go, and what they and host copies take
 /// from each other there. company: collective_company() of the trace. Counts replay.collective_without_peers
 /// (site_costs.hpp).
-void estimate_collectives(const trace::Trace& trace, const std::vector<CollectiveCompany>& company, SiteTable& table,
-                          const contention::MachineProfile& machine, Diagnostics& diagnostics);
+void estimate_collectives(const trace::Trace& trace, SiteTable& table, const contention::MachineProfile& machine,
+                          Diagnostics& diagnostics);
 
 }  // namespace interlace::replay

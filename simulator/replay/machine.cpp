@@ -277,17 +277,19 @@ void Machine::set_rates() {
 
 void Machine::share_host_path() {
   if (!options_.collectives_cross_host) return;
-  const auto runs = [&](const Gpu& gpu, WorkKind kind) {
-    return std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].kind == kind; });
+  const auto any_on = [&](const Gpu& gpu, auto is) {
+    return std::ranges::any_of(gpu.running, [&](WorkId id) { return is(works_[id.index()]); });
   };
-  const auto copying = std::ranges::count_if(gpus_, [&](const Gpu& gpu) { return runs(gpu, WorkKind::kHostCopy); });
+  const auto is_copy = [](const Work& work) { return work.kind == WorkKind::kHostCopy; };
+  const auto moves_data = [&](const Work& work) { return work.group && groups_[*work.group].complete; };
+  const auto copying = std::ranges::count_if(gpus_, [&](const Gpu& gpu) { return any_on(gpu, is_copy); });
   const double lost = options_.lost_to_host_copies * static_cast<double>(copying) / static_cast<double>(gpus_.size());
   for (Gpu& gpu : gpus_) {
-    const bool exchanging = runs(gpu, WorkKind::kCollective);
+    const bool exchanging = any_on(gpu, moves_data);
     for (const WorkId id : gpu.running) {
       Work& work = works_[id.index()];
       if (work.group) groups_[*work.group].rate = std::min(groups_[*work.group].rate, 1.0 - lost);
-      if (work.kind == WorkKind::kHostCopy && exchanging) work.active.rate = options_.host_copy_rate;
+      if (is_copy(work) && exchanging) work.active.rate = options_.host_copy_rate;
     }
   }
 }

@@ -241,7 +241,7 @@ void estimate_costs(const Trace& trace, const stages::Cut& cut, SiteTable& table
                     const contention::MachineProfile& machine) {
   const std::vector<CollectiveCompany> company = collective_company(trace);
   estimate_kernels(trace, company, table, machine);
-  estimate_collectives(trace, company, table, machine, diagnostics);
+  estimate_collectives(trace, table, machine, diagnostics);
   estimate_dispatch(trace, table, machine);
   learn_races(trace, table);
   table.step_ns = recorded_step(cut);

@@ -71,6 +71,18 @@ TEST_F(MachineTest, StreamsOverlapUnlessOneWaits) {
   EXPECT_DOUBLE_EQ(*machine.works()[after.index()].start_ns, 110 + 4);
 }
 
+TEST_F(MachineTest, AHostCopyIsSlowedByCollectivesThatMoveDataNotByThoseThatWait) {
+  options.collectives_cross_host = true;
+  options.host_copy_rate = 0.5;
+  options.lost_to_host_copies = 0;
+  Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
+  const WorkId copied = two.launch(copy(kMain, 0, 1000));
+  two.launch(collective(0, 0, 200));
+  two.launch(collective(1, 400, 200));  // waits for this one until 410
+  drain(two);
+  EXPECT_NEAR(*two.works()[copied.index()].end_ns, 10 + 1000 + 100, 0.01);
+}
+
 TEST_F(MachineTest, ARecordOnAnIdleStreamIsDoneAtOnce) {
   EXPECT_TRUE(machine.done_at(machine.record(0, kMain)).has_value());
 }

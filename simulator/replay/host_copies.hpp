@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "simulator/base/interval.hpp"
+#include "simulator/replay/sites.hpp"
+#include "simulator/trace/trace.hpp"
+
+namespace interlace::replay {
+
+/// Copies below this size take their time to start, not to move.
+inline constexpr Bytes kLeastHostCopy = 1'000'000;
+
+/// A recorded copy between host and GPU.
+struct HostCopy {
+  double bytes;
+  double ns_a_byte;
+  double beside;  ///< part of its time in which a collective moved data
+};
+
+/// All of at least kLeastHostCopy.
+struct HostCopies {
+  std::vector<IntervalSet> busy;  ///< by rank
+  std::vector<HostCopy> copies;
+};
+
+/// transfers: when collectives moved data; what waits for peers takes nothing from a copy.
+[[nodiscard]] HostCopies host_copies(const trace::Trace& trace, const SiteTable& table, const IntervalSet& transfers);
+
+/// What a byte of a host copy takes by itself and beside a collective, in ns.
+struct HostCopyCosts {
+  double alone;
+  double beside;
+};
+
+/// A copy beside whose part p a collective moves data takes alone + p * (beside - alone) a byte: the line of least
+/// squares, each copy by its bytes. None where there are fewer than four copies, or all have about the same part.
+[[nodiscard]] std::optional<HostCopyCosts> seen_host_copy_costs(const std::vector<HostCopy>& copies);
+
+/// Mean time of a byte by itself, in ns, where copies run at `rate` of their pace beside collectives.
+/// REQUIRES: copies is not empty.
+[[nodiscard]] double mean_cost_alone(const std::vector<HostCopy>& copies, double rate);
+
+}  // namespace interlace::replay
