@@ -64,15 +64,24 @@ struct Shares {
 /// The least part of its pace that a kernel keeps, however few SMs there are.
 constexpr double kLeastShare = 0.03;
 
-/// Part of its pace that a kernel has on the SMs which kernels of few rounds leave it that were there first: their
-/// blocks keep their SMs. `running` is in the order in which they started.
-double share_of_leftovers(const ActiveWork& kernel, std::span<ActiveWork* const> running, std::int32_t sm_count) {
+/// Part of its pace that a kernel has on the SMs which kernels of few rounds leave it: those that were there first, and
+/// where it is urgent also those that came later, for their blocks keep their SMs until they retire. `running` is in
+/// the order in which they started.
+double share_of_leftovers(const ActiveWork& kernel, bool is_urgent, std::span<ActiveWork* const> running,
+                          std::int32_t sm_count) {
   double free = sm_count;
   for (const ActiveWork* w : running) {
-    if (w == &kernel) break;
+    if (w == &kernel && !is_urgent) break;
     if (w->in_cohorts) free -= w->sms_used();
   }
   return std::clamp(free / kernel.sms_used(), kLeastShare, 1.0);
+}
+
+/// SMs that a more urgent kernel which is not in cohorts takes as soon as blocks of others retire: in its last round of
+/// blocks fewer and fewer.
+double sms_claimed(const ActiveWork& urgent) {
+  if (urgent.shape.waves() <= 1.0 || !urgent.dispatched()) return urgent.sms_used();
+  return urgent.sms_used() * std::clamp(urgent.remaining_ns * urgent.shape.waves() / urgent.alone_ns, 0.0, 1.0);
 }
 
 Shares shares_beside(const ActiveWork& other, double urgent_waves, std::int32_t sm_count) {
@@ -82,7 +91,6 @@ Shares shares_beside(const ActiveWork& other, double urgent_waves, std::int32_t 
     const double free = std::max(kLeastShare, 1.0 - other.sms_used() / sm_count);
     return {std::min(1.0, free / std::max(urgent_waves, 0.01)), 1.0};
   }
-  if (other.in_cohorts) return {0.25, 0.75};  // priority acts only when a block retires, and these live long
   if (waves <= 30.0 && other.shape.bound != Bound::kCompute) return {0.8, 0.2};
   return {0.95, 0.1};
 }
@@ -174,8 +182,11 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
     if (w->kind != ActiveWork::Kind::kKernel || w->in_cohorts) continue;
     const bool urgent = urgent_kernels > 0 && w->priority == most_urgent;
     const double company = slowdown(w->shape, w->sensitivity, ctas);
-    const double share = urgent_kernels > 0 ? (urgent ? shares.urgent / urgent_kernels : shares.other)
-                                            : share_of_leftovers(*w, running, sm_count);
+    const bool on_leftovers = urgent_kernels == 0 || (urgent && beside != nullptr && beside->in_cohorts);
+    const double whole = on_leftovers ? share_of_leftovers(*w, urgent, running, sm_count)
+                         : urgent     ? shares.urgent
+                                      : shares.other;
+    const double share = urgent ? whole / urgent_kernels : whole;
     w->rate = share / company;
   }
 }
@@ -198,7 +209,12 @@ bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, st
   double sms = sm_count - held - work.shape.lost_beside(held);
   const std::int64_t in_flight = work.blocks_in_flight();
   for (const ActiveWork* w : running) {
-    if (w != &work && w->in_cohorts) sms -= w->sms_used();
+    if (w == &work || w->kind != ActiveWork::Kind::kKernel) continue;
+    if (w->in_cohorts) {
+      sms -= w->sms_used();
+    } else if (w->priority < work.priority) {
+      sms -= sms_claimed(*w);
+    }
   }
   const auto sms_left = static_cast<std::int32_t>(std::max(0.0, sms));
   const std::int64_t room = std::int64_t{sms_left} * work.shape.blocks_per_sm - in_flight;

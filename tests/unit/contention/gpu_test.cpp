@@ -169,6 +169,42 @@ TEST(Sharing, WhatComesLaterRunsOnTheSmsThatAreLeft) {
   EXPECT_DOUBLE_EQ(later.rate, 1.0);
 }
 
+// A kernel of two rounds, the second of which leaves 8 of 132 SMs.
+TEST(Sharing, AnUrgentKernelHasTheSmsThatBlocksOfOthersLeaveIt) {
+  ActiveWork gemm = kernel(256, 1, Bound::kCompute, 2600.0);
+  ActiveWork urgent = kernel(30'720, 2, Bound::kGather, 340.0, -1);
+  const std::vector<ActiveWork*> running{&gemm, &urgent};
+  dispatch_cohorts(gemm, {running.data(), 1}, kSms);
+  share(running, kSms);
+  EXPECT_NEAR(urgent.rate, 0.03, 1e-9) << "as good as none";
+  gemm.cohorts[0].remaining_ns = 0;
+  dispatch_cohorts(gemm, {running.data(), 1}, kSms);
+  share(running, kSms);
+  EXPECT_DOUBLE_EQ(urgent.rate, 8.0 / kSms);
+}
+
+TEST(Cohorts, AMoreUrgentKernelTakesTheSmsOfBlocksThatRetire) {
+  ActiveWork gemm = kernel(256, 1, Bound::kCompute, 2600.0);
+  ActiveWork urgent = kernel(30'720, 2, Bound::kGather, 340.0, -1);
+  const std::vector<ActiveWork*> running{&gemm, &urgent};
+  ASSERT_TRUE(dispatch_cohorts(gemm, {running.data(), 1}, kSms));
+  gemm.cohorts[0].remaining_ns = 0;
+  ASSERT_TRUE(dispatch_cohorts(gemm, running, kSms)) << "a round has ended";
+  EXPECT_EQ(gemm.blocks_in_flight(), 0);
+  share(running, kSms);
+  EXPECT_DOUBLE_EQ(urgent.rate, 1.0);
+
+  urgent.remaining_ns = urgent.alone_ns / urgent.shape.waves() / 2;  // half of its last round has retired
+  ASSERT_TRUE(dispatch_cohorts(gemm, running, kSms));
+  EXPECT_EQ(gemm.blocks_in_flight(), 66);
+  EXPECT_EQ(gemm.pending_blocks, 58);
+
+  ActiveWork equal = kernel(30'720, 2, Bound::kGather, 340.0);
+  gemm.cohorts.clear();
+  ASSERT_TRUE(dispatch_cohorts(gemm, std::vector<ActiveWork*>{&gemm, &equal}, kSms));
+  EXPECT_EQ(gemm.pending_blocks, 0) << "one of its own priority came later";
+}
+
 TEST(Sharing, AKernelAloneRunsAtFullRate) {
   ActiveWork urgent = kernel(100, 8, Bound::kStreaming, 100.0, -1);
   const std::vector<ActiveWork*> running{&urgent};
