@@ -84,6 +84,8 @@ void add_predict(CLI::App& app, Action& chosen) {
   predict->add_flag_callback(
       "--no-contention", [request] { request->contention = false; },
       "Let works that run side by side not slow each other, to see what sharing the GPU costs");
+  predict->add_flag("--under-recorder", request->under_recorder,
+                    "Keep the host as slow as it was recorded: what a recording of each schedule would show");
   predict->callback([request, &chosen] { chosen = [request](Console& console) { run_predict(*request, console); }; });
 }
 

@@ -185,6 +185,31 @@ def from_itself(raw):
     ]
 
 
+def at_their_own_pace():
+    answer = json.loads((ROOT / "docs" / "benchmarks" / "accuracy" / "replayed_recordings.json").read_text())
+    groups = {}
+    for row in answer["rows"]:
+        groups.setdefault(row["run"].split("/")[0], []).append(row["off_percent"])
+    whole = answer["off_percent"]
+    rows = [
+        (name, str(len(off)), f"{sum(map(abs, off)) / len(off):.2f}", signed(sum(off) / len(off)), signed(max(off, key=abs)))
+        for name, off in groups.items()
+    ]
+    far = [f"{row['run']} ({row['schedule']}): {signed(row['off_percent'])}." for row in answer["rows"]]
+    return [
+        "## Recordings replayed at their own pace",
+        paragraph(
+            "How far the replayed step is from the recorded one, in percent, with the host as slow as it was under the "
+            "recorder (`predict --under-recorder`): what the replay does to a run of which it knows everything. Over "
+            f"{whole['runs']} recordings {whole['mean']:.2f} in the mean and {whole['largest']:.2f} at most "
+            "(docs/benchmarks/accuracy/replayed_recordings.json, by tools/accuracy/replay_recordings.py)."
+        ),
+        table(("recordings", "runs", "off", "bias", "farthest"), rows),
+        "Farther than 3 %:",
+        bullets(text for text, row in zip(far, answer["rows"]) if abs(row["off_percent"]) > 3),
+    ]
+
+
 def every_schedule(raw):
     header = ("schedule", "measured", "predicted", "interval", "step time", "speed-up", "no change", "no sharing")
     parts = ["## Every schedule", "Step times in ms; errors of step time and speed-up in percent, columns as above."]
@@ -259,7 +284,10 @@ def never_seen():
 
 def page(raw, raw_name):
     parts = opening(raw, raw_name) + in_short(raw) + never_seen()
-    for section in (floor, by_source, from_itself, memory.section, jobs, every_schedule):
+    for section in (floor, by_source, from_itself):
+        parts += section(raw)
+    parts += at_their_own_pace()
+    for section in (memory.section, jobs, every_schedule):
         parts += section(raw)
     parts += campaigns.section(ROOT / "docs" / "benchmarks" / "campaigns")
     return "\n\n".join([*parts, *fitted(), *again()]) + "\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the accuracy anew and writes docs/benchmarks/accuracy/torchrec_h200.json, what it would say of the
-# kept campaigns, and docs/accuracy.md.
+# Measures the accuracy anew and writes docs/benchmarks/accuracy, what it would say of the kept campaigns, and
+# docs/accuracy.md.
 #
 #   tools/accuracy/update.sh SETS_DIR [INTERLACE]
 #
@@ -31,6 +31,8 @@ if [[ -n $unseen ]]; then
       --commit "$commit" --sets $names --memory $names
   done
 fi
+python3 -B tools/accuracy/replay_recordings.py "$interlace" docs/benchmarks/accuracy/replayed_recordings.json \
+  docs/benchmarks/campaigns "$sets" ${unseen:+"$unseen"} --commit "$commit"
 python3 -B tools/campaigns/repredict.py "$interlace"
 python3 -B tools/accuracy/make_accuracy_md.py "$raw" >docs/accuracy.md.new
 mv docs/accuracy.md.new docs/accuracy.md

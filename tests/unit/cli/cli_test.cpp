@@ -187,6 +187,17 @@ TEST_F(CliTest, PredictAllLeavesOutWhatDoesNotApplyAndWritesItsAnswer) {
   EXPECT_EQ(Json::parse(again.out)["ranks"].size(), 2U);
 }
 
+TEST_F(CliTest, PredictsWhatARecordingWouldShow) {
+  const auto replayed_ns = [&](const std::string& options) {
+    const Finished run =
+        interlace("predict --format json --schedule torchrec/base " + options + "--from " + sample("base"));
+    EXPECT_EQ(run.status, 0) << run.err;
+    return Json::parse(run.out)["predictions"][0]["step_time_ns"].get<double>();
+  };
+  const double under_recorder = replayed_ns("--under-recorder ");
+  EXPECT_GT(under_recorder, 1.01 * replayed_ns("")) << "the recorder slows a host that decides";
+}
+
 TEST_F(CliTest, QuietLeavesStandardErrorEmpty) {
   const Finished run = interlace("predict -q --schedule torchrec/base --from " + sample("sparse"));
   EXPECT_EQ(run.status, 0);

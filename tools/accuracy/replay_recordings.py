@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""How far replayed steps are from recorded ones, at the recorded pace of the host: a test that needs no other run.
+
+usage: replay_recordings.py INTERLACE OUT.json FOLDER... [--commit HASH]
+
+A FOLDER holds .ilt files of one run, or <schedule>.r<rank>.json.gz of several, or folders of these. OUT holds a row a
+run: recorded and replayed step in ms, and how much longer the replayed one is, in percent.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+RECORDING = re.compile(r"(?P<run>[a-z_]+)\.r\d+\.json\.gz")
+
+
+def runs_in(folder):
+    """(name, files) of each recorded run."""
+    if any(folder.glob("*.ilt")):
+        yield folder, [folder]
+        return
+    by_name = {}
+    for file in sorted(folder.iterdir()):
+        if file.is_dir():
+            yield from runs_in(file)
+        elif found := RECORDING.fullmatch(file.name):
+            by_name.setdefault(found["run"], []).append(file)
+    for name, files in by_name.items():
+        yield folder / name, files
+
+
+def replay(interlace, files):
+    """The recorded schedule, and its step in ms, recorded and replayed; none where nothing was recognised."""
+    # Any schedule will do that the recording has the stages of: the recorded one is always replayed.
+    for schedule in ("torchrec/base", "comms/a2a_sync"):
+        command = [interlace, "predict", "--under-recorder", "--format", "json", "--schedule", schedule]
+        for file in files:
+            command += ["--from", file]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.returncode == 0:
+            recorded = json.loads(run.stdout)["recorded"]
+            return recorded["schedule"], recorded["step_time_ns"] / 1e6, recorded["predicted_step_time_ns"] / 1e6
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("interlace", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--commit", default="unknown")
+    options = parser.parse_args()
+    rows, left_out = [], []
+    for folder in options.folders:
+        for place, files in runs_in(folder):
+            name = str(place.relative_to(folder.parent))
+            found = replay(options.interlace.resolve(), files)
+            if found is None:
+                left_out.append(name)
+                continue
+            schedule, recorded, replayed = found
+            off = 100 * (replayed / recorded - 1)
+            rows.append(
+                {
+                    "run": name,
+                    "schedule": schedule,
+                    "recorded_ms": round(recorded, 3),
+                    "replayed_ms": round(replayed, 3),
+                    "off_percent": round(off, 2),
+                }
+            )
+            print(f"{off:+6.2f} %  {name}", file=sys.stderr)
+    sizes = [abs(row["off_percent"]) for row in rows]
+    summary = {"runs": len(rows), "mean": round(statistics.mean(sizes), 3), "largest": max(sizes)}
+    answer = {"version": options.commit, "off_percent": summary, "left_out": left_out, "rows": rows}
+    options.out.write_text(json.dumps(answer, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
