@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How far replayed steps are from recorded ones, at the recorded pace of the host: a test that needs no other run.
 
-usage: replay_recordings.py INTERLACE OUT.json FOLDER... [--commit HASH]
+usage: replay_recordings.py INTERLACE OUT.json NAME=FOLDER... [--commit HASH]
 
 A FOLDER holds .ilt files of one run, or <schedule>.r<rank>.json.gz of several, or folders of these. OUT holds a row a
 run: recorded and replayed step in ms, and how much longer the replayed one is, in percent.
@@ -51,13 +51,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("interlace", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("folders", nargs="+", metavar="NAME=FOLDER")
     parser.add_argument("--commit", default="unknown")
     options = parser.parse_args()
     rows, left_out = [], []
-    for folder in options.folders:
-        for place, files in runs_in(folder):
-            name = str(place.relative_to(folder.parent))
+    for group, _, path in (named.partition("=") for named in options.folders):
+        for place, files in runs_in(Path(path)):
+            name = f"{group}/{place.relative_to(path)}"
             found = replay(options.interlace.resolve(), files)
             if found is None:
                 left_out.append(name)
