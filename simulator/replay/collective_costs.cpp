@@ -11,6 +11,7 @@
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/replay/held_up.hpp"
 #include "simulator/replay/host_copies.hpp"
+#include "simulator/replay/observation.hpp"
 #include "simulator/replay/site_costs.hpp"
 
 namespace interlace::replay {
