@@ -19,13 +19,17 @@ constexpr int kGpcs = 8;
 /// kernel on 128 of 132 SMs (t7, t9), one of 32 did beside 124 (c6).
 constexpr double kLeastFreeSms = 8.0;
 
+/// Of a kernel that is not in cohorts, the part of its last round of blocks that has not retired: 1 until that begins.
+double left_of_last_round(const ActiveWork& w) {
+  return std::clamp(w.remaining_ns / (w.alone_ns / w.shape.waves()), 0.0, 1.0);
+}
+
 /// SMs that a kernel's blocks keep from a collective's CTAs, which need nearly a whole SM each: all until its last
 /// round of blocks; in that one all of them to the end where it is one of few, else fewer and fewer.
 double sms_kept(const ActiveWork& w) {
   if (w.kind != ActiveWork::Kind::kKernel) return w.resident_ctas;
-  if (w.in_cohorts || w.shape.waves() <= kFewWaves || !w.dispatched()) return w.sms_touched();
-  const double last_round = w.alone_ns / w.shape.waves();
-  return w.sms_touched() * std::clamp(w.remaining_ns / last_round, 0.0, 1.0);
+  const bool to_the_end = w.in_cohorts || w.shape.waves() <= kFewWaves;
+  return to_the_end ? w.sms_touched() : w.sms_touched() * left_of_last_round(w);
 }
 
 double free_sms(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
@@ -80,8 +84,7 @@ double share_of_leftovers(const ActiveWork& kernel, bool is_urgent, std::span<Ac
 /// SMs that a more urgent kernel which is not in cohorts takes as soon as blocks of others retire: in its last round of
 /// blocks fewer and fewer.
 double sms_claimed(const ActiveWork& urgent) {
-  if (urgent.shape.waves() <= 1.0 || !urgent.dispatched()) return urgent.sms_used();
-  return urgent.sms_used() * std::clamp(urgent.remaining_ns * urgent.shape.waves() / urgent.alone_ns, 0.0, 1.0);
+  return urgent.shape.waves() <= 1.0 ? urgent.sms_used() : urgent.sms_used() * left_of_last_round(urgent);
 }
 
 Shares shares_beside(const ActiveWork& other, double urgent_waves, std::int32_t sm_count) {
