@@ -195,7 +195,7 @@ def at_their_own_pace():
         (name, str(len(off)), f"{sum(map(abs, off)) / len(off):.2f}", signed(sum(off) / len(off)), signed(max(off, key=abs)))
         for name, off in groups.items()
     ]
-    far = [f"{row['run']} ({row['schedule']}): {signed(row['off_percent'])}." for row in answer["rows"]]
+    far = [row for row in answer["rows"] if abs(row["off_percent"]) > 3]
     return [
         "## Recordings replayed at their own pace",
         paragraph(
@@ -206,7 +206,7 @@ def at_their_own_pace():
         ),
         table(("recordings", "runs", "off", "bias", "farthest"), rows),
         "Farther than 3 %:",
-        bullets(text for text, row in zip(far, answer["rows"]) if abs(row["off_percent"]) > 3),
+        bullets(f"{row['run']} ({row['schedule']}): {signed(row['off_percent'])}." for row in far),
     ]
 
 

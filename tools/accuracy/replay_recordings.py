@@ -15,7 +15,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-RECORDING = re.compile(r"(?P<run>[a-z_]+)\.r\d+\.json\.gz")
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import predictions  # noqa: E402
+
+RECORDINGS = ".json.gz"
+RECORDING = re.compile(r"([a-z_]+)\.r\d+" + re.escape(RECORDINGS))
 
 
 def runs_in(folder):
@@ -23,14 +28,11 @@ def runs_in(folder):
     if any(folder.glob("*.ilt")):
         yield folder, [folder]
         return
-    by_name = {}
-    for file in sorted(folder.iterdir()):
-        if file.is_dir():
-            yield from runs_in(file)
-        elif found := RECORDING.fullmatch(file.name):
-            by_name.setdefault(found["run"], []).append(file)
-    for name, files in by_name.items():
-        yield folder / name, files
+    for inner in sorted(path for path in folder.iterdir() if path.is_dir()):
+        yield from runs_in(inner)
+    found = (RECORDING.fullmatch(path.name) for path in folder.iterdir())
+    for stem in sorted({match[1] for match in found if match}):
+        yield folder / stem, predictions.rank_files(folder, stem, RECORDINGS)
 
 
 def replay(interlace, files):
