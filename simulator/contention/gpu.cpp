@@ -201,7 +201,7 @@ double pace_beside_kernels(const ActiveWork& collective, std::span<ActiveWork* c
       lost = std::max(lost, w->lost_beside.value_or(lost_beside(collective.lost, w->shape.bound, w->alone_ns)));
     }
   }
-  return 1.0 - lost;
+  return 1.0 - lost * collective.lost_part;
 }
 
 bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, std::int32_t sm_count) {

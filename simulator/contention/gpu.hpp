@@ -18,6 +18,7 @@ struct ActiveWork {
   KernelShape shape;                  ///< kernels only
   std::int32_t ctas = 0;              ///< collectives only
   LostToMemory lost;                  ///< collectives only: to kernels beside it
+  double lost_part = 1.0;             ///< collectives only: of what those of their kind lose to others
   std::optional<double> lost_beside;  ///< kernels only: part of its pace that a collective loses beside it; none: usual
   double started_ns = 0;              ///< collectives only
   double resident_ctas = 0;           ///< collectives only: those that hold an SM, from start to end, waiting included

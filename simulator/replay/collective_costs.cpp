@@ -136,14 +136,21 @@ class JaggedExchanges {
     }
     Site& site = table_->sites[id.index()];
     const auto bytes = static_cast<double>(site.bytes);
+    double lost = 0;
+    double usually_lost = 0;
     for (const auto& [iteration, whole] : transfers.whole) {
       // None is faster than a pooled one.
       const double time = std::max(whole, pooled_ > 0 ? bytes / pooled_ : 0.0);
+      const auto recorded = static_cast<double>(meetings.at(iteration).span().length());
+      lost += std::max(0.0, recorded - time);
+      usually_lost += std::max(0.0, recorded - whole);
       slowest_ = std::min(slowest_, bytes / time);
       fastest_ = std::max(fastest_, bytes / time);
       set_part(id, iteration, time / site.alone_ns);
     }
     site.spread = 0;
+    // Where that says more than its recorded time leaves room for, the company took less of it than usual.
+    if (usually_lost > 0) site.lost_part = lost / usually_lost;
   }
 
   /// To be called when all have been added.

@@ -288,7 +288,7 @@ void Machine::share_host_path() {
     const bool exchanging = any_on(gpu, moves_data);
     for (const WorkId id : gpu.running) {
       Work& work = works_[id.index()];
-      if (work.group) groups_[*work.group].rate = std::min(groups_[*work.group].rate, 1.0 - lost);
+      if (work.group) groups_[*work.group].rate = std::min(groups_[*work.group].rate, 1.0 - lost * work.active.lost_part);
       if (is_copy(work) && exchanging) work.active.rate = options_.host_copy_rate;
     }
   }

@@ -36,6 +36,7 @@ contention::ActiveWork active_of(const Site& site, std::uint32_t rank) {
       active.kind = contention::ActiveWork::Kind::kCollective;
       active.ctas = site.ctas;
       active.lost = site.lost;
+      active.lost_part = site.lost_part;
       if (rank < site.transfer_ns.size()) active.alone_ns = site.transfer_ns[rank];
       break;
     default: active.kind = contention::ActiveWork::Kind::kCopy;

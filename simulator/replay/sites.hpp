@@ -47,6 +47,7 @@ struct Site {
   std::optional<double> lost_beside;  ///< kernels: what a collective loses beside them, where the recording shows it
   double crowded_rate = 1.0;          ///< collectives: progress beside kernels, as a part of that by themselves
   RaceOdds races;                     ///< collectives: against kernels that become ready together with them
+  double lost_part = 1.0;             ///< collectives: of what those of their kind lose to what runs beside them
   double spread = 0;                  ///< standard deviation of alone_ns, as a part of it
   double sensitivity = 0;             ///< kernels: to collectives beside them (contention/slowdown.hpp)
   double dispatch_gap_ns = 0;         ///< between the work before it on the stream and its start, when queued early
