@@ -32,6 +32,13 @@ double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
   return std::max(0.0, left) / work.rate;
 }
 
+bool kernel_is_first(const Work& collective, SiteId kernel, Meeting meeting) {
+  if (collective.races == nullptr || !collective.luck) return true;
+  const auto seen =
+      collective.recorded ? collective.races->kernel_was_first(*collective.recorded, kernel, meeting) : std::nullopt;
+  return seen.value_or(*collective.luck < collective.races->kernel_first(kernel, meeting));
+}
+
 }  // namespace
 
 Machine::Machine(std::size_t ranks, const std::vector<SimulatedStream>& streams, std::int32_t sm_count,
@@ -91,8 +98,7 @@ bool Machine::lets_pass(const Stream& stream, Work& collective, const Work& kern
     const Meeting meeting = behind_kernel                           ? Meeting::kBehindKernel
                             : collective.issued_on == kernel.stream ? Meeting::kOnIssuingStream
                                                                     : Meeting::kOnAnotherStream;
-    collective.lets_pass =
-        collective.races == nullptr || collective.luck < collective.races->kernel_first(kernel.site, meeting);
+    collective.lets_pass = kernel_is_first(collective, kernel.site, meeting);
   }
   return *collective.lets_pass;
 }
@@ -288,7 +294,8 @@ void Machine::share_host_path() {
     const bool exchanging = any_on(gpu, moves_data);
     for (const WorkId id : gpu.running) {
       Work& work = works_[id.index()];
-      if (work.group) groups_[*work.group].rate = std::min(groups_[*work.group].rate, 1.0 - lost * work.active.lost_part);
+      if (work.group)
+        groups_[*work.group].rate = std::min(groups_[*work.group].rate, 1.0 - lost * work.active.lost_part);
       if (is_copy(work) && exchanging) work.active.rate = options_.host_copy_rate;
     }
   }

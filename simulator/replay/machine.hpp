@@ -33,7 +33,7 @@ struct Work {
   double crowded_rate = 1.0;             ///< collectives: progress while kernels run beside it on any rank
   std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
   const RaceOdds* races = nullptr;       ///< collectives: of their site; what is ready with one starts first where
-  double luck = 0;                       ///< this, from 0 to 1, is less than the odds
+  std::optional<double> luck;            ///< this, from 0 to 1, is less than the odds; always where nothing is drawn
   std::optional<bool> lets_pass;         ///< whether it does, once the collective has met one
   TokenId done;
   std::optional<double> start_ns;

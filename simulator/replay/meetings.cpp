@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "simulator/replay/observation.hpp"
@@ -46,8 +45,8 @@ class Rank {
     }
   }
 
-  /// Calls met(collective, kernel, meeting, kernel_was_first) for each meeting. The kernel is that work which was
-  /// released: a fill of a microsecond may stand in front of it.
+  /// Calls met(collective, kernel's site, meeting, kernel_was_first) for each meeting. The kernel is that work which
+  /// was released: a fill of a microsecond may stand in front of it.
   template <class Met>
   void for_each_meeting(Met met) const {
     for (const auto& [lane, queue] : queues_) {
@@ -93,7 +92,7 @@ class Rank {
     if (end(before) + kTogether > at || collective.called + kQueuedEarly > at || start(collective) < at) return;
     const Launched* kernel = released(queue, collective.behind, at);
     if (kernel == nullptr) return;
-    met(collective.site, queue[collective.behind].site, Meeting::kBehindKernel, start(*kernel) < start(collective));
+    met(collective, queue[collective.behind].site, Meeting::kBehindKernel, start(*kernel) < start(collective));
   }
 
   template <class Met>
@@ -109,7 +108,7 @@ class Rank {
       const bool kernel_was_first = start(*kernel) < start(collective);
       if (start(collective) > (kernel_was_first ? end(*kernel) : at + kLongestLatency)) continue;
       const Meeting meeting = other == collective.issuing ? Meeting::kOnIssuingStream : Meeting::kOnAnotherStream;
-      met(collective.site, queue[place].site, meeting, kernel_was_first);
+      met(collective, queue[place].site, meeting, kernel_was_first);
     }
   }
 
@@ -122,23 +121,27 @@ class Rank {
 }  // namespace
 
 void learn_races(const Trace& trace, SiteTable& table) {
-  std::map<std::tuple<SiteId, SiteId, Meeting>, MeetingsSeen> pairs;
+  struct Met {
+    Launched collective;
+    SiteId kernel;
+    Meeting meeting;
+    bool kernel_was_first;
+  };
+  std::vector<Met> meetings;
   std::array<MeetingsSeen, kMeetings> all{};
-  const double share = 1.0 / static_cast<double>(std::max<std::size_t>(1, table.ranks.size()));
   for (const std::vector<RecordedIteration>& iterations : table.ranks) {
-    const auto met = [&](SiteId collective, SiteId kernel, Meeting meeting, bool kernel_was_first) {
-      const MeetingsSeen seen{kernel_was_first ? share : 0.0, share};
-      pairs[{collective, kernel, meeting}].add(seen);
-      all[static_cast<std::size_t>(meeting)].add(seen);
+    const auto met = [&](const Launched& collective, SiteId kernel, Meeting meeting, bool kernel_was_first) {
+      meetings.push_back({collective, kernel, meeting, kernel_was_first});
+      all[static_cast<std::size_t>(meeting)].add(kernel_was_first);
     };
     Rank(trace, table, iterations).for_each_meeting(met);
   }
   for (Site& site : table.sites) {
     if (site.kind == WorkKind::kCollective) site.races = RaceOdds(all);
   }
-  for (const auto& [pair, seen] : pairs) {
-    const auto& [collective, kernel, meeting] = pair;
-    table.sites[collective.index()].races.see(kernel, meeting, seen);
+  for (const Met& met : meetings) {
+    table.sites[met.collective.site.index()].races.see(met.collective.op, met.kernel, met.meeting,
+                                                       met.kernel_was_first);
   }
 }
 

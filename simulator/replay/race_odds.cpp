@@ -15,16 +15,24 @@ double shrunk(const MeetingsSeen& seen, double usual) {
 
 }  // namespace
 
-void MeetingsSeen::add(const MeetingsSeen& more) {
-  kernel_first += more.kernel_first;
-  meetings += more.meetings;
+void MeetingsSeen::add(bool kernel_was_first) {
+  kernel_first += kernel_was_first ? 1.0 : 0.0;
+  meetings += 1.0;
 }
 
 RaceOdds::RaceOdds(const std::array<MeetingsSeen, kMeetings>& seen) {
   for (std::size_t m = 0; m < kMeetings; ++m) usual_[m] = shrunk(seen[m], kKernelFirst[m]);
 }
 
-void RaceOdds::see(SiteId kernel, Meeting meeting, const MeetingsSeen& seen) { seen_[{kernel, meeting}].add(seen); }
+void RaceOdds::see(trace::OperationId collective, SiteId kernel, Meeting meeting, bool kernel_was_first) {
+  seen_[{kernel, meeting}].add(kernel_was_first);
+  outcomes_[{collective, kernel, meeting}] = kernel_was_first;
+}
+
+std::optional<bool> RaceOdds::kernel_was_first(trace::OperationId collective, SiteId kernel, Meeting meeting) const {
+  const auto found = outcomes_.find({collective, kernel, meeting});
+  return found == outcomes_.end() ? std::nullopt : std::optional(found->second);
+}
 
 double RaceOdds::kernel_first(SiteId kernel, Meeting meeting) const {
   const auto found = seen_.find({kernel, meeting});

@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "simulator/base/id.hpp"
+#include "simulator/trace/operation.hpp"
 
 namespace interlace::replay {
 
@@ -25,7 +28,7 @@ struct MeetingsSeen {
   double kernel_first = 0;
   double meetings = 0;
 
-  void add(const MeetingsSeen& more);
+  void add(bool kernel_was_first);
 };
 
 /// Who starts first where kernels become ready together with the collectives of a site (docs/contention.md, "Who is
@@ -36,14 +39,19 @@ class RaceOdds {
   /// `seen`: all meetings of the recording, by kind.
   explicit RaceOdds(const std::array<MeetingsSeen, kMeetings>& seen);
 
-  void see(SiteId kernel, Meeting meeting, const MeetingsSeen& seen);
+  /// Who was first where this instance of the collective met the kernel.
+  void see(trace::OperationId collective, SiteId kernel, Meeting meeting, bool kernel_was_first);
 
   /// Probability that this kernel is first.
   [[nodiscard]] double kernel_first(SiteId kernel, Meeting meeting) const;
+  /// Was it first where the recording shows them to meet? None where it does not.
+  [[nodiscard]] std::optional<bool> kernel_was_first(trace::OperationId collective, SiteId kernel,
+                                                     Meeting meeting) const;
 
  private:
   std::array<double, kMeetings> usual_{};
   std::map<std::pair<SiteId, Meeting>, MeetingsSeen> seen_;
+  std::map<std::tuple<trace::OperationId, SiteId, Meeting>, bool> outcomes_;
 };
 
 }  // namespace interlace::replay

@@ -234,10 +234,11 @@ class Simulation {
     return id;
   }
 
-  /// Who wins a race is taken to be the same on all ranks, which run the same program at the same time.
-  double luck(SiteId collective, std::int32_t iteration) {
+  /// Of races that the recording does not show: they are taken to end alike on all ranks.
+  std::optional<double> luck(SiteId collective, std::int32_t iteration) {
+    if (!options_.jitter) return std::nullopt;
     const auto [known, is_new] = luck_.try_emplace({collective, iteration}, 0.0);
-    if (is_new && options_.jitter) known->second = random_.uniform();
+    if (is_new) known->second = random_.uniform();
     return known->second;
   }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <tuple>
+
 namespace interlace::replay {
 namespace {
 
@@ -144,6 +147,19 @@ TEST_F(MachineTest, WhatIsKnownOfAKernelCountsBeforeWhatIsUsual) {
   EXPECT_NEAR(*machine.works()[mine.index()].end_ns, 112'010, 1);
 }
 
+TEST_F(MachineTest, ACollectiveThatLosesLessThanItsKindDoesSo) {
+  Work exchange = collective(0, 0, 100'000);
+  exchange.active.lost = {.streaming = 0.5, .gather = 0.1};
+  exchange.active.lost_part = 0.4;
+  const WorkId mine = machine.launch(exchange);
+  Work stream = kernel(kMain, 0, 60'000, 100);
+  stream.active.sensitivity = 0;
+  machine.launch(stream);
+  drain(machine);
+  // A fifth of its pace for 60 us.
+  EXPECT_NEAR(*machine.works()[mine.index()].end_ns, 112'010, 1);
+}
+
 /// A collective and kernels that wait for the same copy.
 class RaceTest : public MachineTest {
  protected:
@@ -185,9 +201,20 @@ TEST_F(RaceTest, OneThatDoesNotIsFirst) {
 
 TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
   RaceOdds odds;
-  odds.see(SiteId{7}, Meeting::kBehindKernel, {0, 100});
-  odds.see(SiteId{8}, Meeting::kBehindKernel, {100, 100});
-  for (const std::uint32_t site : {7U, 8U}) {
+  for (std::uint32_t op = 0; op < 100; ++op) {
+    odds.see(trace::OperationId{op}, SiteId{7}, Meeting::kBehindKernel, false);
+    odds.see(trace::OperationId{op}, SiteId{8}, Meeting::kBehindKernel, true);
+  }
+  // A recorded meeting ends as it did, whatever the odds and what is drawn.
+  constexpr trace::OperationId kWon{100};
+  constexpr trace::OperationId kLost{101};
+  odds.see(kWon, SiteId{8}, Meeting::kBehindKernel, false);
+  odds.see(kLost, SiteId{7}, Meeting::kBehindKernel, true);
+  using Recorded = std::optional<trace::OperationId>;
+  for (const auto& [site, recorded, kernel_is_first] : {std::tuple{7U, Recorded{}, false},
+                                                        {8U, Recorded{}, true},
+                                                        {8U, Recorded{kWon}, false},
+                                                        {7U, Recorded{kLost}, true}}) {
     Machine one{1, {{"main", 0}, {"nccl", 0}}, 132, options};
     const TokenId released = one.works()[one.launch(kernel(kMain, 0, 10'000, 8)).index()].done;
     one.wait(0, kSide, released);
@@ -199,10 +226,11 @@ TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
     exchange.issued_on = kMain;
     exchange.races = &odds;
     exchange.luck = 0.5;
+    exchange.recorded = recorded;
     const WorkId nccl = one.launch(exchange);
     drain(one);
     const bool kernel_first = *one.works()[behind.index()].start_ns < *one.works()[nccl.index()].start_ns;
-    EXPECT_EQ(kernel_first, site == 8) << site;
+    EXPECT_EQ(kernel_first, kernel_is_first) << site;
   }
 }
 

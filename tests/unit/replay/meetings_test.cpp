@@ -26,10 +26,22 @@ TEST(RaceOddsTest, ThePairCountsMostThenThatKindOfMeeting) {
   std::array<MeetingsSeen, kMeetings> all{};
   all[static_cast<std::size_t>(kMeeting)] = {0, 96};  // of 100 with the usual four: 0.0304
   RaceOdds odds(all);
-  odds.see(kKernel, kMeeting, {12, 12});
+  for (std::uint32_t op = 0; op < 12; ++op) odds.see(trace::OperationId{op}, kKernel, kMeeting, true);
   EXPECT_NEAR(odds.kernel_first(kAnother, kMeeting), 0.0304, 1e-9);
   EXPECT_NEAR(odds.kernel_first(kKernel, kMeeting), (4 * 0.0304 + 12) / 16, 1e-9);
   EXPECT_DOUBLE_EQ(odds.kernel_first(kKernel, Meeting::kOnAnotherStream), 0.64);
+}
+
+TEST(RaceOddsTest, SingleMeetingsAreRememberedOneByOne) {
+  constexpr trace::OperationId kOnce{3};
+  constexpr trace::OperationId kAgain{4};
+  RaceOdds odds;
+  odds.see(kOnce, kKernel, kMeeting, true);
+  odds.see(kAgain, kKernel, kMeeting, false);
+  EXPECT_EQ(odds.kernel_was_first(kOnce, kKernel, kMeeting), true);
+  EXPECT_EQ(odds.kernel_was_first(kAgain, kKernel, kMeeting), false);
+  EXPECT_EQ(odds.kernel_was_first(kOnce, kAnother, kMeeting), std::nullopt);
+  EXPECT_EQ(odds.kernel_was_first(kOnce, kKernel, Meeting::kBehindKernel), std::nullopt);
 }
 
 class MeetingsTest : public RecordedSample {};
