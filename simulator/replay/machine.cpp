@@ -34,8 +34,9 @@ double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
 
 bool kernel_is_first(const Work& collective, SiteId kernel, Meeting meeting) {
   if (collective.races == nullptr || !collective.luck) return true;
-  const auto seen =
-      collective.recorded ? collective.races->kernel_was_first(*collective.recorded, kernel, meeting) : std::nullopt;
+  const auto seen = collective.recorded && collective.races_as_recorded
+                        ? collective.races->kernel_was_first(*collective.recorded, kernel, meeting)
+                        : std::nullopt;
   return seen.value_or(*collective.luck < collective.races->kernel_first(kernel, meeting));
 }
 

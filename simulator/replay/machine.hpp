@@ -33,6 +33,7 @@ struct Work {
   double crowded_rate = 1.0;             ///< collectives: progress while kernels run beside it on any rank
   std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
   const RaceOdds* races = nullptr;       ///< collectives: of their site; what is ready with one starts first where
+  bool races_as_recorded = false;        ///< as it did in the recorded step, where that has the meeting; else where
   std::optional<double> luck;            ///< this, from 0 to 1, is less than the odds; always where nothing is drawn
   std::optional<bool> lets_pass;         ///< whether it does, once the collective has met one
   TokenId done;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <tuple>
 
 namespace interlace::replay {
 namespace {
@@ -205,16 +204,20 @@ TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
     odds.see(trace::OperationId{op}, SiteId{7}, Meeting::kBehindKernel, false);
     odds.see(trace::OperationId{op}, SiteId{8}, Meeting::kBehindKernel, true);
   }
-  // A recorded meeting ends as it did, whatever the odds and what is drawn.
+  // Where races end as recorded, a recorded meeting does, whatever the odds and what is drawn.
   constexpr trace::OperationId kWon{100};
   constexpr trace::OperationId kLost{101};
   odds.see(kWon, SiteId{8}, Meeting::kBehindKernel, false);
   odds.see(kLost, SiteId{7}, Meeting::kBehindKernel, true);
-  using Recorded = std::optional<trace::OperationId>;
-  for (const auto& [site, recorded, kernel_is_first] : {std::tuple{7U, Recorded{}, false},
-                                                        {8U, Recorded{}, true},
-                                                        {8U, Recorded{kWon}, false},
-                                                        {7U, Recorded{kLost}, true}}) {
+  struct Case {
+    std::uint32_t site;
+    std::optional<trace::OperationId> recorded;
+    bool as_recorded;
+    bool kernel_is_first;
+  };
+  for (const auto& [site, recorded, as_recorded, kernel_is_first] :
+       {Case{7, std::nullopt, true, false}, Case{8, std::nullopt, true, true}, Case{8, kWon, true, false},
+        Case{7, kLost, true, true}, Case{8, kWon, false, true}, Case{7, kLost, false, false}}) {
     Machine one{1, {{"main", 0}, {"nccl", 0}}, 132, options};
     const TokenId released = one.works()[one.launch(kernel(kMain, 0, 10'000, 8)).index()].done;
     one.wait(0, kSide, released);
@@ -227,6 +230,7 @@ TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
     exchange.races = &odds;
     exchange.luck = 0.5;
     exchange.recorded = recorded;
+    exchange.races_as_recorded = as_recorded;
     const WorkId nccl = one.launch(exchange);
     drain(one);
     const bool kernel_first = *one.works()[behind.index()].start_ns < *one.works()[nccl.index()].start_ns;
