@@ -33,11 +33,11 @@ double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
 }
 
 bool kernel_is_first(const Work& collective, SiteId kernel, Meeting meeting) {
-  if (collective.races == nullptr || !collective.luck) return true;
-  const auto seen = collective.recorded && collective.races_as_recorded
-                        ? collective.races->kernel_was_first(*collective.recorded, kernel, meeting)
-                        : std::nullopt;
-  return seen.value_or(*collective.luck < collective.races->kernel_first(kernel, meeting));
+  if (collective.races == nullptr || !collective.draw) return true;
+  if (collective.draw->as_recorded && collective.recorded) {
+    if (const auto seen = collective.races->kernel_was_first(*collective.recorded, kernel, meeting)) return *seen;
+  }
+  return collective.draw->luck < collective.races->kernel_first(kernel, meeting);
 }
 
 }  // namespace

@@ -16,6 +16,12 @@ namespace interlace::replay {
 using WorkId = Id<struct SimulatedWorkTag>;
 using TokenId = Id<struct TokenTag>;
 
+/// What is drawn for the races of a collective in one iteration, for all ranks.
+struct RaceDraw {
+  bool as_recorded = false;  ///< they end as in the recorded step, where that has the meeting
+  double luck = 0;           ///< else what is ready with it starts first where this, from 0 to 1, is less than the odds
+};
+
 /// Work as a simulated host put it on a stream.
 struct Work {
   std::optional<trace::OperationId> recorded;  ///< what it is a copy of; none where an edit invented it
@@ -32,9 +38,8 @@ struct Work {
   contention::ActiveWork active;
   double crowded_rate = 1.0;             ///< collectives: progress while kernels run beside it on any rank
   std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
-  const RaceOdds* races = nullptr;       ///< collectives: of their site; what is ready with one starts first where
-  bool races_as_recorded = false;        ///< as it did in the recorded step, where that has the meeting; else where
-  std::optional<double> luck;            ///< this, from 0 to 1, is less than the odds; always where nothing is drawn
+  const RaceOdds* races = nullptr;       ///< collectives: of their site
+  std::optional<RaceDraw> draw;          ///< collectives; none: what is ready with one always starts first
   std::optional<bool> lets_pass;         ///< whether it does, once the collective has met one
   TokenId done;
   std::optional<double> start_ns;

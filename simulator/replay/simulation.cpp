@@ -218,9 +218,7 @@ class Simulation {
     if (site.kind == WorkKind::kCollective) {
       work.issued_on = instruction.stream;
       work.races = &site.races;
-      const auto [as_recorded, luck] = races(recorded.site, host.iteration);
-      work.races_as_recorded = as_recorded;
-      work.luck = luck;
+      work.draw = race_draw(recorded.site, host.iteration);
     }
     if (recorded.on_collective_stream) {
       work.stream = {plan_->first_collective_stream + recorded.collective_stream};
@@ -236,17 +234,11 @@ class Simulation {
     return id;
   }
 
-  /// What is drawn for the races of a collective in one iteration, for all ranks.
-  struct Drawn {
-    bool as_recorded = false;
-    std::optional<double> luck;
-  };
-
   /// Few recorded steps show few of the ways in which races can end: they count beside kUsualSteps that are drawn.
-  Drawn races(SiteId collective, std::int32_t iteration) {
+  std::optional<RaceDraw> race_draw(SiteId collective, std::int32_t iteration) {
     constexpr double kUsualSteps = 4.0;
-    if (!options_.jitter) return {};
-    const auto [known, is_new] = races_.try_emplace({collective, iteration});
+    if (!options_.jitter) return std::nullopt;
+    const auto [known, is_new] = race_draws_.try_emplace({collective, iteration});
     if (is_new) {
       const auto recorded = static_cast<double>(plan_->programs.front().size());
       known->second = {random_.uniform() < recorded / (recorded + kUsualSteps), random_.uniform()};
@@ -369,7 +361,7 @@ class Simulation {
   Machine machine_;
   std::vector<Host> hosts_;
   des::Random random_;
-  std::map<std::pair<SiteId, std::int32_t>, Drawn> races_;
+  std::map<std::pair<SiteId, std::int32_t>, RaceDraw> race_draws_;
   double host_scale_;
   std::vector<std::uint32_t> order_;
   des::EventQueue<std::uint32_t> queue_;

@@ -134,29 +134,32 @@ TEST_F(MachineTest, ACollectiveSlowsDownBesideAKernelThatStreamsMemoryOnAnyRank)
   EXPECT_NEAR(*two.works()[mine.index()].end_ns, 130'010, 1);
 }
 
-TEST_F(MachineTest, WhatIsKnownOfAKernelCountsBeforeWhatIsUsual) {
+/// A collective of 100 us that loses half of its pace to kernels that stream memory, and one of these for 60 us.
+class StreamedBesideTest : public MachineTest {
+ protected:
   Work exchange = collective(0, 0, 100'000);
-  exchange.active.lost = {.streaming = 0.5, .gather = 0.1};
-  const WorkId mine = machine.launch(exchange);
   Work stream = kernel(kMain, 0, 60'000, 100);
-  stream.active.sensitivity = 0;
+
+  StreamedBesideTest() {
+    exchange.active.lost = {.streaming = 0.5, .gather = 0.1};
+    stream.active.sensitivity = 0;
+  }
+  double exchange_ends() {
+    const WorkId mine = machine.launch(exchange);
+    machine.launch(stream);
+    drain(machine);
+    return *machine.works()[mine.index()].end_ns;
+  }
+};
+
+TEST_F(StreamedBesideTest, WhatIsKnownOfAKernelCountsBeforeWhatIsUsual) {
   stream.active.lost_beside = 0.2;
-  machine.launch(stream);
-  drain(machine);
-  EXPECT_NEAR(*machine.works()[mine.index()].end_ns, 112'010, 1);
+  EXPECT_NEAR(exchange_ends(), 112'010, 1);
 }
 
-TEST_F(MachineTest, ACollectiveThatLosesLessThanItsKindDoesSo) {
-  Work exchange = collective(0, 0, 100'000);
-  exchange.active.lost = {.streaming = 0.5, .gather = 0.1};
+TEST_F(StreamedBesideTest, ACollectiveThatLosesLessThanItsKindDoesSo) {
   exchange.active.lost_part = 0.4;
-  const WorkId mine = machine.launch(exchange);
-  Work stream = kernel(kMain, 0, 60'000, 100);
-  stream.active.sensitivity = 0;
-  machine.launch(stream);
-  drain(machine);
-  // A fifth of its pace for 60 us.
-  EXPECT_NEAR(*machine.works()[mine.index()].end_ns, 112'010, 1);
+  EXPECT_NEAR(exchange_ends(), 112'010, 1);  // a fifth of its pace for 60 us
 }
 
 /// A collective and kernels that wait for the same copy.
@@ -228,9 +231,8 @@ TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
     exchange.stream = kSide;
     exchange.issued_on = kMain;
     exchange.races = &odds;
-    exchange.luck = 0.5;
     exchange.recorded = recorded;
-    exchange.races_as_recorded = as_recorded;
+    exchange.draw = {.as_recorded = as_recorded, .luck = 0.5};
     const WorkId nccl = one.launch(exchange);
     drain(one);
     const bool kernel_first = *one.works()[behind.index()].start_ns < *one.works()[nccl.index()].start_ns;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "simulator/base/statistics.hpp"
@@ -71,14 +72,18 @@ TEST_F(SiteCostsTest, ACollectiveIsFreedOfTheKernelsThatTookItsMemoryBandwidth) 
   EXPECT_GE(freed, 1U);
 }
 
-// NCCL moves the jagged parts of some batches of this recording at 480 GB/s, those of others at 236.
-TEST(SiteCosts, JaggedExchangesThatStandAloneKeepTheTimeOfTheirBatch) {
-  const std::filesystem::path folder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/engine_t6/base";
-  const std::vector<std::filesystem::path> files{folder / "rank0.ilt", folder / "rank1.ilt"};
+/// Of a recording of the engine, in a folder of the repository.
+SiteTable sites_of_engine(const std::string& folder) {
+  const std::vector<std::filesystem::path> files{std::filesystem::path(INTERLACE_SOURCE_DIR) / folder};
   const ingest::Recording engine = ingest::read(files);
   Diagnostics diagnostics;
   const stages::Cut cut = stages::cut(engine.trace, stages::interlace_profile(), diagnostics);
-  const SiteTable table = find_sites(engine.trace, cut, diagnostics);
+  return find_sites(engine.trace, cut, diagnostics);
+}
+
+// NCCL moves the jagged parts of some batches of this recording at 480 GB/s, those of others at 236.
+TEST(SiteCosts, JaggedExchangesThatStandAloneKeepTheTimeOfTheirBatch) {
+  const SiteTable table = sites_of_engine("samples/traces/engine_t6/base");
   double least = 1.0;
   double most = 1.0;
   for (const RecordedIteration& iteration : table.ranks.front()) {
@@ -99,13 +104,7 @@ TEST(SiteCosts, JaggedExchangesThatStandAloneKeepTheTimeOfTheirBatch) {
 // Beside kernels an exchange of lengths through host memory takes 0.27 ms. By what its kind loses to them it would need
 // 0.15 ms alone, faster than any link of the recording; by the pooled exchanges 0.24, so that it lost but a part.
 TEST(SiteCosts, AnExchangeLosesNoMoreToItsCompanyThanItsTimeLeavesRoomFor) {
-  const std::filesystem::path folder =
-      std::filesystem::path(INTERLACE_SOURCE_DIR) / "docs/benchmarks/campaigns/large_batch_no_p2p/recording";
-  const std::vector<std::filesystem::path> files{folder};
-  const ingest::Recording engine = ingest::read(files);
-  Diagnostics diagnostics;
-  const stages::Cut cut = stages::cut(engine.trace, stages::interlace_profile(), diagnostics);
-  const SiteTable table = find_sites(engine.trace, cut, diagnostics);
+  const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/large_batch_no_p2p/recording");
   std::size_t bounded = 0;
   for (const Site& site : table.sites) {
     EXPECT_GE(site.lost_part, 0.0) << site.name;
