@@ -176,6 +176,23 @@ inline int fits(const Shape& shape) {
   return blocks;
 }
 
+// `amount`: nanoseconds, or what the kernel says. `stays` has room for `blocks`; `out` is what the kernel works on.
+inline cudaError_t launch(cudaStream_t stream, const Shape& shape, int blocks, double amount, Stay* stays, float* out) {
+  fits(shape);  // sets the shared memory that it may have
+  cudaLaunchConfig_t config = {};
+  config.gridDim = blocks;
+  config.blockDim = shape.threads;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = stream;
+  cudaLaunchAttribute cluster;
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {static_cast<unsigned>(shape.cluster), 1, 1};
+  config.attrs = &cluster;
+  config.numAttrs = shape.cluster > 1 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, shape.kernel, stays,
+                            static_cast<std::uint64_t>(amount) | (shape.uneven ? kUneven : 0), 0.5F, out);
+}
+
 constexpr int kMostBlocks = 1 << 16;
 
 struct Launched {
@@ -200,23 +217,10 @@ class Stage {
     for (cudaEvent_t& e : events_) check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "event");
   }
 
-  // `amount`: nanoseconds, or what the kernel says. Streams 0 to 3 are of one priority, 4 to 7 more urgent.
+  // As above. Streams 0 to 3 are of one priority, 4 to 7 more urgent.
   void launch(int stream, const Shape& shape, int blocks, double amount, const std::string& name) {
     if (next_ + blocks > kMostBlocks) std::exit(2);
-    cudaLaunchConfig_t config = {};
-    config.gridDim = blocks;
-    config.blockDim = shape.threads;
-    config.dynamicSmemBytes = shape.shared_bytes;
-    config.stream = streams_[stream];
-    fits(shape);  // sets the shared memory that it may have
-    cudaLaunchAttribute cluster;
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim = {static_cast<unsigned>(shape.cluster), 1, 1};
-    config.attrs = &cluster;
-    config.numAttrs = shape.cluster > 1 ? 1 : 0;
-    check(cudaLaunchKernelEx(&config, shape.kernel, stays_ + next_,
-                             static_cast<std::uint64_t>(amount) | (shape.uneven ? kUneven : 0), 0.5F, out_),
-          "launch");
+    check(placement::launch(streams_[stream], shape, blocks, amount, stays_ + next_, out_), "launch");
     launched_.push_back({name, blocks, next_});
     next_ += blocks;
   }

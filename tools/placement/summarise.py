@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says in tables what one_gpu.cu and two_gpus.cu found.
+"""Says in tables what one_gpu.cu, two_gpus.cu and multiplications.py found.
 
     tools/placement/summarise.py docs/benchmarks/placement > docs/benchmarks/placement/summary.txt
 """
@@ -12,16 +12,19 @@ from pathlib import Path
 from statistics import median
 
 
+def lines_of(path):
+    with lzma.open(path, "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
 def scenes(path):
     """Of each scene and its settings, the kernels of every repetition by name; the first repetition loads code."""
     found = collections.defaultdict(list)
-    with lzma.open(path, "rt") as lines:
-        for line in lines:
-            d = json.loads(line)
-            if d["scene"] == "device" or d["repeat"] == 0:
-                continue
-            settings = tuple((k, v) for k, v in d.items() if k not in ("scene", "repeat", "kernels"))
-            found[d["scene"], settings].append({k["name"]: k for k in d["kernels"]})
+    for d in lines_of(path):
+        if d["scene"] == "device" or d["repeat"] == 0:
+            continue
+        settings = tuple((k, v) for k, v in d.items() if k not in ("scene", "repeat", "kernels"))
+        found[d["scene"], settings].append({k["name"]: k for k in d["kernels"]})
     return [(scene, dict(settings), runs) for (scene, settings), runs in found.items()]
 
 
@@ -109,10 +112,29 @@ def two_gpus(path):
             print(f"  {s['before']:24} next kernel {late:5.1f} us later: {min(held)} to {max(held)} held")
 
 
+def multiplications(path):
+    all_lines = lines_of(path)
+    title("Matrix multiplications: time beside CTAs that were there first, as a multiple of that alone")
+    print("  (they leave after so many times that time, or stay; and when CTAs that came later got in)")
+    held = [(ctas, part) for ctas in (4, 8, 32) for part in (0.25, 0.55, 0.77, 4)]
+    print(" " * 30 + "blocks " + " ".join(f"{c:2}:{'stay' if p > 1 else p:<4}" for c, p in held) + "  4 CTAs got in, 32 CTAs")
+    for kernel in (d for d in all_lines if d["scene"] == "kernel"):
+        alone = kernel["alone_us"]
+        of_shape = [d for d in all_lines if d.get("shape") == kernel["shape"]]
+        took = [median(d["took_us"] for d in of_shape if d["scene"] == "collective first" and d["ctas"] == c
+                       and d["held_part"] == p) / alone for c, p in held]  # fmt: skip
+        late = [sorted(d["cta_starts_us"][0] / alone for d in of_shape if d["scene"] == "kernel first" and d["ctas"] == c)
+                for c in (4, 32)]  # fmt: skip
+        grid = kernel["kernels"][-1][1]
+        print(f"  {kernel['shape']:27} {grid[0] * grid[1] * grid[2]:6} " + " ".join(f"{t:7.2f}" for t in took)
+              + "  " + ", ".join(f"{of[0]:.2f} to {of[-1]:.2f}" for of in late))  # fmt: skip
+
+
 def main():
     folder = Path(sys.argv[1])
     one_gpu(folder / "one_gpu.jsonl.xz")
     two_gpus(folder / "two_gpus.jsonl.xz")
+    multiplications(folder / "multiplications.jsonl.xz")
 
 
 if __name__ == "__main__":
