@@ -161,7 +161,10 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     edited.wait_latency_ns = 0;
   }
   replay::Predictor predictor(recording.trace, cut, std::move(edited));
-  if (known != nullptr) predictor.learn_memory(*known, recording.diagnostics);
+  if (known != nullptr) {
+    predictor.learn_memory(*known, recording.diagnostics);
+    predictor.learn_waits(*known);
+  }
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace interlace::replay {
 
@@ -32,12 +33,14 @@ double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
   return std::max(0.0, left) / work.rate;
 }
 
-bool kernel_is_first(const Work& collective, SiteId kernel, Meeting meeting) {
+bool kernel_is_first(const Work& collective, SiteId kernel, Meeting meeting, double more_waits) {
+  constexpr double kOther = 0.5;  // a wait more or less: in between lie those that are there now and then
   if (collective.races == nullptr || !collective.draw) return true;
-  if (collective.draw->as_recorded && collective.recorded) {
+  if (std::abs(more_waits) < kOther) more_waits = 0;
+  if (collective.draw->as_recorded && collective.recorded && more_waits == 0) {
     if (const auto seen = collective.races->kernel_was_first(*collective.recorded, kernel, meeting)) return *seen;
   }
-  return collective.draw->luck < collective.races->kernel_first(kernel, meeting);
+  return collective.draw->luck < collective.races->kernel_first(kernel, meeting, more_waits);
 }
 
 }  // namespace
@@ -82,7 +85,8 @@ TokenId Machine::record(std::uint32_t rank, StreamIndex stream) {
 }
 
 void Machine::wait(std::uint32_t rank, StreamIndex stream, TokenId token) {
-  gpus_[rank].streams[stream.index()].queue.push_back({Entry::Kind::kWait, token.value});
+  const bool was_over = tokens_[token.index()].has_value();
+  gpus_[rank].streams[stream.index()].queue.push_back({Entry::Kind::kWait, token.value, was_over});
   ++queued_;
 }
 
@@ -93,13 +97,19 @@ double Machine::ready_at(const Stream& stream, const Work& head) const {
       {head.called_ns + options_.launch_latency_ns, stream.last_end_ns + head.dispatch_gap_ns, resumes_at(stream)});
 }
 
+double Machine::more_waits(const Work& kernel) const {
+  if (!kernel.usual_waits) return 0;
+  const int waits = kernel.start_ns ? kernel.waits : gpus_[kernel.rank].streams[kernel.stream.index()].waits;
+  return waits - *kernel.usual_waits;
+}
+
 bool Machine::lets_pass(const Stream& stream, Work& collective, const Work& kernel) const {
   if (!collective.lets_pass) {
     const bool behind_kernel = resumes_at(stream) > stream.last_end_ns + collective.dispatch_gap_ns;
     const Meeting meeting = behind_kernel                           ? Meeting::kBehindKernel
                             : collective.issued_on == kernel.stream ? Meeting::kOnIssuingStream
                                                                     : Meeting::kOnAnotherStream;
-    collective.lets_pass = kernel_is_first(collective, kernel.site, meeting);
+    collective.lets_pass = kernel_is_first(collective, kernel.site, meeting, more_waits(kernel));
   }
   return *collective.lets_pass;
 }
@@ -162,6 +172,7 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   stream.running = id;
   stream.queue.pop_front();
   stream.waited_until_ns = -1e18;
+  work.waits = std::exchange(stream.waits, 0);
   gpu.running.push_back(id);
   gpu.active.push_back(&work.active);
   --queued_;
@@ -179,6 +190,7 @@ bool Machine::step_stream(Gpu& gpu, Stream& stream) {
     } else if (head.kind == Entry::Kind::kWait) {
       if (!tokens_[head.id]) break;
       stream.waited_until_ns = std::max(stream.waited_until_ns, *tokens_[head.id]);
+      if (!head.was_over) ++stream.waits;
     } else {
       return try_start(gpu, stream, works_[head.id], WorkId{head.id}) || changed;
     }

@@ -40,6 +40,8 @@ struct Work {
   std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
   const RaceOdds* races = nullptr;       ///< collectives: of their site
   std::optional<RaceDraw> draw;          ///< collectives; none: what is ready with one always starts first
+  std::optional<double> usual_waits;     ///< as `waits`, where the recording shows it
+  int waits = 0;                         ///< that its stream passed in front of it: those not over when made
   std::optional<bool> lets_pass;         ///< whether it does, once the collective has met one
   TokenId done;
   std::optional<double> start_ns;
@@ -84,14 +86,16 @@ class Machine {
 
  private:
   struct Entry {
-    enum class Kind : std::uint8_t { kWork, kRecord, kWait } kind;
-    std::uint32_t id;
+    enum class Kind : std::uint8_t { kWork, kRecord, kWait } kind = Kind::kWork;
+    std::uint32_t id = 0;
+    bool was_over = false;  ///< a wait for what had ended before the host made it
   };
   struct Stream {
     std::deque<Entry> queue;
     std::optional<WorkId> running;
     double last_end_ns = -1e18;
     double waited_until_ns = -1e18;  ///< when the last wait in front of the head was satisfied
+    int waits = 0;                   ///< passed in front of the head
     std::int32_t priority = 0;
   };
   struct Gpu {
@@ -114,6 +118,8 @@ class Machine {
   /// When the work at the head of a stream could start but for other kernels.
   [[nodiscard]] double ready_at(const Stream& stream, const Work& head) const;
   bool try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id);
+  /// How many more waits its stream passes in front of a kernel than where the recording shows it.
+  [[nodiscard]] double more_waits(const Work& kernel) const;
   /// Does the collective at the head of a stream let the kernel start first?
   bool lets_pass(const Stream& stream, Work& collective, const Work& kernel) const;
   /// Is a collective about to be ready for which this kernel, which is, waits?

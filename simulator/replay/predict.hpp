@@ -65,6 +65,10 @@ class Predictor {
   /// where there are none. Counts as memory::recorded_memory does.
   bool learn_memory(const schedule::Schedule& recorded, Diagnostics& diagnostics);
 
+  /// Learns from a replay of the schedule that was recorded how many waits stand in front of each work there, which
+  /// tells races under others apart (RaceOdds::kernel_first).
+  void learn_waits(const schedule::Schedule& recorded);
+
   /// Throws Error(replay.stage_not_recorded). Same input and seed give the same result.
   [[nodiscard]] Prediction predict(const schedule::Schedule& schedule, const PredictOptions& options) const;
 

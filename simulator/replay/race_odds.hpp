@@ -42,8 +42,9 @@ class RaceOdds {
   /// Who was first where this instance of the collective met the kernel.
   void see(trace::OperationId collective, SiteId kernel, Meeting meeting, bool kernel_was_first);
 
-  /// Probability that this kernel is first.
-  [[nodiscard]] double kernel_first(SiteId kernel, Meeting meeting) const;
+  /// Probability that this kernel is first. `more_waits`: how many more its stream passes in front of it than it did
+  /// where the recording shows it; each makes a kernel that a collective's end releases later.
+  [[nodiscard]] double kernel_first(SiteId kernel, Meeting meeting, double more_waits = 0) const;
   /// Was it first where the recording shows them to meet? None where it does not.
   [[nodiscard]] std::optional<bool> kernel_was_first(trace::OperationId collective, SiteId kernel,
                                                      Meeting meeting) const;

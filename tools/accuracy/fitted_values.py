@@ -111,6 +111,14 @@ FITTED = (
         "1353 of 1778, 1301 of 1706 and 1485 of 2328 meetings in recordings of t2 to n6, x2 to y3 and the engine",
     ),
     Constant(
+        "kLostToWait",
+        "simulator/replay/race_odds.cpp",
+        "what one wait more in front of a kernel takes from the logarithm of its odds against a collective, where the end "
+        "of another released both",
+        "the same pairs behind one wait and behind two: 0.71 -> 0.24 over 25 pairs of the engine (2.0), 0.75 -> 0.53 over "
+        "124 of TorchRec (1.0); the mean of the two",
+    ),
+    Constant(
         "kUsualMeetings",
         "simulator/replay/race_odds.cpp",
         "meetings that the usual odds count for beside those that a recording shows, and its own beside those of a pair",

@@ -186,6 +186,29 @@ class RaceTest : public MachineTest {
     for (const WorkId id : {first, behind, nccl}) result.push_back(*race.works()[id.index()].start_ns);
     return result;
   }
+
+  struct Race {
+    SiteId kernel;
+    std::optional<double> usual_waits;  ///< of the kernel
+    const RaceOdds* odds = nullptr;     ///< of the collective
+    std::optional<trace::OperationId> recorded;
+    bool as_recorded = true;
+  };
+  /// Does a kernel that fills all SMs start before the collective that its stream issues?
+  static bool kernel_wins(Machine& m, const Race& race) {
+    Work next = kernel(kMain, 0, 100'000, 132 * 8 * 20);
+    next.site = race.kernel;
+    next.usual_waits = race.usual_waits;
+    const WorkId behind = m.launch(next);
+    Work exchange = collective(0, 0, 70);
+    exchange.issued_on = kMain;
+    exchange.races = race.odds;
+    exchange.recorded = race.recorded;
+    exchange.draw = {.as_recorded = race.as_recorded, .luck = 0.5};
+    const WorkId nccl = m.launch(exchange);
+    drain(m);
+    return *m.works()[behind.index()].start_ns < *m.works()[nccl.index()].start_ns;
+  }
 };
 
 TEST_F(RaceTest, ACollectiveThatLetsPassComesBehindAllThatStandsBehindAShortKernel) {
@@ -224,19 +247,40 @@ TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
     Machine one{1, {{"main", 0}, {"nccl", 0}}, 132, options};
     const TokenId released = one.works()[one.launch(kernel(kMain, 0, 10'000, 8)).index()].done;
     one.wait(0, kSide, released);
-    Work next = kernel(kMain, 0, 100'000, 132 * 8 * 20);
-    next.site = SiteId{site};
-    const WorkId behind = one.launch(next);
-    Work exchange = collective(0, 0, 70);
-    exchange.stream = kSide;
-    exchange.issued_on = kMain;
-    exchange.races = &odds;
-    exchange.recorded = recorded;
-    exchange.draw = {.as_recorded = as_recorded, .luck = 0.5};
-    const WorkId nccl = one.launch(exchange);
-    drain(one);
-    const bool kernel_first = *one.works()[behind.index()].start_ns < *one.works()[nccl.index()].start_ns;
-    EXPECT_EQ(kernel_first, kernel_is_first) << site;
+    EXPECT_EQ(
+        kernel_wins(one, {.kernel = SiteId{site}, .odds = &odds, .recorded = recorded, .as_recorded = as_recorded}),
+        kernel_is_first)
+        << site;
+  }
+}
+
+TEST_F(RaceTest, AKernelBehindMoreWaitsThanRecordedLosesWhatItWonThere) {
+  RaceOdds odds;
+  constexpr trace::OperationId kRecorded{100};
+  odds.see(kRecorded, SiteId{7}, Meeting::kOnIssuingStream, true);
+  struct Case {
+    std::optional<double> usual_waits;
+    bool copy_is_over;  ///< before the host makes the wait for it
+    bool kernel_is_first;
+  };
+  // Of a kernel that waits for a copy and a collective, where there were as many waits, one, now and then one, or
+  // nobody knows.
+  for (const auto& [usual_waits, copy_is_over, kernel_is_first] :
+       {Case{2, false, true}, Case{1, false, false}, Case{1.6, false, true}, Case{std::nullopt, false, true},
+        Case{1, true, true}}) {
+    Machine one{1, {{"main", 0}, {"nccl", 0}, {"side", 0}}, 132, options};
+    const TokenId copied = one.works()[one.launch(copy(StreamIndex{2}, 0, 1'000)).index()].done;
+    const TokenId exchanged = one.works()[one.launch(collective(0, 0, 10'000)).index()].done;
+    one.settle();
+    while (copy_is_over && !one.done_at(copied)) {
+      one.advance(*one.next_change());
+      one.settle();
+    }
+    one.wait(0, kMain, copied);
+    one.wait(0, kMain, exchanged);
+    EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{7}, .usual_waits = usual_waits, .odds = &odds, .recorded = kRecorded}),
+              kernel_is_first)
+        << usual_waits.value_or(-1) << copy_is_over;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,15 @@ TEST(RaceOddsTest, ThePairCountsMostThenThatKindOfMeeting) {
   EXPECT_NEAR(odds.kernel_first(kAnother, kMeeting), 0.0304, 1e-9);
   EXPECT_NEAR(odds.kernel_first(kKernel, kMeeting), (4 * 0.0304 + 12) / 16, 1e-9);
   EXPECT_DOUBLE_EQ(odds.kernel_first(kKernel, Meeting::kOnAnotherStream), 0.64);
+}
+
+TEST(RaceOddsTest, AKernelBehindMoreWaitsLosesMoreOftenToWhatACollectiveReleasesWithIt) {
+  const double usual = RaceOdds().kernel_first(kKernel, kMeeting);
+  const double behind_two = RaceOdds().kernel_first(kKernel, kMeeting, 1);
+  EXPECT_NEAR(behind_two / (1 - behind_two), usual / (1 - usual) * std::exp(-1.5), 1e-9);
+  EXPECT_GT(RaceOdds().kernel_first(kKernel, kMeeting, -1), usual);
+  EXPECT_DOUBLE_EQ(RaceOdds().kernel_first(kKernel, Meeting::kBehindKernel, 1),
+                   RaceOdds().kernel_first(kKernel, Meeting::kBehindKernel));
 }
 
 TEST(RaceOddsTest, SingleMeetingsAreRememberedOneByOne) {

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "simulator/graph/graph.hpp"
@@ -45,6 +47,20 @@ std::set<std::string> waits_of(const trace::Trace& trace, const graph::Graph& gr
     waits.insert(trace.lane(*wait.stream).name + " < " + trace.lane(*wait.producer_stream).name);
   }
   return waits;
+}
+
+// Races of other schedules are told by how many waits more stand in front of a kernel than under this one.
+TEST(Predictor, LearnsHowManyWaitsStandInFrontOfEachWork) {
+  Recorded recorded;
+  recorded.predictor.learn_waits(schedule::find("torchrec/sparse_dist"));
+  std::map<schedule::Stage, double> most;
+  for (const Site& site : recorded.predictor.sites().sites) {
+    ASSERT_TRUE(site.waits) << site.name;
+    if (site.kind == WorkKind::kKernel) most[site.segment.stage] = std::max(most[site.segment.stage], *site.waits);
+  }
+  EXPECT_EQ(most.at(schedule::Stage::kEmbeddingLookup), 0);
+  EXPECT_EQ(most.at(schedule::Stage::kOutputDistWait), 1);   // for the exchange of pooled embeddings
+  EXPECT_EQ(most.at(schedule::Stage::kInputDistFinish), 2);  // for two exchanges of inputs
 }
 
 // A predicted trace tells every wait and the record that it waits for, and its own times keep them.
