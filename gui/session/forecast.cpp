@@ -28,14 +28,21 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   if (recorded_->schedule && !itself_) {
     progress.begin("replaying " + recorded_->schedule->name);
     itself_ = replay(*recorded_->schedule);
+    if (const auto measured = recorded_->predictor->sites().unrecorded_step_ns) {
+      anchor_.emplace(*measured, itself_->prediction.step_time);
+      anchor_->correct_recorded(itself_->prediction);
+    }
   }
   progress.begin("predicting " + schedule.name);
-  Replayed replayed = replay(schedule);
+  const bool is_itself = itself_ && schedule == *recorded_->schedule;
+  Replayed replayed = is_itself ? *itself_ : replay(schedule);
+  if (anchor_ && !is_itself) anchor_->correct_other(replayed.prediction);
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
   forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {});
   if (itself_) {
     forecast->replayed_step_ns = itself_->prediction.step_time;
+    if (anchor_) forecast->replay_error = anchor_->error();
     forecast->row.speedup =
         static_cast<double>(itself_->prediction.step_time) / static_cast<double>(replayed.prediction.step_time);
     for (analysis::Reason& reason : analysis::compare(itself_->steps, replayed.steps)) {

@@ -6,6 +6,7 @@
 #include "gui/session/recorded.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/base/error.hpp"
+#include "simulator/replay/anchor.hpp"
 #include "simulator/replay/predict.hpp"
 
 namespace interlace::gui {
@@ -19,6 +20,7 @@ struct Forecast {
   report::Prediction row;
   /// The recorded schedule replayed, where it is known: what the speed-up refers to.
   std::optional<Nanoseconds> replayed_step_ns;
+  std::optional<double> replay_error;  ///< as report::RecordedRun has it
 };
 
 using ForecastPtr = std::shared_ptr<const Forecast>;
@@ -45,6 +47,7 @@ class Forecaster {
 
   RecordedPtr recorded_;
   std::optional<Replayed> itself_;
+  std::optional<replay::Anchor> anchor_;  ///< where the recording tells what steps took without the recorder
 };
 
 }  // namespace interlace::gui

@@ -43,6 +43,7 @@ report::PredictReport report_of(const Recorded& recorded, std::span<const Foreca
   report.recorded = recorded.facts;
   for (const ForecastPtr& forecast : forecasts) {
     report.recorded.predicted_step_time_ns = forecast->replayed_step_ns;
+    report.recorded.replay_error = forecast->replay_error;
     report.predictions.push_back(forecast->row);
   }
   return report;

@@ -14,6 +14,7 @@
 #include "simulator/cli/prediction_row.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
+#include "simulator/replay/anchor.hpp"
 #include "simulator/replay/program.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/schedule/library.hpp"
@@ -121,21 +122,9 @@ void compare_with_recorded(const Predicted& recorded, const Predicted& other, re
   }
 }
 
-/// Scales all predictions so that the recorded schedule's, replayed without edits, would be the step time that the user
-/// measured without a profiler. None: it cannot be replayed.
-void anchor(report::PredictReport& report, double measured_step_ms, std::optional<Nanoseconds> replayed) {
-  if (!replayed) {
-    throw Error(kCannotAnchor, "--measured-step-ms", "the recorded schedule is none of the built-in ones",
-                "leave --measured-step-ms out");
-  }
-  const double factor = measured_step_ms * kNsPerMs / static_cast<double>(*replayed);
-  const auto scale = [&](Nanoseconds& time) { time = std::llround(static_cast<double>(time) * factor); };
-  scale(*report.recorded.predicted_step_time_ns);
-  for (report::Prediction& prediction : report.predictions) {
-    scale(prediction.step_time_ns);
-    scale(prediction.step_time_low_ns);
-    scale(prediction.step_time_high_ns);
-  }
+/// Predictions under other assumptions than those of a measured run say what these cost, and stay as they are.
+bool predicts_runs(const PredictRequest& request) {
+  return request.contention && !request.under_recorder && !request.device_only;
 }
 
 }  // namespace
@@ -155,16 +144,17 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   std::optional<double> unrecorded_ns;
   if (request.unrecorded_step_ms) unrecorded_ns = *request.unrecorded_step_ms * kNsPerMs;
   const schedule::Schedule* known = replay::recorded_schedule(library, recording.trace, cut, sites, unrecorded_ns);
+  if (request.measured_step_ms && known == nullptr) {
+    throw Error(kCannotAnchor, "--measured-step-ms", "the recorded schedule is none of the built-in ones",
+                "leave --measured-step-ms out");
+  }
   replay::SiteTable edited = what_if::apply_edits(sites, edits);
   if (request.device_only) {
     edited.launch_latency_ns = 0;
     edited.wait_latency_ns = 0;
   }
   replay::Predictor predictor(recording.trace, cut, std::move(edited));
-  if (known != nullptr) {
-    predictor.learn_memory(*known, recording.diagnostics);
-    predictor.learn_waits(*known);
-  }
+  if (known != nullptr) predictor.learn(*known, recording.diagnostics);
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
@@ -197,8 +187,19 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   std::vector<SteadyTrace> traces;
   for (const what_if::Edit& edit : edits) report.recorded.edits.push_back(what_if::describe(edit));
   std::optional<Predicted> itself;
+  replay::Anchor anchor;
   if (known != nullptr) {
     itself = run(*known);
+    const std::optional<double> measured_ns =
+        request.measured_step_ms ? *request.measured_step_ms * kNsPerMs : sites.unrecorded_step_ns;
+    if (measured_ns && predicts_runs(request)) {
+      const Nanoseconds unedited =
+          edits.empty() ? itself->prediction.step_time
+                        : replay::Predictor(recording.trace, cut, sites).predict(*known, options).step_time;
+      anchor = replay::Anchor(*measured_ns, unedited);
+      anchor.correct_recorded(itself->prediction);
+      report.recorded.replay_error = anchor.error();
+    }
     report.recorded.schedule = known->name;
     report.recorded.predicted_step_time_ns = itself->prediction.step_time;
   }
@@ -210,7 +211,9 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
       continue;
     }
     try {
-      Predicted predicted = itself && one.schedule == *known ? *itself : run(one.schedule);
+      const bool is_itself = itself && one.schedule == *known;
+      Predicted predicted = is_itself ? *itself : run(one.schedule);
+      if (!is_itself) anchor.correct_other(predicted.prediction);
       report.predictions.push_back(
           prediction_row(one.schedule, predicted.prediction, predicted.steps, cut.modules, assumptions));
       if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());
@@ -219,13 +222,6 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
       if (one.by_name || error.code() != replay::kStageNotRecorded.name) throw;
       report.skipped.push_back({one.schedule.name, error.problem()});
     }
-  }
-  if (request.measured_step_ms) {
-    std::optional<Nanoseconds> unedited = report.recorded.predicted_step_time_ns;
-    if (known != nullptr && !edits.empty()) {
-      unedited = replay::Predictor(recording.trace, cut, sites).predict(*known, options).step_time;
-    }
-    anchor(report, *request.measured_step_ms, unedited);
   }
   const analysis::Annotations annotations(recording.trace);
   std::vector<analysis::StepWindow> windows = recorded_windows(recording.trace, annotations, predictor.sites());

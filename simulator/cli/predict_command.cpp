@@ -70,22 +70,28 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();
   predict->add_option("--out", request->out, "Folder for predicted traces and a report to look at")->type_name("DIR");
-  predict
-      ->add_option("--measured-step-ms", request->measured_step_ms,
-                   "Step time of the recorded schedule without the profiler, to anchor the prediction")
-      ->check(CLI::PositiveNumber)
-      ->type_name("MS");
+  CLI::Option* const measured =
+      predict
+          ->add_option("--measured-step-ms", request->measured_step_ms,
+                       "Step time of the recorded schedule without the profiler: corrects its replay, and the others "
+                       "in part (docs/validate.md)")
+          ->check(CLI::PositiveNumber)
+          ->type_name("MS");
   predict->add_option(kMemorySnapshotsOption, request->memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
   predict->add_option("--gpu-memory", request->gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
       ->check(CLI::PositiveNumber)
       ->type_name("GIB");
   predict->add_option("--seed", request->seed, "Of the replayed jitter")->capture_default_str();
   predict->add_option("--steps", request->steps, "Steady steps to simulate in a run")->check(CLI::Range(3, 1'000'000));
-  predict->add_flag_callback(
-      "--no-contention", [request] { request->contention = false; },
-      "Let works that run side by side not slow each other, to see what sharing the GPU costs");
-  predict->add_flag("--under-recorder", request->under_recorder,
-                    "Keep the host as slow as it was recorded: what a recording of each schedule would show");
+  predict
+      ->add_flag_callback(
+          "--no-contention", [request] { request->contention = false; },
+          "Let works that run side by side not slow each other, to see what sharing the GPU costs")
+      ->excludes(measured);
+  predict
+      ->add_flag("--under-recorder", request->under_recorder,
+                 "Keep the host as slow as it was recorded: what a recording of each schedule would show")
+      ->excludes(measured);
   predict->callback([request, &chosen] { chosen = [request](Console& console) { run_predict(*request, console); }; });
 }
 

@@ -133,7 +133,8 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
 
 }  // namespace
 
-bool Predictor::learn_memory(const schedule::Schedule& recorded, Diagnostics& diagnostics) {
+bool Predictor::learn(const schedule::Schedule& recorded, Diagnostics& diagnostics) {
+  learn_waits(recorded);
   const auto has_events = [](const stages::RankCut& rank) {
     return std::ranges::all_of(rank.iterations, [](const stages::Iteration& i) { return !i.memory.empty(); });
   };

@@ -10,8 +10,8 @@ const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> 
                                             std::optional<double> unrecorded_ns) {
   const schedule::Schedule* recorded = recognise(candidates, trace, cut, table);
   if (recorded == nullptr) return nullptr;
-  if (!unrecorded_ns) unrecorded_ns = unrecorded_step_ns(trace);
-  if (unrecorded_ns) learn_host_pace(*unrecorded_ns, cut, *recorded, table);
+  table.unrecorded_step_ns = unrecorded_ns ? unrecorded_ns : unrecorded_step_ns(trace);
+  if (table.unrecorded_step_ns) learn_host_pace(*table.unrecorded_step_ns, cut, *recorded, table);
   return recorded;
 }
 

@@ -96,8 +96,9 @@ struct SiteTable {
   double launch_latency_ns = 0;  ///< from the start of a launch call to the start of the work on an idle stream
   double wait_latency_ns = 0;    ///< from the end of what a stream waited for to its next work
   double host_scale = kUsualHostScale;
-  Nanoseconds step_ns = 0;          ///< recorded, mean over iterations and ranks
-  std::vector<std::string> fitted;  ///< what of this machine the recording itself tells, in words
+  std::optional<double> unrecorded_step_ns;  ///< of the recorded schedule without the recorder, where anybody knows
+  Nanoseconds step_ns = 0;                   ///< recorded, mean over iterations and ranks
+  std::vector<std::string> fitted;           ///< what of this machine the recording itself tells, in words
 };
 
 /// Finds the sites of a cut trace and estimates what each costs without company. What a machine profile tells (none:

@@ -41,7 +41,9 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded) {
   if (!recorded.edits.empty()) entry("speed-ups", "over the recorded schedule under the same what-ifs");
   entry("steps used", std::to_string(recorded.steps));
   if (recorded.step_time_ns) entry("step as recorded", milliseconds(*recorded.step_time_ns) + " ms");
-  if (recorded.predicted_step_time_ns) entry("step replayed", milliseconds(*recorded.predicted_step_time_ns) + " ms");
+  if (recorded.predicted_step_time_ns) {
+    entry("step replayed", fmt::format("{} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded)));
+  }
   std::string files;
   for (const std::string& file : recorded.files) files += (files.empty() ? "" : ", ") + file;
   entry("files", files);

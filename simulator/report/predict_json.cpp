@@ -16,6 +16,7 @@ Json json_of_recorded(const RecordedRun& recorded) {
               {"steps", recorded.steps},
               {"step_time_ns", or_null(recorded.step_time_ns)},
               {"predicted_step_time_ns", or_null(recorded.predicted_step_time_ns)},
+              {"replay_error", or_null(recorded.replay_error)},
               {"overlap", recorded.overlap ? json_of(*recorded.overlap) : Json(nullptr)},
               {"machine",
                {{"profile", or_null(recorded.machine_profile)},

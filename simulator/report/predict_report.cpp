@@ -1,9 +1,18 @@
 #include "simulator/report/predict_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace interlace::report {
+
+std::string replayed(const RecordedRun& recorded) {
+  if (!recorded.replay_error) return "replayed";
+  return fmt::format("replayed, corrected for being {:.1f} % too {}", std::abs(*recorded.replay_error) * 100,
+                     *recorded.replay_error < 0 ? "fast" : "slow");
+}
 
 std::vector<std::size_t> by_step_time(const PredictReport& report) {
   std::vector<std::size_t> order(report.predictions.size());

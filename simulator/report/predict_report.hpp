@@ -20,6 +20,7 @@ struct RecordedRun {
   std::int64_t steps = 0;                             ///< whole steady-state steps a rank
   std::optional<Nanoseconds> step_time_ns;            ///< in the recording, profiler included; mean over steps
   std::optional<Nanoseconds> predicted_step_time_ns;  ///< the recorded schedule replayed: what speed-ups refer to
+  std::optional<double> replay_error;                 ///< what it was off before it was corrected (replay/anchor.hpp)
   std::optional<analysis::OverlapSummary> overlap;    ///< of the recording
   std::optional<Bytes> capacity;                      ///< of the GPU memory that schedules were asked to fit in
   std::vector<Diagnostic> diagnostics;                ///< flaws of the recording
@@ -93,6 +94,9 @@ struct PredictReport {
   std::vector<Prediction> predictions;
   std::vector<SkippedSchedule> skipped;
 };
+
+/// How predicted_step_time_ns comes about, in words.
+[[nodiscard]] std::string replayed(const RecordedRun& recorded);
 
 /// In the order of the first of each group.
 [[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(const PredictReport& report);

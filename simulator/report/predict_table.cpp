@@ -67,7 +67,7 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextSt
                       recorded.world_size ? std::to_string(*recorded.world_size) : "?", recorded.steps);
   if (recorded.step_time_ns) text += fmt::format(", {} ms a step as recorded", milliseconds(*recorded.step_time_ns));
   if (recorded.predicted_step_time_ns) {
-    text += fmt::format(", {} ms replayed", milliseconds(*recorded.predicted_step_time_ns));
+    text += fmt::format(", {} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded));
   }
   write_titled(out, "recorded  ", text, style);
   for (const std::string& edit : recorded.edits) write_titled(out, "what if   ", edit, style);

@@ -124,8 +124,9 @@ def section(folder):
             "The first table of each kind is of those predictions; what the model of this page says, knowing the "
             "measurements, is in the second (\"now\"). Errors are mean / largest over the schedules, in percent; *gap*: by "
             "how much the slowest schedule takes longer than the fastest; *floor*: what single rounds are off the medians "
-            "of all; *no sharing*: without contention; *critical*: the critical path alone; *order*: pairs in the right order of those that differ by more than "
-            "twice their spread."
+            "of all; *no sharing*: without contention; *critical*: the critical path alone; *order*: pairs in the right "
+            "order of those that differ by more than twice their spread. Since 2026-11-23 the recorded schedule is "
+            "predicted to take what its recording tells of its steps without the recorder (docs/decisions/0013)."
         ),
     ]
     blind = {name: one for name, one in campaigns.items() if one["role"] == "blind"}

@@ -119,6 +119,15 @@ FITTED = (
         "124 of TorchRec (1.0); the mean of the two",
     ),
     Constant(
+        "kSharedError",
+        "simulator/replay/anchor.cpp",
+        "part of what the replay of the recorded schedule is off from a run without the recorder that predictions of others "
+        "are off, too (logarithms)",
+        "slope of the one over the other: 0.67 over 362 predicted schedules of c6 to n6, x2 to z6 and the campaigns (0.40 to "
+        "0.90 by a bootstrap over their recordings), 0.55 over 86 of campaigns where the recording itself tells that step "
+        "(docs/benchmarks/accuracy/shared_error.json)",
+    ),
+    Constant(
         "kUsualMeetings",
         "simulator/replay/race_odds.cpp",
         "meetings that the usual odds count for beside those that a recording shows, and its own beside those of a pair",

@@ -198,6 +198,31 @@ TEST_F(CliTest, PredictsWhatARecordingWouldShow) {
   EXPECT_GT(under_recorder, 1.01 * replayed_ns("")) << "the recorder slows a host that decides";
 }
 
+// What the engine took before it recorded stands in its recording: the recorded schedule is predicted to take that
+// again.
+TEST_F(CliTest, PredictsTheRecordedStepThatTheRecordingTells) {
+  const auto recorded = [&](const std::string& options) {
+    const Finished run = interlace("predict --format json --schedule torchrec/base " + options +
+                                   "--from " INTERLACE_SOURCE_DIR "/samples/traces/engine_exposed/sparse_dist");
+    EXPECT_EQ(run.status, 0) << run.err;
+    return Json::parse(run.out)["recorded"];
+  };
+  const auto step_ns = [](const Json& of) { return of["predicted_step_time_ns"].get<double>(); };
+  const Json plain = recorded("");
+  const double error = plain["replay_error"].get<double>();
+  EXPECT_LT(std::abs(error), 0.05);
+  const Json measured = recorded("--measured-step-ms 40 ");
+  EXPECT_NEAR(step_ns(measured), 40e6, 1);
+  EXPECT_NEAR(step_ns(plain) * (1 + error), 40e6 * (1 + measured["replay_error"].get<double>()), 2);
+  for (const char* other : {"--no-contention ", "--under-recorder "}) {
+    EXPECT_TRUE(recorded(other)["replay_error"].is_null()) << other << "is not what was measured";
+    const Finished both =
+        interlace("predict --measured-step-ms 40 --schedule torchrec/base --from x " + std::string(other));
+    EXPECT_EQ(both.status, 2);
+    EXPECT_NE(both.err.find("excludes"), std::string::npos) << both.err;
+  }
+}
+
 TEST_F(CliTest, QuietLeavesStandardErrorEmpty) {
   const Finished run = interlace("predict -q --schedule torchrec/base --from " + sample("sparse"));
   EXPECT_EQ(run.status, 0);

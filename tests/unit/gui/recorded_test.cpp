@@ -3,9 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "gui/session/forecast.hpp"
 #include "gui/session/sample.hpp"
@@ -108,22 +114,43 @@ TEST(Forecaster, PredictsMemoryWhereItWasRecorded) {
   }
 }
 
-TEST(Forecaster, PredictsWhatReplayPredicts) {
-  const RecordedPtr recorded = open_base();
-  Forecaster forecaster(recorded);
-  const schedule::Schedule sparse = schedule::find("torchrec/sparse_dist");
-  const ForecastPtr forecast = forecaster.predict(sparse, {});
-  Diagnostics counted;
-  const replay::Predictor predictor(recorded->run->trace(), *recorded->cut, counted);
-  const replay::Prediction expected = predictor.predict(sparse, {});
-  EXPECT_EQ(forecast->row.step_time_ns, expected.step_time);
-  EXPECT_EQ(forecast->run->steps(), expected.steps);
-  ASSERT_EQ(forecast->run->trace().size(), expected.trace.size());
-  EXPECT_TRUE(std::ranges::equal(forecast->run->trace().starts(), expected.trace.starts()));
-  const Nanoseconds base = predictor.predict(schedule::find("torchrec/base"), {}).step_time;
-  EXPECT_EQ(forecaster.replayed_step(), std::optional(base));
-  EXPECT_DOUBLE_EQ(forecast->row.speedup.value(), static_cast<double>(base) / static_cast<double>(expected.step_time));
-  EXPECT_FALSE(forecast->row.reasons.empty());
+// What the command line predicts, from TorchRec's recording and from one that tells its steps without the recorder.
+TEST(Forecaster, PredictsWhatTheCommandLinePredicts) {
+  for (const auto& [folder, sources] :
+       {std::pair{"torchrec_c6", std::vector{"base.r0.json.gz", "base.r1.json.gz"}},
+        std::pair{"engine_exposed", std::vector{"sparse_dist/rank0.ilt", "sparse_dist/rank1.ilt"}}}) {
+    std::vector<std::filesystem::path> files;
+    QStringList command{"predict", "--format", "json", "--schedule", "torchrec/semi_sync"};
+    for (const char* source : sources) {
+      files.push_back(kTraces / folder / source);
+      command << "--from" << QString::fromStdString(files.back().string());
+    }
+    QProcess program;
+    program.start(INTERLACE_BINARY, command);
+    ASSERT_TRUE(program.waitForFinished(120'000) && program.exitCode() == 0)
+        << program.readAllStandardError().toStdString();
+    const QJsonObject told = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
+    const QJsonObject row = told["predictions"].toArray()[0].toObject();
+
+    Forecaster forecaster(open_recording(files, {}));
+    const ForecastPtr forecast = forecaster.predict(schedule::find("torchrec/semi_sync"), {});
+    EXPECT_EQ(static_cast<double>(forecast->row.step_time_ns), row["step_time_ns"].toDouble()) << folder;
+    EXPECT_EQ(static_cast<double>(forecast->row.step_time_low_ns), row["step_time_low_ns"].toDouble());
+    EXPECT_DOUBLE_EQ(forecast->row.speedup.value(), row["speedup"].toDouble());
+    EXPECT_EQ(forecast->row.reasons.size() + forecast->row.races.size(),
+              static_cast<std::size_t>(row["reasons"].toArray().size()));
+    EXPECT_EQ(static_cast<double>(forecaster.replayed_step().value()),
+              told["recorded"]["predicted_step_time_ns"].toDouble());
+    EXPECT_EQ(forecast->replay_error.has_value(), !told["recorded"]["replay_error"].isNull());
+  }
+}
+
+TEST(Forecaster, PredictsTheRecordedScheduleAsTheStepThatOthersAreComparedWith) {
+  const auto folder = kTraces / "engine_exposed/sparse_dist";
+  Forecaster forecaster(open_recording({folder / "rank0.ilt", folder / "rank1.ilt"}, {}));
+  const ForecastPtr itself = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
+  EXPECT_EQ(itself->row.step_time_ns, forecaster.replayed_step().value());
+  EXPECT_DOUBLE_EQ(itself->row.speedup.value(), 1.0);
 }
 
 }  // namespace

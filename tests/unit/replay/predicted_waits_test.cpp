@@ -52,7 +52,7 @@ std::set<std::string> waits_of(const trace::Trace& trace, const graph::Graph& gr
 // Races of other schedules are told by how many waits more stand in front of a kernel than under this one.
 TEST(Predictor, LearnsHowManyWaitsStandInFrontOfEachWork) {
   Recorded recorded;
-  recorded.predictor.learn_waits(schedule::find("torchrec/sparse_dist"));
+  recorded.predictor.learn(schedule::find("torchrec/sparse_dist"), recorded.recording.diagnostics);
   std::map<schedule::Stage, double> most;
   for (const Site& site : recorded.predictor.sites().sites) {
     ASSERT_TRUE(site.waits) << site.name;

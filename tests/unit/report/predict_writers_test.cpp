@@ -42,6 +42,17 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheFastest) {
   EXPECT_EQ(text_of(write_predict_table, sample_report(), TextStyle{.unicode = false}), expected);
 }
 
+TEST(PredictTable, SaysWhatTheReplayWasOffBeforeItWasCorrected) {
+  PredictReport report = sample_report();
+  const TextStyle style{.width = 200};
+  report.recorded.replay_error = 0.0361;
+  EXPECT_NE(text_of(write_predict_table, report, style).find(" replayed, corrected for being 3.6 % too slow\n"),
+            std::string::npos);
+  report.recorded.replay_error = -0.02;
+  EXPECT_NE(text_of(write_predict_table, report, style).find(" replayed, corrected for being 2.0 % too fast\n"),
+            std::string::npos);
+}
+
 TEST(PredictTable, GivesTheStarToSoundSchedulesOnly) {
   PredictReport report = sample_report();
   report.predictions[1].hazards.clear();

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "simulator/base/interval.hpp"
+#include "simulator/replay/predict.hpp"
+
+namespace interlace::replay {
+
+/// Corrects predictions by what the replay of the recorded schedule is off from a run of it without the recorder.
+///
+/// Part of that error is the recording's (a GPU that was slower while it recorded, kernels that were too fast), part is
+/// the schedule's (races that end otherwise). The others share the first part only, kSharedError of the logarithm.
+class Anchor {
+ public:
+  /// Corrects nothing.
+  Anchor() = default;
+  /// measured_ns: what a step of the recorded schedule took; replayed: what its replay says.
+  Anchor(double measured_ns, Nanoseconds replayed) : error_(static_cast<double>(replayed) / measured_ns - 1.0) {}
+
+  /// Replayed over measured step, less one.
+  [[nodiscard]] double error() const { return error_; }
+
+  /// Step times of the recorded schedule; edited, too.
+  void correct_recorded(Prediction& prediction) const;
+  /// Those of any other.
+  void correct_other(Prediction& prediction) const;
+
+ private:
+  double error_ = 0;
+};
+
+}  // namespace interlace::replay
