@@ -189,10 +189,10 @@ def at_their_own_pace():
     answer = json.loads((ROOT / "docs" / "benchmarks" / "accuracy" / "replayed_recordings.json").read_text())
     groups = {}
     for row in answer["rows"]:
-        groups.setdefault(row["run"].split("/")[0], []).append(row["off_percent"])
+        groups.setdefault(row["run"].partition("/")[0], []).append(row["off_percent"])
     whole = answer["off_percent"]
     rows = [
-        (name, str(len(off)), f"{sum(map(abs, off)) / len(off):.2f}", signed(sum(off) / len(off)), signed(max(off, key=abs)))
+        (name, answer["versions"][name], str(len(off)), f"{sum(map(abs, off)) / len(off):.2f}", signed(sum(off) / len(off)), signed(max(off, key=abs)))
         for name, off in groups.items()
     ]
     far = [row for row in answer["rows"] if abs(row["off_percent"]) > 3]
@@ -204,7 +204,7 @@ def at_their_own_pace():
             f"{whole['runs']} recordings {whole['mean']:.2f} in the mean and {whole['largest']:.2f} at most "
             "(docs/benchmarks/accuracy/replayed_recordings.json, by tools/accuracy/replay_recordings.py)."
         ),
-        table(("recordings", "runs", "off", "bias", "farthest"), rows),
+        table(("recordings", "by", "runs", "off", "bias", "farthest"), rows),
         "Farther than 3 %:",
         bullets(f"{row['run']} ({row['schedule']}): {signed(row['off_percent'])}." for row in far),
     ]

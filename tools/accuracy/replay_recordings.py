@@ -4,7 +4,8 @@
 usage: replay_recordings.py INTERLACE OUT.json NAME=FOLDER... [--commit HASH]
 
 A FOLDER holds .ilt files of one run, or <schedule>.r<rank>.json.gz of several, or folders of these. OUT holds a row a
-run: recorded and replayed step in ms, and how much longer the replayed one is, in percent.
+run: recorded and replayed step in ms, and how much longer the replayed one is, in percent. Rows of other NAMEs, whose
+recordings are not at hand, stay as an earlier version left them in OUT.
 """
 
 import argparse
@@ -49,6 +50,10 @@ def replay(interlace, files):
     return None
 
 
+def group_of(run):
+    return run.partition("/")[0]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("interlace", type=Path)
@@ -56,6 +61,8 @@ def main():
     parser.add_argument("folders", nargs="+", metavar="NAME=FOLDER")
     parser.add_argument("--commit", default="unknown")
     options = parser.parse_args()
+    names = {named.partition("=")[0] for named in options.folders}
+    before = json.loads(options.out.read_text()) if options.out.exists() else {"versions": {}, "left_out": [], "rows": []}
     rows, left_out = [], []
     for group, _, path in (named.partition("=") for named in options.folders):
         for place, files in runs_in(Path(path)):
@@ -76,9 +83,12 @@ def main():
                 }
             )
             print(f"{off:+6.2f} %  {name}", file=sys.stderr)
+    rows += [row for row in before["rows"] if group_of(row["run"]) not in names]
+    left_out += [run for run in before["left_out"] if group_of(run) not in names]
+    versions = {**before["versions"], **dict.fromkeys(names, options.commit)}
     sizes = [abs(row["off_percent"]) for row in rows]
     summary = {"runs": len(rows), "mean": round(statistics.mean(sizes), 3), "largest": max(sizes)}
-    answer = {"version": options.commit, "off_percent": summary, "left_out": left_out, "rows": rows}
+    answer = {"versions": dict(sorted(versions.items())), "off_percent": summary, "left_out": left_out, "rows": rows}
     options.out.write_text(json.dumps(answer, indent=1) + "\n")
 
 
