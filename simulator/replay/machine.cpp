@@ -40,7 +40,8 @@ bool kernel_is_first(const Work& collective, SiteId kernel, Meeting meeting, dou
   if (collective.draw->as_recorded && collective.recorded && more_waits == 0) {
     if (const auto seen = collective.races->kernel_was_first(*collective.recorded, kernel, meeting)) return *seen;
   }
-  return collective.draw->luck < collective.races->kernel_first(kernel, meeting, more_waits);
+  const double luck = meeting == Meeting::kBehindKernel ? collective.draw->own_luck : collective.draw->luck;
+  return luck < collective.races->kernel_first(kernel, meeting, more_waits);
 }
 
 }  // namespace

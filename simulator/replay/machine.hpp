@@ -16,10 +16,12 @@ namespace interlace::replay {
 using WorkId = Id<struct SimulatedWorkTag>;
 using TokenId = Id<struct TokenTag>;
 
-/// What is drawn for the races of a collective in one iteration, for all ranks.
+/// What is drawn for the races of a collective in one iteration: a kernel that is ready with it starts first where
+/// this, from 0 to 1, is less than the odds.
 struct RaceDraw {
-  bool as_recorded = false;  ///< they end as in the recorded step, where that has the meeting
-  double luck = 0;           ///< else what is ready with it starts first where this, from 0 to 1, is less than the odds
+  bool as_recorded = false;  ///< it does instead what it did in the recorded step, on all ranks, where that shows it
+  double luck = 0;           ///< on all ranks, behind a collective, where ranks mostly agree
+  double own_luck = 0;       ///< on this rank, behind a kernel, where they agree by chance only
 };
 
 /// Work as a simulated host put it on a stream.

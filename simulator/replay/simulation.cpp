@@ -244,7 +244,9 @@ class Simulation {
       const auto recorded = static_cast<double>(plan_->programs.front().size());
       known->second = {random_.uniform() < recorded / (recorded + kUsualSteps), random_.uniform()};
     }
-    return known->second;
+    RaceDraw of_rank = known->second;
+    of_rank.own_luck = random_.uniform();
+    return of_rank;
   }
 
   Event record(std::uint32_t rank, StreamIndex stream, double now) {

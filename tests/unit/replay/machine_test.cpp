@@ -192,7 +192,7 @@ class RaceTest : public MachineTest {
     std::optional<double> usual_waits;  ///< of the kernel
     const RaceOdds* odds = nullptr;     ///< of the collective
     std::optional<trace::OperationId> recorded;
-    bool as_recorded = true;
+    RaceDraw draw;
   };
   /// Does a kernel that fills all SMs start before the collective that its stream issues?
   static bool kernel_wins(Machine& m, const Race& race) {
@@ -204,7 +204,7 @@ class RaceTest : public MachineTest {
     exchange.issued_on = kMain;
     exchange.races = race.odds;
     exchange.recorded = race.recorded;
-    exchange.draw = {.as_recorded = race.as_recorded, .luck = 0.5};
+    exchange.draw = race.draw;
     const WorkId nccl = m.launch(exchange);
     drain(m);
     return *m.works()[behind.index()].start_ns < *m.works()[nccl.index()].start_ns;
@@ -230,7 +230,8 @@ TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
     odds.see(trace::OperationId{op}, SiteId{7}, Meeting::kBehindKernel, false);
     odds.see(trace::OperationId{op}, SiteId{8}, Meeting::kBehindKernel, true);
   }
-  // Where races end as recorded, a recorded meeting does, whatever the odds and what is drawn.
+  // Behind a kernel each rank has a luck of its own. Where races end as recorded, a recorded meeting does, whatever the
+  // odds and what is drawn.
   constexpr trace::OperationId kWon{100};
   constexpr trace::OperationId kLost{101};
   odds.see(kWon, SiteId{8}, Meeting::kBehindKernel, false);
@@ -247,9 +248,11 @@ TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
     Machine one{1, {{"main", 0}, {"nccl", 0}}, 132, options};
     const TokenId released = one.works()[one.launch(kernel(kMain, 0, 10'000, 8)).index()].done;
     one.wait(0, kSide, released);
-    EXPECT_EQ(
-        kernel_wins(one, {.kernel = SiteId{site}, .odds = &odds, .recorded = recorded, .as_recorded = as_recorded}),
-        kernel_is_first)
+    EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{site},
+                                .odds = &odds,
+                                .recorded = recorded,
+                                .draw = {.as_recorded = as_recorded, .luck = 0, .own_luck = 0.5}}),
+              kernel_is_first)
         << site;
   }
 }
@@ -278,7 +281,11 @@ TEST_F(RaceTest, AKernelBehindMoreWaitsThanRecordedLosesWhatItWonThere) {
     }
     one.wait(0, kMain, copied);
     one.wait(0, kMain, exchanged);
-    EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{7}, .usual_waits = usual_waits, .odds = &odds, .recorded = kRecorded}),
+    EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{7},
+                                .usual_waits = usual_waits,
+                                .odds = &odds,
+                                .recorded = kRecorded,
+                                .draw = {.as_recorded = true, .luck = 0.5, .own_luck = 0}}),
               kernel_is_first)
         << usual_waits.value_or(-1) << copy_is_over;
   }

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "simulator/replay/program.hpp"
@@ -56,6 +59,24 @@ TEST_F(Simulated, InTheLastIterationTheHostRunsAhead) {
   const SimulationResult on = run(plan, table, {});
   const SimulationResult ended = run(plan, table, kBatches);
   EXPECT_LT(host_time(calls_in(ended, kBatches - 1, kBatches)), host_time(calls_in(on, kBatches - 1, kBatches)) / 2);
+}
+
+// Recorded ranks agree on who wins behind a collective, and by chance only behind a kernel.
+TEST_F(Simulated, RanksShareTheLuckOfACollectiveButForTheirOwn) {
+  const SimulationResult result = run(compile(schedule::find("torchrec/base"), cut, table), table, {});
+  std::map<std::pair<SiteId, std::int32_t>, std::set<double>> shared;
+  std::set<double> own;
+  std::size_t collectives = 0;
+  for (const Work& work : result.works) {
+    if (!work.draw) continue;
+    shared[{work.site, work.iteration}].insert(work.draw->luck);
+    own.insert(work.draw->own_luck);
+    ++collectives;
+  }
+  ASSERT_GT(shared.size(), 0U);
+  for (const auto& [collective, luck] : shared) EXPECT_EQ(luck.size(), 1U);
+  EXPECT_GE(collectives, 2 * shared.size()) << "each on both ranks";
+  EXPECT_EQ(own.size(), collectives);
 }
 
 }  // namespace
