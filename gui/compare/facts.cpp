@@ -49,6 +49,10 @@ std::string facts_of(const Forecast& forecast) {
                                                 report::milliseconds(row.step_time_high_ns))};
   if (row.speedup) parts.push_back(fmt::format("{:.3f}x", *row.speedup));
   add_overlap(row.overlap, parts);
+  if (forecast.replay_error) {
+    parts.push_back(
+        fmt::format("step corrected: recorded schedule replays {:+.1f} % off", *forecast.replay_error * 100));
+  }
   return joined(parts);
 }
 

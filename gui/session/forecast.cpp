@@ -30,13 +30,14 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
     itself_ = replay(*recorded_->schedule);
     if (const auto measured = recorded_->predictor->sites().unrecorded_step_ns) {
       anchor_.emplace(*measured, itself_->prediction.step_time);
-      anchor_->correct_recorded(itself_->prediction);
+      anchor_->correct(itself_->prediction, true);
     }
   }
   progress.begin("predicting " + schedule.name);
-  const bool is_itself = itself_ && schedule == *recorded_->schedule;
+  const bool is_itself = itself_ && schedule::same_pipeline(schedule, *recorded_->schedule);
   Replayed replayed = is_itself ? *itself_ : replay(schedule);
-  if (anchor_ && !is_itself) anchor_->correct_other(replayed.prediction);
+  replayed.prediction.schedule = schedule.name;
+  if (anchor_ && !is_itself) anchor_->correct(replayed.prediction, false);
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
   forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {});

@@ -70,7 +70,7 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   recorded->run = std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps));
   if (sites) {
     recorded->predictor.emplace(recorded->run->trace(), *recorded->cut, std::move(*sites));
-    if (known != nullptr) recorded->predictor->learn(*known, recorded->diagnostics);
+    if (known != nullptr) recorded->predictor->learn_memory(*known, recorded->diagnostics);
   }
   recorded->facts.diagnostics = recorded->diagnostics.entries();
   give_back_freed_memory();

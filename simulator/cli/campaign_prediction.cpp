@@ -32,7 +32,7 @@ std::optional<double> reference_step_ms(const campaign::Folder& folder) {
 
 PredictRequest request_of(const campaign::Folder& folder, const campaign::Plan& plan) {
   PredictRequest request;
-  request.unrecorded_step_ms = reference_step_ms(folder);
+  request.measured_step_ms = reference_step_ms(folder);
   request.recordings = {plan.recording.value_or(folder.recording().string())};
   request.machine = plan.machine;
   request.run_steps = static_cast<std::int32_t>(

@@ -122,11 +122,6 @@ void compare_with_recorded(const Predicted& recorded, const Predicted& other, re
   }
 }
 
-/// Predictions under other assumptions than those of a measured run say what these cost, and stay as they are.
-bool predicts_runs(const PredictRequest& request) {
-  return request.contention && !request.under_recorder && !request.device_only;
-}
-
 }  // namespace
 
 PredictAnswer predict(const PredictRequest& request, Console& console) {
@@ -141,20 +136,16 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   replay::SiteTable sites =
       replay::find_sites(recording.trace, cut, recording.diagnostics, machine ? &*machine : nullptr);
   const std::vector<schedule::Schedule> library = schedule::all_sound();
-  std::optional<double> unrecorded_ns;
-  if (request.unrecorded_step_ms) unrecorded_ns = *request.unrecorded_step_ms * kNsPerMs;
-  const schedule::Schedule* known = replay::recorded_schedule(library, recording.trace, cut, sites, unrecorded_ns);
-  if (request.measured_step_ms && known == nullptr) {
-    throw Error(kCannotAnchor, "--measured-step-ms", "the recorded schedule is none of the built-in ones",
-                "leave --measured-step-ms out");
-  }
+  std::optional<double> measured_ns;
+  if (request.measured_step_ms) measured_ns = *request.measured_step_ms * kNsPerMs;
+  const schedule::Schedule* known = replay::recorded_schedule(library, recording.trace, cut, sites, measured_ns);
   replay::SiteTable edited = what_if::apply_edits(sites, edits);
   if (request.device_only) {
     edited.launch_latency_ns = 0;
     edited.wait_latency_ns = 0;
   }
   replay::Predictor predictor(recording.trace, cut, std::move(edited));
-  if (known != nullptr) predictor.learn(*known, recording.diagnostics);
+  if (known != nullptr) predictor.learn_memory(*known, recording.diagnostics);
   replay::PredictOptions options;
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
@@ -187,18 +178,20 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   std::vector<SteadyTrace> traces;
   for (const what_if::Edit& edit : edits) report.recorded.edits.push_back(what_if::describe(edit));
   std::optional<Predicted> itself;
-  replay::Anchor anchor;
+  std::optional<replay::Anchor> anchor;
   if (known != nullptr) {
     itself = run(*known);
-    const std::optional<double> measured_ns =
-        request.measured_step_ms ? *request.measured_step_ms * kNsPerMs : sites.unrecorded_step_ns;
-    if (measured_ns && predicts_runs(request)) {
-      const Nanoseconds unedited =
-          edits.empty() ? itself->prediction.step_time
-                        : replay::Predictor(recording.trace, cut, sites).predict(*known, options).step_time;
-      anchor = replay::Anchor(*measured_ns, unedited);
-      anchor.correct_recorded(itself->prediction);
-      report.recorded.replay_error = anchor.error();
+    if (sites.unrecorded_step_ns && !request.under_recorder && !request.device_only) {
+      // The error is that of the job as it was recorded, whatever is asked for.
+      Nanoseconds replayed = itself->prediction.step_time;
+      if (!edits.empty() || !request.contention) {
+        replay::PredictOptions as_recorded = options;
+        as_recorded.simulation.machine.contention = true;
+        replayed = replay::Predictor(recording.trace, cut, sites).predict(*known, as_recorded).step_time;
+      }
+      anchor.emplace(*sites.unrecorded_step_ns, replayed);
+      anchor->correct(itself->prediction, true);
+      report.recorded.replay_error = anchor->error();
     }
     report.recorded.schedule = known->name;
     report.recorded.predicted_step_time_ns = itself->prediction.step_time;
@@ -211,9 +204,10 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
       continue;
     }
     try {
-      const bool is_itself = itself && one.schedule == *known;
+      const bool is_itself = itself && schedule::same_pipeline(one.schedule, *known);
       Predicted predicted = is_itself ? *itself : run(one.schedule);
-      if (!is_itself) anchor.correct_other(predicted.prediction);
+      predicted.prediction.schedule = one.schedule.name;
+      if (anchor && !is_itself) anchor->correct(predicted.prediction, false);
       report.predictions.push_back(
           prediction_row(one.schedule, predicted.prediction, predicted.steps, cut.modules, assumptions));
       if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <ostream>
 
+#include "simulator/base/error.hpp"
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
@@ -31,6 +32,10 @@ void tell_machine(const report::RecordedRun& recorded, Console& console) {
 
 void run_predict(const PredictRequest& request, Console& console) {
   const PredictAnswer answer = predict(request, console);
+  if (request.measured_step_ms && !answer.report.recorded.schedule) {
+    throw Error(kCannotAnchor, "--measured-step-ms", "the recorded schedule is none of the built-in ones",
+                "leave --measured-step-ms out");
+  }
   if (request.out) write_answer(answer, *request.out, console);
   console.done();
   if (request.format == "json") {
@@ -43,6 +48,15 @@ void run_predict(const PredictRequest& request, Console& console) {
     tell_machine(answer.report.recorded, console);
     console.quality(answer.report.recorded.diagnostics);
   }
+}
+
+/// What is wrong with it; nothing where nothing is.
+std::string a_step_in_ms(const std::string& text) {
+  constexpr double kLeast = 1e-3;
+  constexpr double kMost = 1e7;
+  double step = 0;
+  const bool good = CLI::detail::lexical_cast(text, step) && step >= kLeast && step <= kMost;  // NaN is neither
+  return good ? "" : "\"" + text + "\" is no step time of 0.001 to 10000000 ms";
 }
 
 }  // namespace
@@ -73,9 +87,9 @@ void add_predict(CLI::App& app, Action& chosen) {
   CLI::Option* const measured =
       predict
           ->add_option("--measured-step-ms", request->measured_step_ms,
-                       "Step time of the recorded schedule without the profiler: corrects its replay, and the others "
-                       "in part (docs/validate.md)")
-          ->check(CLI::PositiveNumber)
+                       "Step time of the recorded schedule without the profiler: tells the host's pace, and corrects "
+                       "what is predicted (docs/validate.md)")
+          ->check(a_step_in_ms)
           ->type_name("MS");
   predict->add_option(kMemorySnapshotsOption, request->memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
   predict->add_option("--gpu-memory", request->gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
@@ -83,11 +97,9 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->type_name("GIB");
   predict->add_option("--seed", request->seed, "Of the replayed jitter")->capture_default_str();
   predict->add_option("--steps", request->steps, "Steady steps to simulate in a run")->check(CLI::Range(3, 1'000'000));
-  predict
-      ->add_flag_callback(
-          "--no-contention", [request] { request->contention = false; },
-          "Let works that run side by side not slow each other, to see what sharing the GPU costs")
-      ->excludes(measured);
+  predict->add_flag_callback(
+      "--no-contention", [request] { request->contention = false; },
+      "Let works that run side by side not slow each other, to see what sharing the GPU costs");
   predict
       ->add_flag("--under-recorder", request->under_recorder,
                  "Keep the host as slow as it was recorded: what a recording of each schedule would show")

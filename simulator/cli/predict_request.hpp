@@ -22,9 +22,8 @@ struct PredictRequest {
   std::optional<std::string> machine;  ///< file of interlace calibrate
   std::string format = "table";
   std::optional<std::filesystem::path> out;  ///< folder for traces and reports
-  std::optional<double> measured_step_ms;    ///< of the recorded schedule, without a profiler
   /// A step of the recorded schedule in processes that did not record; none: what the recording itself tells of that.
-  std::optional<double> unrecorded_step_ms;
+  std::optional<double> measured_step_ms;
   std::optional<std::int32_t> run_steps;  ///< so many follow on each other until the host waits; none: many
   std::vector<std::string> memory_snapshots;
   std::optional<double> gpu_memory_gib;  ///< does each schedule fit in so much?

@@ -11,16 +11,13 @@ namespace {
 /// pairs of 28 campaigns, -0.02 to 0.99), as that is off by a percent (tools/accuracy/shared_error.py).
 constexpr double kSharedError = 0.6;
 
-void divide(Prediction& prediction, double by) {
+}  // namespace
+
+void Anchor::correct(Prediction& prediction, bool is_recorded) const {
+  const double by = std::pow(1.0 + error_, is_recorded ? 1.0 : kSharedError);
   for (Nanoseconds* time : {&prediction.step_time, &prediction.step_time_low, &prediction.step_time_high}) {
     *time = std::llround(static_cast<double>(*time) / by);
   }
 }
-
-}  // namespace
-
-void Anchor::correct_recorded(Prediction& prediction) const { divide(prediction, 1.0 + error_); }
-
-void Anchor::correct_other(Prediction& prediction) const { divide(prediction, std::pow(1.0 + error_, kSharedError)); }
 
 }  // namespace interlace::replay

@@ -11,21 +11,17 @@ namespace interlace::replay {
 /// the schedule's (races that end otherwise). The others share the first part only, kSharedError of the logarithm.
 class Anchor {
  public:
-  /// Corrects nothing.
-  Anchor() = default;
   /// measured_ns: what a step of the recorded schedule took; replayed: what its replay says.
   Anchor(double measured_ns, Nanoseconds replayed) : error_(static_cast<double>(replayed) / measured_ns - 1.0) {}
 
   /// Replayed over measured step, less one.
   [[nodiscard]] double error() const { return error_; }
 
-  /// Step times of the recorded schedule; edited, too.
-  void correct_recorded(Prediction& prediction) const;
-  /// Those of any other.
-  void correct_other(Prediction& prediction) const;
+  /// Step times; is_recorded: of the recorded schedule, edited or not, not of another.
+  void correct(Prediction& prediction, bool is_recorded) const;
 
  private:
-  double error_ = 0;
+  double error_;
 };
 
 }  // namespace interlace::replay

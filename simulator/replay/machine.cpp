@@ -36,7 +36,8 @@ double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
 bool kernel_is_first(const Work& collective, SiteId kernel, Meeting meeting, double more_waits) {
   constexpr double kOther = 0.5;  // a wait more or less: in between lie those that are there now and then
   if (collective.races == nullptr || !collective.draw) return true;
-  if (std::abs(more_waits) < kOther) more_waits = 0;
+  // Waits delay what a collective's end releases; behind a kernel they were seen not to matter.
+  if (std::abs(more_waits) < kOther || meeting == Meeting::kBehindKernel) more_waits = 0;
   if (collective.draw->as_recorded && collective.recorded && more_waits == 0) {
     if (const auto seen = collective.races->kernel_was_first(*collective.recorded, kernel, meeting)) return *seen;
   }

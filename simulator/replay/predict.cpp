@@ -133,8 +133,7 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
 
 }  // namespace
 
-bool Predictor::learn(const schedule::Schedule& recorded, Diagnostics& diagnostics) {
-  learn_waits(recorded);
+bool Predictor::learn_memory(const schedule::Schedule& recorded, Diagnostics& diagnostics) {
   const auto has_events = [](const stages::RankCut& rank) {
     return std::ranges::all_of(rank.iterations, [](const stages::Iteration& i) { return !i.memory.empty(); });
   };
@@ -152,27 +151,6 @@ Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, Diagnost
 
 Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTable sites)
     : trace_(&trace), cut_(&cut), sites_(std::move(sites)) {}
-
-void Predictor::learn_waits(const schedule::Schedule& recorded) {
-  constexpr std::int32_t kSteps = 8;  // the waits of a step hardly ever differ from those of the next
-  SimulationOptions options = on_recorded_machine({}, sites_);
-  options.host_scale = 1.0;
-  options.iterations = options.warm_up + kSteps;
-  struct Waits {
-    double sum = 0;
-    double works = 0;
-  };
-  std::vector<Waits> seen(sites_.sites.size());
-  for (const Work& work : simulate(compile(recorded, *cut_, sites_), sites_, options).works) {
-    if (work.iteration < options.warm_up || !work.start_ns) continue;
-    Waits& of_site = seen[work.site.index()];
-    of_site.sum += work.waits;
-    of_site.works += 1;
-  }
-  for (std::size_t s = 0; s < seen.size(); ++s) {
-    if (seen[s].works > 0) sites_.sites[s].waits = seen[s].sum / seen[s].works;
-  }
-}
 
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
   const Plan plan = compile(schedule, *cut_, sites_);

@@ -61,10 +61,9 @@ class Predictor {
   /// From the sites of that cut, edited or not.
   Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTable sites);
 
-  /// Learns from the schedule that was recorded. How many waits stood in front of each work tells races under others
-  /// apart (RaceOdds::kernel_first). From allocator events memory is predicted, too; false where there are none. Counts
-  /// as memory::recorded_memory does.
-  bool learn(const schedule::Schedule& recorded, Diagnostics& diagnostics);
+  /// Predicts memory, too, from the recorded allocator events and the schedule that they were recorded under. False
+  /// where there are none. Counts as memory::recorded_memory does.
+  bool learn_memory(const schedule::Schedule& recorded, Diagnostics& diagnostics);
 
   /// Throws Error(replay.stage_not_recorded). Same input and seed give the same result.
   [[nodiscard]] Prediction predict(const schedule::Schedule& schedule, const PredictOptions& options) const;
@@ -72,8 +71,6 @@ class Predictor {
   [[nodiscard]] const SiteTable& sites() const { return sites_; }
 
  private:
-  void learn_waits(const schedule::Schedule& recorded);
-
   const trace::Trace* trace_;
   const stages::Cut* cut_;
   SiteTable sites_;

@@ -44,7 +44,7 @@ double RaceOdds::kernel_first(SiteId kernel, Meeting meeting, double more_waits)
   const auto found = seen_.find({kernel, meeting});
   const double usual = usual_[static_cast<std::size_t>(meeting)];
   const double part = found == seen_.end() ? usual : shrunk(found->second, usual);
-  if (meeting == Meeting::kBehindKernel || more_waits == 0) return part;
+  if (more_waits == 0) return part;
   const double odds = part / (1.0 - part) * std::exp(-kLostToWait * more_waits);
   return odds / (1.0 + odds);
 }

@@ -2,6 +2,7 @@
 
 #include "simulator/replay/host_pace.hpp"
 #include "simulator/replay/recognise.hpp"
+#include "simulator/replay/usual_waits.hpp"
 
 namespace interlace::replay {
 
@@ -12,6 +13,7 @@ const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> 
   if (recorded == nullptr) return nullptr;
   table.unrecorded_step_ns = unrecorded_ns ? unrecorded_ns : unrecorded_step_ns(trace);
   if (table.unrecorded_step_ns) learn_host_pace(*table.unrecorded_step_ns, cut, *recorded, table);
+  learn_waits(cut, *recorded, table);
   return recorded;
 }
 

@@ -10,10 +10,10 @@
 
 namespace interlace::replay {
 
-/// Which of the candidates was recorded (recognise.hpp), and what only its replay can tell: the host's pace without the
-/// recorder (host_pace.hpp), which the table takes, and what a step took then. unrecorded_ns: that, where the user
-/// knows it; else what the recording says of it. Null, and the table as it was, where none of the candidates was
-/// recorded.
+/// Which of the candidates was recorded (recognise.hpp), and what only its replay can tell, which the table takes: the
+/// host's pace without the recorder (host_pace.hpp) and how many waits stand in front of each work (usual_waits.hpp).
+/// unrecorded_ns: what a step took without the recorder, where the user knows it; else what the recording says of it.
+/// Null, and the table as it was, where none of the candidates was recorded.
 [[nodiscard]] const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> candidates,
                                                           const trace::Trace& trace, const stages::Cut& cut,
                                                           SiteTable& table,

@@ -42,7 +42,7 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded) {
   entry("steps used", std::to_string(recorded.steps));
   if (recorded.step_time_ns) entry("step as recorded", milliseconds(*recorded.step_time_ns) + " ms");
   if (recorded.predicted_step_time_ns) {
-    entry("step replayed", fmt::format("{} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded)));
+    entry("step", fmt::format("{} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded)));
   }
   std::string files;
   for (const std::string& file : recorded.files) files += (files.empty() ? "" : ", ") + file;

@@ -9,7 +9,8 @@
 namespace interlace::report {
 
 std::string replayed(const RecordedRun& recorded) {
-  if (!recorded.replay_error) return "replayed";
+  constexpr double kShown = 0.0005;
+  if (std::abs(recorded.replay_error.value_or(0)) < kShown) return "replayed";
   return fmt::format("replayed, corrected for being {:.1f} % too {}", std::abs(*recorded.replay_error) * 100,
                      *recorded.replay_error < 0 ? "fast" : "slow");
 }

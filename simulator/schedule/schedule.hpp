@@ -160,4 +160,9 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
+/// Do both enqueue the same, on the same streams and in the same order? Whatever they are called.
+[[nodiscard]] inline bool same_pipeline(const Schedule& a, const Schedule& b) {
+  return a.streams == b.streams && a.iteration == b.iteration;
+}
+
 }  // namespace interlace::schedule

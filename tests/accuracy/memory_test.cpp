@@ -61,7 +61,7 @@ TEST_P(MemoryFromOneRecording, ComesOutAsMeasured) {
   Diagnostics diagnostics;
   const stages::Cut cut = stages::cut(recording.trace, stages::torchrec_profile(), diagnostics);
   Predictor predictor(recording.trace, cut, diagnostics);
-  ASSERT_TRUE(predictor.learn(schedule::find(source), diagnostics));
+  ASSERT_TRUE(predictor.learn_memory(schedule::find(source), diagnostics));
   for (const auto& [name, wanted] : kSchedules) {
     const Prediction prediction = predictor.predict(schedule::find(name), {});
     ASSERT_EQ(prediction.memory.size(), 2U);
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(C6, MemoryFromOneRecording,
 /// Tables cut by rows: a reduce-scatter brings the pooled embeddings, an all-gather sends their gradients.
 class MemoryOfRowWiseTables : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(predictor_.learn(sparse_, diagnostics_)); }
+  void SetUp() override { ASSERT_TRUE(predictor_.learn_memory(sparse_, diagnostics_)); }
 
   static ingest::Recording read() {
     const std::vector<std::filesystem::path> files{kFolder / "sparse.mem.r0.json.gz"};

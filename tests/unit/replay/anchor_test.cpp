@@ -23,7 +23,7 @@ TEST(Anchor, MakesTheRecordedScheduleTakeWhatItTook) {
   const Anchor anchor(30e6, 33'000'000);
   EXPECT_NEAR(anchor.error(), 0.1, 1e-12);
   Prediction recorded = prediction();
-  anchor.correct_recorded(recorded);
+  anchor.correct(recorded, true);
   EXPECT_EQ(recorded.step_time, 30'000'000);
   EXPECT_EQ(recorded.step_time_low, 29'090'909);
   EXPECT_EQ(recorded.step_time_high, 31'818'182);
@@ -31,19 +31,11 @@ TEST(Anchor, MakesTheRecordedScheduleTakeWhatItTook) {
 
 TEST(Anchor, CorrectsOthersByThePartOfTheErrorThatTheyShare) {
   Prediction other = prediction();
-  Anchor(30e6, 33'000'000).correct_other(other);
+  Anchor(30e6, 33'000'000).correct(other, false);
   EXPECT_NEAR(static_cast<double>(other.step_time), 33e6 / std::pow(1.1, 0.6), 1);
   Prediction faster = prediction();
-  Anchor(36.3e6, 33'000'000).correct_other(faster);
+  Anchor(36.3e6, 33'000'000).correct(faster, false);
   EXPECT_NEAR(static_cast<double>(faster.step_time), 33e6 * std::pow(1.1, 0.6), 1);
-}
-
-TEST(Anchor, CorrectsNothingWhereNobodyMeasured) {
-  Prediction one = prediction();
-  Anchor().correct_recorded(one);
-  Anchor().correct_other(one);
-  EXPECT_EQ(one.step_time, prediction().step_time);
-  EXPECT_EQ(one.step_time_high, prediction().step_time_high);
 }
 
 }  // namespace

@@ -38,8 +38,6 @@ TEST(RaceOddsTest, AKernelBehindMoreWaitsLosesMoreOftenToWhatACollectiveReleases
   const double behind_two = RaceOdds().kernel_first(kKernel, kMeeting, 1);
   EXPECT_NEAR(behind_two / (1 - behind_two), usual / (1 - usual) * std::exp(-1.5), 1e-9);
   EXPECT_GT(RaceOdds().kernel_first(kKernel, kMeeting, -1), usual);
-  EXPECT_DOUBLE_EQ(RaceOdds().kernel_first(kKernel, Meeting::kBehindKernel, 1),
-                   RaceOdds().kernel_first(kKernel, Meeting::kBehindKernel));
 }
 
 TEST(RaceOddsTest, SingleMeetingsAreRememberedOneByOne) {

@@ -12,6 +12,7 @@
 #include "simulator/graph/wait_diagnostics.hpp"
 #include "simulator/ingest/read.hpp"
 #include "simulator/replay/predict.hpp"
+#include "simulator/replay/usual_waits.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/parse.hpp"
 
@@ -52,9 +53,10 @@ std::set<std::string> waits_of(const trace::Trace& trace, const graph::Graph& gr
 // Races of other schedules are told by how many waits more stand in front of a kernel than under this one.
 TEST(Predictor, LearnsHowManyWaitsStandInFrontOfEachWork) {
   Recorded recorded;
-  recorded.predictor.learn(schedule::find("torchrec/sparse_dist"), recorded.recording.diagnostics);
+  SiteTable table = recorded.predictor.sites();
+  learn_waits(recorded.cut, schedule::find("torchrec/sparse_dist"), table);
   std::map<schedule::Stage, double> most;
-  for (const Site& site : recorded.predictor.sites().sites) {
+  for (const Site& site : table.sites) {
     ASSERT_TRUE(site.waits) << site.name;
     if (site.kind == WorkKind::kKernel) most[site.segment.stage] = std::max(most[site.segment.stage], *site.waits);
   }

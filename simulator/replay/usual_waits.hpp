@@ -1,0 +1,13 @@
+#pragma once
+
+#include "simulator/replay/sites.hpp"
+#include "simulator/schedule/schedule.hpp"
+#include "simulator/stages/cut.hpp"
+
+namespace interlace::replay {
+
+/// Learns from a replay of the recorded schedule how many waits stood in front of each work there (Site::waits), which
+/// tells races under others apart (RaceOdds::kernel_first).
+void learn_waits(const stages::Cut& cut, const schedule::Schedule& recorded, SiteTable& table);
+
+}  // namespace interlace::replay
