@@ -302,6 +302,9 @@ TEST_F(CliTest, EditsConcernTheRecordedScheduleToo) {
   const auto step = [](const Json& run) { return run["predicted_step_time_ns"].get<double>(); };
   EXPECT_GT(step(longer), step(plain) * 1.02);
   EXPECT_NEAR(step(anchored) / 40e6, step(longer) / step(plain), 0.01);
+  const Json unedited = recorded(interlace(ask + " --measured-step-ms 40"));
+  EXPECT_NEAR(step(unedited), 40e6, 1);
+  EXPECT_EQ(anchored["replay_error"], unedited["replay_error"]) << "of the job as it was recorded";
   const Finished table = interlace("predict --schedule torchrec/sparse_dist --from " + sample("sparse") + edit);
   EXPECT_NE(table.out.find("what if   optimizer_step takes 100 times as long on the device\n"), std::string::npos)
       << table.out;

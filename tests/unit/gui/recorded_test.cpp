@@ -132,8 +132,10 @@ TEST(Forecaster, PredictsWhatTheCommandLinePredicts) {
     const QJsonObject told = QJsonDocument::fromJson(program.readAllStandardOutput()).object();
     const QJsonObject row = told["predictions"].toArray()[0].toObject();
 
-    Forecaster forecaster(open_recording(files, {}));
-    const ForecastPtr forecast = forecaster.predict(schedule::find("torchrec/semi_sync"), {});
+    const RecordedPtr recorded = open_recording(files, {});
+    Forecaster forecaster(recorded);
+    const schedule::Schedule semi_sync = schedule::find("torchrec/semi_sync");
+    const ForecastPtr forecast = forecaster.predict(semi_sync, {});
     EXPECT_EQ(static_cast<double>(forecast->row.step_time_ns), row["step_time_ns"].toDouble()) << folder;
     EXPECT_EQ(static_cast<double>(forecast->row.step_time_low_ns), row["step_time_low_ns"].toDouble());
     EXPECT_DOUBLE_EQ(forecast->row.speedup.value(), row["speedup"].toDouble());
@@ -142,6 +144,13 @@ TEST(Forecaster, PredictsWhatTheCommandLinePredicts) {
     EXPECT_EQ(static_cast<double>(forecaster.replayed_step().value()),
               told["recorded"]["predicted_step_time_ns"].toDouble());
     EXPECT_EQ(forecast->replay_error.value_or(0), told["recorded"]["replay_error"].toDouble(0));
+    EXPECT_FALSE(forecast->row.reasons.empty());
+
+    // The timeline is as replayed.
+    const replay::Prediction replayed = recorded->predictor->predict(semi_sync, {});
+    EXPECT_EQ(forecast->run->steps(), replayed.steps);
+    ASSERT_EQ(forecast->run->trace().size(), replayed.trace.size());
+    EXPECT_TRUE(std::ranges::equal(forecast->run->trace().starts(), replayed.trace.starts()));
   }
 }
 
