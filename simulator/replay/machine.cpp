@@ -78,7 +78,7 @@ TokenId Machine::record(std::uint32_t rank, StreamIndex stream) {
   tokens_.emplace_back();
   Stream& s = gpus_[rank].streams[stream.index()];
   if (s.queue.empty() && !s.running && resumes_at(s) <= now_ns_ + kEpsilon) {
-    tokens_.back() = now_ns_;
+    tokens_.back() = {now_ns_, options_.launch_latency_ns};
   } else {
     s.queue.push_back({Entry::Kind::kRecord, token.value});
     ++queued_;
@@ -87,7 +87,8 @@ TokenId Machine::record(std::uint32_t rank, StreamIndex stream) {
 }
 
 void Machine::wait(std::uint32_t rank, StreamIndex stream, TokenId token) {
-  const bool was_over = tokens_[token.index()].has_value();
+  const Token& event = tokens_[token.index()];
+  const bool was_over = event.done_ns && *event.done_ns + event.on_its_way_ns <= now_ns_;
   gpus_[rank].streams[stream.index()].queue.push_back({Entry::Kind::kWait, token.value, was_over});
   ++queued_;
 }
@@ -188,10 +189,11 @@ bool Machine::step_stream(Gpu& gpu, Stream& stream) {
     const Entry head = stream.queue.front();
     if (head.kind == Entry::Kind::kRecord) {
       if (resumes_at(stream) > now_ns_ + kEpsilon) break;
-      tokens_[head.id] = now_ns_;
+      tokens_[head.id].done_ns = now_ns_;
     } else if (head.kind == Entry::Kind::kWait) {
-      if (!tokens_[head.id]) break;
-      stream.waited_until_ns = std::max(stream.waited_until_ns, *tokens_[head.id]);
+      const auto done = tokens_[head.id].done_ns;
+      if (!done) break;
+      stream.waited_until_ns = std::max(stream.waited_until_ns, *done);
       if (!head.was_over) ++stream.waits;
     } else {
       return try_start(gpu, stream, works_[head.id], WorkId{head.id}) || changed;
@@ -212,7 +214,7 @@ bool Machine::finished(const Work& work) const {
 void Machine::finish(Gpu& gpu, WorkId id) {
   Work& work = works_[id.index()];
   work.end_ns = now_ns_;
-  tokens_[work.done.index()] = now_ns_;
+  tokens_[work.done.index()].done_ns = now_ns_;
   Stream& stream = gpu.streams[work.stream.index()];
   stream.running.reset();
   stream.last_end_ns = now_ns_;

@@ -74,7 +74,7 @@ class Machine {
   TokenId record(std::uint32_t rank, StreamIndex stream);
   void wait(std::uint32_t rank, StreamIndex stream, TokenId token);
   /// When it was done; none while it is not.
-  [[nodiscard]] std::optional<double> done_at(TokenId token) const { return tokens_[token.index()]; }
+  [[nodiscard]] std::optional<double> done_at(TokenId token) const { return tokens_[token.index()].done_ns; }
 
   /// The next time at which something on a device changes by itself; none where nothing runs or is about to.
   [[nodiscard]] std::optional<double> next_change() const;
@@ -91,6 +91,10 @@ class Machine {
     enum class Kind : std::uint8_t { kWork, kRecord, kWait } kind = Kind::kWork;
     std::uint32_t id = 0;
     bool was_over = false;  ///< a wait for what had ended before the host made it
+  };
+  struct Token {
+    std::optional<double> done_ns;
+    double on_its_way_ns = 0;  ///< that the host does not see it done: a record of an idle stream has to get there
   };
   struct Stream {
     std::deque<Entry> queue;
@@ -139,7 +143,7 @@ class Machine {
 
   std::vector<Gpu> gpus_;
   std::deque<Work> works_;
-  std::vector<std::optional<double>> tokens_;
+  std::vector<Token> tokens_;
   std::vector<Group> groups_;
   std::int32_t sm_count_;
   MachineOptions options_;

@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "simulator/contention/multiplication_tiles.hpp"
 #include "simulator/replay/site_costs.hpp"
 
 namespace interlace::replay {
@@ -52,10 +53,24 @@ class SiteFinder {
       auto& iterations = table_.ranks.emplace_back();
       for (const stages::Iteration& iteration : rank.iterations) iterations.push_back(record(rank, iteration));
     }
+    leave_out_idle_blocks();
     return std::move(table_);
   }
 
  private:
+  void leave_out_idle_blocks() {
+    contention::MatrixExtents extents;
+    const auto for_each_kernel = [&](auto visit) {
+      for (Site& site : table_.sites) {
+        if (const trace::KernelDetail* kernel = trace_->kernel(site.instances.front())) visit(site, *kernel);
+      }
+    };
+    for_each_kernel([&](const Site& site, const trace::KernelDetail& kernel) { extents.see(site.name, kernel); });
+    for_each_kernel([&](Site& site, const trace::KernelDetail& kernel) {
+      site.shape.blocks = extents.blocks_with_work(site.name, kernel);
+    });
+  }
+
   void find_collective_streams() {
     std::vector<std::uint32_t> next(trace_->ranks().size(), 0);
     for (std::uint32_t i = 0; i < trace_->lanes().size(); ++i) {

@@ -89,6 +89,19 @@ TEST_F(MachineTest, ARecordOnAnIdleStreamIsDoneAtOnce) {
   EXPECT_TRUE(machine.done_at(machine.record(0, kMain)).has_value());
 }
 
+TEST_F(MachineTest, AWaitMadeBeforeARecordOnAnIdleStreamGotThereIsOneMore) {
+  machine.wait(0, kSide, machine.record(0, kMain));
+  const WorkId at_once = machine.launch(kernel(kSide, 0, 50, 10));
+  drain(machine);
+  EXPECT_EQ(machine.works()[at_once.index()].waits, 1);
+  const TokenId recorded = machine.record(0, kMain);
+  machine.advance(*machine.works()[at_once.index()].end_ns + 10);  // the launch latency
+  machine.wait(0, kSide, recorded);
+  const WorkId later = machine.launch(kernel(kSide, 0, 50, 10));
+  drain(machine);
+  EXPECT_EQ(machine.works()[later.index()].waits, 0);
+}
+
 TEST_F(MachineTest, KernelsOfEqualPriorityOverlapOnlyInTheTail) {
   const WorkId first = machine.launch(kernel(kMain, 0, 400, 132 * 8 * 4));  // four waves of 100
   const WorkId second = machine.launch(kernel(kSide, 0, 50, 10));

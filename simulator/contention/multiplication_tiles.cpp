@@ -1,0 +1,97 @@
+#include "simulator/contention/multiplication_tiles.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace interlace::contention {
+
+namespace {
+
+constexpr std::string_view kCutlass = "cutlass_";
+constexpr std::string_view kXmmaTile = "tilesize";
+
+std::optional<std::int64_t> take_number(std::string_view& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number <= 0) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+/// "256x128" at the beginning of a text; takes it away.
+std::optional<Tile> take_tile(std::string_view& text) {
+  const auto first = take_number(text);
+  if (!first || !text.starts_with('x')) return std::nullopt;
+  text.remove_prefix(1);
+  const auto second = take_number(text);
+  return second ? std::optional(Tile{*first, *second}) : std::nullopt;
+}
+
+/// "_256x128_8x4_": the tile, then its depth and the stages.
+std::optional<Tile> cutlass_tile(std::string_view name) {
+  for (std::size_t at = name.find('_'); at != std::string_view::npos; at = name.find('_', at + 1)) {
+    std::string_view rest = name.substr(at + 1);
+    const auto tile = take_tile(rest);
+    if (!tile || !rest.starts_with('_')) continue;
+    rest.remove_prefix(1);
+    if (take_tile(rest)) return tile;
+  }
+  return std::nullopt;
+}
+
+/// Tiles side by side in a strip, where a result is so many tiles wide.
+std::int64_t strip_of(std::int64_t tiles) {
+  if (tiles >= 6) return 8;
+  if (tiles >= 3) return 4;
+  return tiles >= 2 ? 2 : 1;
+}
+
+}  // namespace
+
+std::optional<Tile> tile_of(std::string_view kernel_name) {
+  if (const auto at = kernel_name.find(kCutlass); at != std::string_view::npos) {
+    return cutlass_tile(kernel_name.substr(at));
+  }
+  const auto at = kernel_name.find(kXmmaTile);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = kernel_name.substr(at + kXmmaTile.size());
+  return take_tile(rest);
+}
+
+void MatrixExtents::see(std::string_view kernel_name, const trace::KernelDetail& kernel) {
+  if (kernel_name.find(kXmmaTile) == std::string_view::npos) return;
+  const auto tile = tile_of(kernel_name);
+  if (!tile) return;
+  extents_.push_back({(kernel.grid[0] - 1) * tile->first, kernel.grid[0] * tile->first});
+  extents_.push_back({(kernel.grid[1] - 1) * tile->second, kernel.grid[1] * tile->second});
+}
+
+bool MatrixExtents::knows(std::int64_t tiles, std::int64_t tile) const {
+  return std::ranges::any_of(extents_,
+                             [&](const Extent& e) { return (tiles - 1) * tile < e.most && tiles * tile > e.above; });
+}
+
+std::int64_t MatrixExtents::blocks_with_work(std::string_view kernel_name, const trace::KernelDetail& kernel) const {
+  constexpr std::int32_t kMostStrips = 65'535;  // CUDA's limit of that dimension
+  const std::int64_t all = std::max<std::int64_t>(1, kernel.blocks());
+  const auto tile = tile_of(kernel_name);
+  const bool in_strips = kernel_name.find(kCutlass) != std::string_view::npos && kernel.grid[1] <= kMostStrips;
+  if (!tile || !in_strips) return all;
+  const std::int64_t columns = kernel.grid[0];
+  const std::int64_t strips = kernel.grid[1];
+  std::int64_t possible = 0;
+  std::int64_t known = 0;
+  for (const std::int64_t strip : {1, 2, 4, 8}) {
+    if (columns % strip != 0) continue;
+    const std::int64_t down = columns / strip;
+    for (std::int64_t across = (strips - 1) * strip + 1; across <= strips * strip; ++across) {
+      if (strip_of(across) != strip) continue;
+      possible = std::max(possible, down * across);
+      if (knows(across, tile->first) && knows(down, tile->second)) known = std::max(known, down * across);
+    }
+  }
+  const std::int64_t tiles = known > 0 ? known : possible;
+  return tiles > 0 ? tiles * kernel.grid[2] : all;
+}
+
+}  // namespace interlace::contention
