@@ -85,16 +85,21 @@ Transfers transfers_of(const std::map<std::size_t, Meeting>& meetings, const Sit
   return transfers;
 }
 
-/// The best rate at which a pooled all-to-all of the recording moved a rank's bytes, in bytes a nanosecond; these are
-/// the largest exchanges and mostly stand by themselves. 0 where there is none.
+/// Between all ranks; that of a single rank, which sends to itself, is recorded as what it is made of.
+bool is_exchange(const Site& site) {
+  return site.kind == WorkKind::kCollective && (site.function == trace::CollectiveFunction::kAllToAll ||
+                                                site.function == trace::CollectiveFunction::kSendRecv);
+}
+
+/// The best rate at which a pooled exchange of the recording moved a rank's bytes, in bytes a nanosecond; these are the
+/// largest and mostly stand by themselves. 0 where there is none.
 double pooled_bandwidth(const SiteTable& table) {
   double best = 0;
   for (const Site& site : table.sites) {
     const bool pooled =
         site.segment.stage == schedule::Stage::kOutputDistStart ||
         (site.segment.stage == schedule::Stage::kBackward && site.segment.piece == stages::Piece::kGradDist);
-    const bool exchange = site.kind == WorkKind::kCollective && site.function == trace::CollectiveFunction::kAllToAll;
-    if (!exchange || !pooled || site.bytes == 0 || site.alone_ns <= 0) continue;
+    if (!is_exchange(site) || !pooled || site.bytes == 0 || site.alone_ns <= 0) continue;
     best = std::max(best, static_cast<double>(site.bytes) / site.alone_ns);
   }
   return best;
@@ -121,6 +126,9 @@ std::vector<IntervalSet> kernel_time(const Trace& trace) {
 /// shows one that did not; and one reaches what another of the same job does. What they took longer is the crowd's
 /// doing.
 class JaggedExchanges {
+  /// Of what an exchange takes besides its bytes, at most (ns): shorter ones tell nothing of a bandwidth.
+  static constexpr double kStartup = 50'000.0;
+
  public:
   JaggedExchanges(const Trace& trace, SiteTable& table)
       : table_(&table), kernels_(kernel_time(trace)), pooled_(pooled_bandwidth(table)) {}
@@ -144,8 +152,10 @@ class JaggedExchanges {
       const auto recorded = static_cast<double>(meetings.at(iteration).span().length());
       lost += std::max(0.0, recorded - time);
       usually_lost += std::max(0.0, recorded - whole);
-      slowest_ = std::min(slowest_, bytes / time);
-      fastest_ = std::max(fastest_, bytes / time);
+      if (time > kStartup) {
+        slowest_ = std::min(slowest_, bytes / time);
+        fastest_ = std::max(fastest_, bytes / time);
+      }
       set_part(id, iteration, time / site.alone_ns);
     }
     site.spread = 0;
@@ -156,7 +166,6 @@ class JaggedExchanges {
   /// To be called when all have been added.
   void free_crowded() const {
     constexpr double kJaggedPart = 0.5;
-    constexpr double kStartup = 50'000.0;
     double bandwidth = kJaggedPart * pooled_;
     if (bandwidth <= 0) return;
     for (const SiteId id : crowded_) bandwidth = std::max(bandwidth, rate_of(table_->sites[id.index()]));
