@@ -24,7 +24,9 @@ def keep(interlace, campaign):
     for name in FILES:
         shutil.copy(campaign / name, to / name)
     for recording in sorted((campaign / "recording").glob("*.ilt")):
-        shutil.copy(recording, to / "recording")
+        # Packed anew, all else as it is: the recorder writes many small pieces, so as to be quick.
+        subprocess.run([interlace, "convert", recording, "-o", to / "recording" / recording.name], check=True,
+                       capture_output=True)
     for folder in ("references", "runs", "traces"):
         files = sorted((campaign / folder).glob("*.json"))
         if files:
