@@ -125,7 +125,8 @@ def section(folder):
             "measurements, is in the second (\"now\"). Errors are mean / largest over the schedules, in percent; *gap*: by "
             "how much the slowest schedule takes longer than the fastest; *floor*: what single rounds are off the medians "
             "of all; *no sharing*: without contention; *critical*: the critical path alone; *order*: pairs in the right "
-            "order of those that differ by more than twice their spread. Since 2026-11-23 the recorded schedule is "
+            "order of those that differ by more than twice their spread. Names that begin with h100 ran on one H100, a "
+            "GPU of which no model had seen a recording, all others on H200s. Since 2026-11-23 the recorded schedule is "
             "predicted to take what its recording tells of its steps without the recorder (docs/decisions/0013)."
         ),
     ]
