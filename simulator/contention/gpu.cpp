@@ -68,15 +68,18 @@ struct Shares {
 /// The least part of its pace that a kernel keeps, however few SMs there are.
 constexpr double kLeastShare = 0.03;
 
-/// Part of its pace that a kernel has on the SMs which kernels of few rounds leave it: those that were there first, and
-/// where it is urgent also those that came later, for their blocks keep their SMs until they retire. `running` is in
-/// the order in which they started.
+/// Part of its pace that a kernel has on the SMs that others leave it. Blocks keep their SMs until they retire: those of
+/// kernels of few rounds that were there first, and where it is urgent also of those that came later, and the last ones
+/// of kernels that were there first and are no more urgent. `running` is in the order in which they started.
 double share_of_leftovers(const ActiveWork& kernel, bool is_urgent, std::span<ActiveWork* const> running,
                           std::int32_t sm_count) {
   double free = sm_count;
+  bool was_first = true;
   for (const ActiveWork* w : running) {
-    if (w == &kernel && !is_urgent) break;
-    if (w->in_cohorts) free -= w->sms_used();
+    if (w == &kernel) was_first = false;
+    if (w == &kernel || w->kind != ActiveWork::Kind::kKernel) continue;
+    if (w->in_cohorts && (was_first || is_urgent)) free -= w->sms_used();
+    if (!w->in_cohorts && was_first && w->priority >= kernel.priority) free -= w->sms_used() * left_of_last_round(*w);
   }
   return std::clamp(free / kernel.sms_used(), kLeastShare, 1.0);
 }

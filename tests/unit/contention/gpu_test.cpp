@@ -155,6 +155,8 @@ TEST(Sharing, WhatComesLaterRunsOnTheSmsThatAreLeft) {
   share(running, kSms);
   EXPECT_DOUBLE_EQ(gemm.rate, 1.0);
   EXPECT_DOUBLE_EQ(later.rate, 8.0 / kSms);
+  const std::vector<ActiveWork*> little_later{&gemm, &little};
+  share(little_later, kSms);
   EXPECT_DOUBLE_EQ(little.rate, 1.0) << "four SMs are enough for it";
 
   const std::vector<ActiveWork*> little_first{&little, &gemm, &later};
@@ -167,6 +169,21 @@ TEST(Sharing, WhatComesLaterRunsOnTheSmsThatAreLeft) {
   gemm.cohorts.clear();
   share(running, kSms);
   EXPECT_DOUBLE_EQ(later.rate, 1.0);
+}
+
+TEST(Sharing, BlocksOfALastRoundKeepTheirSmsUntilTheyRetire) {
+  ActiveWork first = kernel(4 * 8 * kSms, 8, Bound::kStreaming, 400.0);  // four rounds of 100
+  ActiveWork second = kernel(4 * 8 * kSms, 8, Bound::kStreaming, 400.0);
+  const std::vector<ActiveWork*> running{&first, &second};
+  for (const auto& [left, rate] : {std::pair{100.0, 0.03}, {75.0, 0.25}, {25.0, 0.75}}) {
+    first.remaining_ns = left;
+    share(running, kSms);
+    EXPECT_DOUBLE_EQ(first.rate, 1.0) << left;
+    EXPECT_NEAR(second.rate, rate, 1e-9) << left;
+  }
+  const std::vector<ActiveWork*> other_way{&second, &first};
+  share(other_way, kSms);
+  EXPECT_DOUBLE_EQ(second.rate, 1.0) << "what was there first keeps its SMs";
 }
 
 // A kernel of two rounds, the second of which leaves 8 of 132 SMs.
