@@ -117,7 +117,7 @@ TEST(SiteCosts, AnExchangeLosesNoMoreToItsCompanyThanItsTimeLeavesRoomFor) {
 // What a rank sends to itself is copied at the pace of its pooled exchanges. In this recording kernels beside it kept
 // the one of weighted ids at 0.88 ms; under base, where nothing runs beside it, it takes 0.23.
 TEST(SiteCosts, AnExchangeOfOneRankIsFreedOfTheCrowdToo) {
-  const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/h100_t6_1_rank/recording");
+  const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/h100_t6/recording");
   std::size_t large = 0;
   for (const Site& site : table.sites) {
     if (site.segment.piece != stages::Piece::kTensors || site.bytes < 300'000'000) continue;
