@@ -68,9 +68,9 @@ struct Shares {
 /// The least part of its pace that a kernel keeps, however few SMs there are.
 constexpr double kLeastShare = 0.03;
 
-/// Part of its pace that a kernel has on the SMs that others leave it. Blocks keep their SMs until they retire: those of
-/// kernels of few rounds that were there first, and where it is urgent also of those that came later, and the last ones
-/// of kernels that were there first and are no more urgent. `running` is in the order in which they started.
+/// Part of its pace that a kernel has on the SMs that others leave it. Blocks keep their SMs until they retire: those
+/// of kernels of few rounds that were there first, and where it is urgent also of those that came later, and the last
+/// ones of kernels that were there first and are no more urgent. `running` is in the order in which they started.
 double share_of_leftovers(const ActiveWork& kernel, bool is_urgent, std::span<ActiveWork* const> running,
                           std::int32_t sm_count) {
   double free = sm_count;
