@@ -10,10 +10,13 @@ namespace {
 constexpr std::string_view kCutlass = "cutlass_";
 constexpr std::string_view kXmmaTile = "tilesize";
 
+/// No tile is as long; from longer ones extents would not fit into 64 bits.
+constexpr std::int64_t kLongest = 65'536;
+
 std::optional<std::int64_t> take_number(std::string_view& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number <= 0) return std::nullopt;
+  if (error != std::errc() || number <= 0 || number > kLongest) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return number;
 }
@@ -72,11 +75,11 @@ bool MatrixExtents::knows(std::int64_t tiles, std::int64_t tile) const {
 }
 
 std::int64_t MatrixExtents::blocks_with_work(std::string_view kernel_name, const trace::KernelDetail& kernel) const {
-  constexpr std::int32_t kMostStrips = 65'535;  // CUDA's limit of that dimension
+  constexpr std::int32_t kMost = 65'535;  // CUDA's limit of the second and third dimension
   const std::int64_t all = std::max<std::int64_t>(1, kernel.blocks());
   const auto tile = tile_of(kernel_name);
-  const bool in_strips = kernel_name.find(kCutlass) != std::string_view::npos && kernel.grid[1] <= kMostStrips;
-  if (!tile || !in_strips) return all;
+  const bool is_cutlass = kernel_name.find(kCutlass) != std::string_view::npos;
+  if (!tile || !is_cutlass || kernel.grid[1] > kMost || kernel.grid[2] > kMost) return all;
   const std::int64_t columns = kernel.grid[0];
   const std::int64_t strips = kernel.grid[1];
   std::int64_t possible = 0;

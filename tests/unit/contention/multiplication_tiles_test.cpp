@@ -27,7 +27,7 @@ TEST(MultiplicationTiles, ANameTellsTheTile) {
 TEST(MultiplicationTiles, OtherNamesTellNone) {
   for (const char* name : {"", "cutlass_", "cutlass_80_simt_sgemm", "cutlass_x_12x_8x4_nt", "cutlass_256x128_nt",
                            "tilesize", "tilesize128", "tilesize128x", "tilesize0x8", "tilesize99999999999999999999x8",
-                           "ampere_sgemm_128x64_nn", "update_rows<float4, 16, 1>"}) {
+                           "tilesize8x9223372036854775807x8", "ampere_sgemm_128x64_nn", "update_rows<float4, 16, 1>"}) {
     EXPECT_FALSE(tile_of(name)) << name;
   }
 }
@@ -78,6 +78,7 @@ TEST(MultiplicationTiles, WhatIsNoGridOfCutlassStaysAsItIs) {
   EXPECT_EQ(extents.blocks_with_work(cutlass("256x128"), {.grid = {7, 3, 1}}), 21) << "seven is no number of strips";
   EXPECT_EQ(extents.blocks_with_work(cutlass("256x128"), {.grid = {0, 0, 0}}), 1);
   EXPECT_EQ(extents.blocks_with_work(cutlass("256x128"), {.grid = {8, 2'000'000'000, 1}}), 16'000'000'000);
+  EXPECT_EQ(extents.blocks_with_work(cutlass("256x128"), {.grid = {8, 1, 2'000'000'000}}), 16'000'000'000);
 }
 
 }  // namespace
