@@ -7,9 +7,6 @@ namespace interlace::contention {
 
 namespace {
 
-constexpr std::string_view kCutlass = "cutlass_";
-constexpr std::string_view kXmmaTile = "tilesize";
-
 /// No tile is as long; from longer ones extents would not fit into 64 bits.
 constexpr std::int64_t kLongest = 65'536;
 
@@ -30,9 +27,11 @@ std::optional<Tile> take_tile(std::string_view& text) {
   return second ? std::optional(Tile{*first, *second}) : std::nullopt;
 }
 
-/// "_256x128_8x4_": the tile, then its depth and the stages.
+/// "cutlass_..._256x128_8x4_": the tile, then its depth and the stages.
 std::optional<Tile> cutlass_tile(std::string_view name) {
-  for (std::size_t at = name.find('_'); at != std::string_view::npos; at = name.find('_', at + 1)) {
+  const auto prefix = name.find("cutlass_");
+  if (prefix == std::string_view::npos) return std::nullopt;
+  for (std::size_t at = name.find('_', prefix); at != std::string_view::npos; at = name.find('_', at + 1)) {
     std::string_view rest = name.substr(at + 1);
     const auto tile = take_tile(rest);
     if (!tile || !rest.starts_with('_')) continue;
@@ -40,6 +39,15 @@ std::optional<Tile> cutlass_tile(std::string_view name) {
     if (take_tile(rest)) return tile;
   }
   return std::nullopt;
+}
+
+/// "xmma_..._tilesize128x64x8": the tile, then its depth.
+std::optional<Tile> xmma_tile(std::string_view name) {
+  constexpr std::string_view kWord = "tilesize";
+  const auto at = name.find(kWord);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = name.substr(at + kWord.size());
+  return take_tile(rest);
 }
 
 /// Tiles side by side in a strip, where a result is so many tiles wide.
@@ -52,18 +60,12 @@ std::int64_t strip_of(std::int64_t tiles) {
 }  // namespace
 
 std::optional<Tile> tile_of(std::string_view kernel_name) {
-  if (const auto at = kernel_name.find(kCutlass); at != std::string_view::npos) {
-    return cutlass_tile(kernel_name.substr(at));
-  }
-  const auto at = kernel_name.find(kXmmaTile);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view rest = kernel_name.substr(at + kXmmaTile.size());
-  return take_tile(rest);
+  const auto tile = cutlass_tile(kernel_name);
+  return tile ? tile : xmma_tile(kernel_name);
 }
 
 void MatrixExtents::see(std::string_view kernel_name, const trace::KernelDetail& kernel) {
-  if (kernel_name.find(kXmmaTile) == std::string_view::npos) return;
-  const auto tile = tile_of(kernel_name);
+  const auto tile = xmma_tile(kernel_name);
   if (!tile) return;
   extents_.push_back({(kernel.grid[0] - 1) * tile->first, kernel.grid[0] * tile->first});
   extents_.push_back({(kernel.grid[1] - 1) * tile->second, kernel.grid[1] * tile->second});
@@ -77,9 +79,8 @@ bool MatrixExtents::knows(std::int64_t tiles, std::int64_t tile) const {
 std::int64_t MatrixExtents::blocks_with_work(std::string_view kernel_name, const trace::KernelDetail& kernel) const {
   constexpr std::int32_t kMost = 65'535;  // CUDA's limit of the second and third dimension
   const std::int64_t all = std::max<std::int64_t>(1, kernel.blocks());
-  const auto tile = tile_of(kernel_name);
-  const bool is_cutlass = kernel_name.find(kCutlass) != std::string_view::npos;
-  if (!tile || !is_cutlass || kernel.grid[1] > kMost || kernel.grid[2] > kMost) return all;
+  const auto tile = cutlass_tile(kernel_name);
+  if (!tile || kernel.grid[1] > kMost || kernel.grid[2] > kMost) return all;
   const std::int64_t columns = kernel.grid[0];
   const std::int64_t strips = kernel.grid[1];
   std::int64_t possible = 0;
