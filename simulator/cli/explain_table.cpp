@@ -110,8 +110,9 @@ class ExplainWriter {
   }
 
   void matching(const explain::Matching& matching) {
-    out_ << fmt::format("{:.0f} of {:.0f} measured and {:.0f} predicted device works a step correspond\n",
-                        matching.matched, matching.measured, matching.predicted);
+    out_ << fmt::format(
+        "{:.0f} of {:.0f} measured device works a step have a counterpart, {:.0f} of {:.0f} predicted\n",
+        matching.matched_measured, matching.measured, matching.matched_predicted, matching.predicted);
     std::size_t shown = 0;
     for (const explain::Unmatched& row : matching.unmatched) {
       if (shown++ == kMostHidden) break;

@@ -37,7 +37,8 @@ struct Moved {
 struct Matching {
   double measured = 0;  ///< device works a step, mean over ranks
   double predicted = 0;
-  double matched = 0;
+  double matched_measured = 0;             ///< of `measured`, those whose name the predicted run has, too
+  double matched_predicted = 0;            ///< and the other way round
   std::vector<Unmatched> unmatched;        ///< longest time first
   std::vector<OperationTimes> operations;  ///< largest difference first; equal ones are left out
   std::vector<Moved> moved;                ///< longest time first

@@ -48,7 +48,7 @@ struct Prediction {
   std::vector<std::string> races;            ///< kernels that race for SMs, in words
   std::vector<PredictedMemory> memory;       ///< by rank; empty where no memory was recorded
   std::vector<std::string> streams;          ///< of the device, by number, as `memory` names them
-  trace::Trace trace;                        ///< a few steady steps
+  trace::Trace trace;                        ///< a few steady steps, and what runs of later ones meanwhile
   std::vector<std::vector<Interval>> steps;  ///< by rank: the step windows in `trace`
   std::vector<std::string> labels;           ///< of stages
   std::vector<PredictedRun> runs;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -204,12 +205,46 @@ class TraceWriter {
   std::map<std::pair<LaneId, Nanoseconds>, trace::OperationId> records_;
 };
 
+/// What of a simulation is shown: from an iteration on every stage of which some work starts before the devices have
+/// ended a later one, with all its works; and between these the stages without works.
+class Selection {
+ public:
+  Selection(const SimulationResult& result, std::int32_t first, std::int32_t count)
+      : result_(&result), stages_(result.ranges.size(), Works::kNone), first_(first), last_(first) {
+    for (const Work& work : result.works) {
+      const auto range = result.calls[work.call].range;
+      if (!work.end_ns || !range || work.iteration < first) continue;
+      const double end = result.iteration_ends[work.rank][static_cast<std::size_t>(first + count - 1)];
+      const bool is_shown = *work.start_ns < end;
+      stages_[*range] = std::max(stages_[*range], is_shown ? Works::kShown : Works::kLater);
+      if (is_shown) last_ = std::max(last_, work.iteration);
+    }
+  }
+
+  [[nodiscard]] bool has_iteration(std::int32_t iteration) const { return iteration >= first_ && iteration <= last_; }
+  [[nodiscard]] bool has_stage(std::size_t range) const {
+    return has_iteration(result_->ranges[range].iteration) && stages_[range] != Works::kLater;
+  }
+  [[nodiscard]] bool has(const HostCall& call) const {
+    return call.range ? has_stage(*call.range) : has_iteration(call.iteration);
+  }
+  [[nodiscard]] bool has(const Work& work) const { return work.end_ns && has(result_->calls[work.call]); }
+
+ private:
+  enum class Works : std::uint8_t { kNone, kLater, kShown };
+
+  const SimulationResult* result_;
+  std::vector<Works> stages_;  ///< by range of the result
+  std::int32_t first_;
+  std::int32_t last_;
+};
+
 /// When the host of a rank was in these iterations.
-Interval host_window(const SimulationResult& result, std::uint32_t rank, std::int32_t first, std::int32_t count) {
+Interval host_window(const SimulationResult& result, std::uint32_t rank, const Selection& selection) {
   std::optional<Nanoseconds> begin;
   Nanoseconds end = 0;
   for (const HostCall& call : result.calls) {
-    if (call.rank != rank || call.iteration < first || call.iteration >= first + count) continue;
+    if (call.rank != rank || !selection.has_iteration(call.iteration)) continue;
     if (!begin) begin = rounded(call.start_ns);
     end = rounded(call.end_ns) + 1;
   }
@@ -217,15 +252,14 @@ Interval host_window(const SimulationResult& result, std::uint32_t rank, std::in
 }
 
 /// Consecutive calls of one segment are a part of its stage.
-template <class Wanted>
-void add_parts(const SimulationResult& result, std::span<const std::string> modules, const Wanted& wanted,
+void add_parts(const SimulationResult& result, std::span<const std::string> modules, const Selection& selection,
                TraceWriter& writer) {
   struct Part {
     const HostCall* first = nullptr;
     const HostCall* last = nullptr;
   };
   const auto close = [&](const Part& part) {
-    if (part.first == nullptr || !wanted(part.first->iteration)) return;
+    if (part.first == nullptr) return;
     const stages::SegmentKey& key = part.first->segment;
     const std::string label =
         stages::part_label(key.module ? modules[key.module->index()] : std::string_view(), key.piece);
@@ -233,6 +267,7 @@ void add_parts(const SimulationResult& result, std::span<const std::string> modu
   };
   std::vector<Part> open;
   for (const HostCall& call : result.calls) {
+    if (!selection.has(call)) continue;
     if (call.rank >= open.size()) open.resize(call.rank + 1);
     Part& part = open[call.rank];
     const bool goes_on = part.first != nullptr && part.first->segment == call.segment &&
@@ -251,25 +286,25 @@ void add_parts(const SimulationResult& result, std::span<const std::string> modu
 Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& table,
                       std::span<const std::string> modules, const SimulationResult& result,
                       std::span<const PredictedMemory> memory, std::int32_t first, std::int32_t count) {
+  const Selection selection(result, first, count);
   TraceWriter writer(recorded, plan, table);
-  const auto wanted = [&](std::int32_t iteration) { return iteration >= first && iteration < first + count; };
-  for (const HostRange& range : result.ranges) {
-    if (wanted(range.iteration)) writer.add(range);
+  for (std::size_t i = 0; i < result.ranges.size(); ++i) {
+    if (selection.has_stage(i)) writer.add(result.ranges[i]);
   }
   // Before the calls: at one instant an event is recorded and waited for before work is queued behind it. What was
-  // recorded before the window is over for all that is shown.
-  add_parts(result, modules, wanted, writer);
+  // recorded before these iterations is over for all that is shown.
+  add_parts(result, modules, selection, writer);
   for (const EventWait& wait : result.waits) {
-    if (wanted(wait.recorded_in) && wanted(wait.waited_in)) writer.add(wait);
+    if (selection.has_iteration(wait.recorded_in) && selection.has_iteration(wait.waited_in)) writer.add(wait);
   }
   for (std::size_t i = 0; i < result.calls.size(); ++i) {
-    if (wanted(result.calls[i].iteration)) writer.add(result.calls[i], static_cast<std::int64_t>(i));
+    if (selection.has(result.calls[i])) writer.add(result.calls[i], static_cast<std::int64_t>(i));
   }
   for (const Work& work : result.works) {
-    if (wanted(work.iteration) && work.end_ns) writer.add(work, static_cast<std::int64_t>(work.call));
+    if (selection.has(work)) writer.add(work, static_cast<std::int64_t>(work.call));
   }
   for (std::uint32_t rank = 0; rank < memory.size(); ++rank) {
-    const Interval window = host_window(result, rank, first, count);
+    const Interval window = host_window(result, rank, selection);
     for (const memory::MemoryEvent& event : memory[rank].course.events) {
       if (window.contains(event.entry.time)) writer.add(event, rank);
     }

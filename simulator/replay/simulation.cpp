@@ -187,7 +187,8 @@ class Simulation {
                              .end_ns = end,
                              .segment = instruction.segment,
                              .batch = host.iteration + instruction.batch,
-                             .stream = instruction.stream});
+                             .stream = instruction.stream,
+                             .range = host.open_range});
     if (blocks) {
       sleep(rank, *blocks);
     } else {

@@ -33,8 +33,9 @@ struct HostCall {
   double start_ns = 0;
   double end_ns = 0;
   stages::SegmentKey segment;
-  std::int32_t batch = 0;  ///< absolute
-  StreamIndex stream;      ///< that its segment runs on
+  std::int32_t batch = 0;            ///< absolute
+  StreamIndex stream;                ///< that its segment runs on
+  std::optional<std::size_t> range;  ///< of the result, that the host was in
 };
 
 /// An event that the host recorded, and what it made wait for it.

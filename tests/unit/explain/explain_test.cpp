@@ -58,7 +58,7 @@ TEST(Explain, OfTheSameRunIsNothing) {
   EXPECT_EQ(same.measured_step_ns, 9'000 + 3'000 + 1'000);
   EXPECT_EQ(same.measured_steps, 3U);
   EXPECT_TRUE(same.parts.empty());
-  EXPECT_DOUBLE_EQ(same.matching.matched, 4);
+  EXPECT_DOUBLE_EQ(same.matching.matched_measured, 4);
   EXPECT_DOUBLE_EQ(same.matching.measured, 4);
   EXPECT_TRUE(same.matching.unmatched.empty());
   EXPECT_TRUE(same.matching.operations.empty());

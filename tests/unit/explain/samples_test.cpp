@@ -44,8 +44,8 @@ TEST(ExplainSamples, PartsAddUpAndWorksCorrespond) {
     EXPECT_EQ(sum, result.difference_ns()) << name;
     EXPECT_EQ(result.of(Cause::kUnexplained), 0) << name;
     // The few others exchange the splits of modules together in one schedule and each for itself in the other.
-    EXPECT_GT(result.matching.matched, 0.97 * result.matching.measured) << name;
-    EXPECT_GT(result.matching.matched, 0.97 * result.matching.predicted) << name;
+    EXPECT_GT(result.matching.matched_measured, 0.97 * result.matching.measured) << name;
+    EXPECT_GT(result.matching.matched_predicted, 0.97 * result.matching.predicted) << name;
     // Steps are those that the recordings hold: 33 to 38 ms on these machines.
     EXPECT_NEAR(static_cast<double>(result.measured_step_ns), 35.5e6, 2.5e6) << name;
   }
@@ -59,7 +59,7 @@ TEST(ExplainSamples, ARecordingIsAsItself) {
   const Explanation same = explain(run, run, diagnostics);
   EXPECT_EQ(same.difference_ns(), 0);
   EXPECT_TRUE(same.matching.unmatched.empty());
-  EXPECT_DOUBLE_EQ(same.matching.matched, same.matching.measured);
+  EXPECT_DOUBLE_EQ(same.matching.matched_measured, same.matching.measured);
 }
 
 }  // namespace

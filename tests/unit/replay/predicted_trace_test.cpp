@@ -50,6 +50,27 @@ std::set<std::string> waits_of(const trace::Trace& trace, const graph::Graph& gr
   return waits;
 }
 
+// Side streams work on later batches than the main one: each step that is shown holds as much as the others.
+TEST(Predictor, ShowsStepsWithAllThatRunsInThem) {
+  const Recorded recorded;
+  for (const char* name : {"torchrec/base", "torchrec/sparse_dist", "torchrec/fused_sparse_dist_new_stream"}) {
+    PredictOptions options;
+    options.runs = 1;
+    const Prediction prediction = recorded.predictor.predict(schedule::find(name), options);
+    std::vector<int> works(prediction.steps.front().size(), 0);
+    for (std::uint32_t i = 0; i < prediction.trace.size(); ++i) {
+      const trace::OperationId op{i};
+      if (!trace::is_device_work(prediction.trace.kind(op)) || prediction.trace.rank_of(op).value != 0) continue;
+      for (std::size_t step = 0; step < works.size(); ++step) {
+        if (prediction.steps.front()[step].contains(prediction.trace.start(op))) ++works[step];
+      }
+    }
+    const auto [least, most] = std::ranges::minmax(works);
+    EXPECT_GT(least, 200) << name;
+    EXPECT_LE(most - least, 0.05 * most) << name;
+  }
+}
+
 // Races of other schedules are told by how many waits more stand in front of a kernel than under this one.
 TEST(Predictor, LearnsHowManyWaitsStandInFrontOfEachWork) {
   Recorded recorded;
