@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "simulator/base/statistics.hpp"
@@ -62,17 +63,39 @@ double undelayed(const std::vector<Observation>& observations, const std::vector
   return is_seen ? std::min(lower_half, statistics::median(by_itself)) : lower_half;
 }
 
-/// Is the grid made for the GPU, so that it does not tell how much there is to do?
-bool suits_the_gpu(const contention::KernelShape& shape) { return shape.blocks % shape.sm_count == 0; }
+/// What kernels of side streams take, where company delays them most. Those of one name and grid mostly do the same
+/// work wherever they stand, so that the luckiest of them tells what one costs that never ran by itself.
+class LuckiestKernels {
+ public:
+  /// lowest: of its observations; by_itself: whether one of them had no kernel of another stream beside it.
+  void see(const Site& site, double lowest, bool by_itself) {
+    const auto [known, is_new] = least_.try_emplace({site.name, site.shape.blocks}, lowest);
+    if (!is_new) known->second = std::min(known->second, lowest);
+    if (by_itself) by_itself_.insert(&site);
+  }
+
+  /// From the shortest time of the site's own, alone_ns.
+  [[nodiscard]] double undelayed(const Site& site) const {
+    // A grid that is made for the GPU does not tell how much there is to do.
+    if (by_itself_.contains(&site) || site.shape.blocks % site.shape.sm_count == 0) return site.alone_ns;
+    const double least = least_.at({site.name, site.shape.blocks});
+    return site.alone_ns > kSameWork * least ? site.alone_ns : least;
+  }
+
+ private:
+  /// Where shortest times differ by more, so does the work: company hardly ever delays all instances as much.
+  static constexpr double kSameWork = 1.2;
+
+  std::map<std::pair<std::string, std::int64_t>, double> least_;
+  std::set<const Site*> by_itself_;
+};
 
 void estimate_kernels(const Trace& trace, const std::vector<CollectiveCompany>& company, SiteTable& table,
                       const contention::MachineProfile& machine) {
   std::vector<KernelCompany> kernels;
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) kernels.emplace_back(trace, trace::RankId{r});
 
-  // Kernels of one name and grid do the same work wherever they stand; on side streams, where company delays them most,
-  // the luckiest of all of them tells what they cost.
-  std::map<std::pair<std::string, std::int64_t>, double> least;
+  LuckiestKernels luckiest;
   int sensitive = 0;
   int seen_sensitive = 0;
   for (Site& site : table.sites) {
@@ -102,13 +125,12 @@ void estimate_kernels(const Trace& trace, const std::vector<CollectiveCompany>& 
     }
     site.spread = spread_of(freed, 0.03);
     if (site.kind == WorkKind::kKernel) {
-      const auto [known, is_new] = least.try_emplace({site.name, site.shape.blocks}, lowest);
-      if (!is_new) known->second = std::min(known->second, lowest);
+      const bool by_itself = std::ranges::any_of(observations, [](const Observation& o) { return !o.beside_kernels; });
+      luckiest.see(site, lowest, by_itself);
     }
   }
   for (Site& site : table.sites) {
-    if (site.kind != WorkKind::kKernel || !site.on_side_stream || suits_the_gpu(site.shape)) continue;
-    site.alone_ns = std::min(site.alone_ns, least.at({site.name, site.shape.blocks}));
+    if (site.kind == WorkKind::kKernel && site.on_side_stream) site.alone_ns = luckiest.undelayed(site);
   }
   if (seen_sensitive > 0) {
     table.fitted.push_back("sensitivity of " + std::to_string(seen_sensitive) + " of " + std::to_string(sensitive) +

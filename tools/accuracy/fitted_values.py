@@ -226,6 +226,12 @@ FITTED = (
         "between two collectives of a stream, where a recording shows fewer than eight",
         "medians of all sets: 1.5 to 1.9 us (of a recording that shows enough, the lower quartile)",
     ),
+    Constant(
+        "kSameWork",
+        COSTS,
+        "shortest times of kernels of one name and grid on side streams by which they still do the same work",
+        "a choice, well below two kernels of t6 that take 0.40 and 0.79 ms by themselves",
+    ),
     Constant("kGapSpread", SIMULATION_CPP, "spread of single host times", "equal calls over the steps of n5 and n6"),
     Constant("kPaceSpread", SIMULATION_CPP, "spread of the pace of whole steps", "the same"),
     Constant(

@@ -116,6 +116,20 @@ TEST(SiteCosts, AnExchangeLosesNoMoreToItsCompanyThanItsTimeLeavesRoomFor) {
 
 // What a rank sends to itself is copied at the pace of its pooled exchanges. In this recording kernels beside it kept
 // the one of weighted ids at 0.88 ms; under base, where nothing runs beside it, it takes 0.23.
+// Its two modules' ids are spread by kernels of one grid, which take 0.40 and 0.79 ms by themselves (recorded under
+// base).
+TEST(SiteCosts, SideStreamKernelsOfOneGridThatDoOtherWorkKeepTheirOwnTime) {
+  const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/h100_t6/recording");
+  std::vector<double> times;
+  for (const Site& site : table.sites) {
+    if (site.name.find("spread_ids") != std::string::npos) times.push_back(site.alone_ns);
+  }
+  std::ranges::sort(times);
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_NEAR(times.front(), 4.0e5, 0.2e5);
+  EXPECT_NEAR(times.back(), 7.9e5, 0.6e5);
+}
+
 TEST(SiteCosts, AnExchangeOfOneRankIsFreedOfTheCrowdToo) {
   const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/h100_t6/recording");
   std::size_t large = 0;
