@@ -123,8 +123,8 @@ FITTED = (
         "simulator/replay/anchor.cpp",
         "part of what the replay of the recorded schedule is off from a run without the recorder that predictions of others "
         "are off, too (logarithms)",
-        "slope of the one over the other: 0.68 over 362 predicted schedules of c6 to n6, x2 to z6 and the campaigns (0.40 to "
-        "0.94 by a bootstrap over their recordings), 0.50 over 86 of campaigns where the recording itself tells that step "
+        "slope of the one over the other: 0.65 over 380 predicted schedules of c6 to n6, x2 to z6 and the campaigns (0.39 to "
+        "0.88 by a bootstrap over their recordings), 0.51 over 104 of campaigns where the recording itself tells that step "
         "(docs/benchmarks/accuracy/shared_error.json)",
     ),
     Constant(
