@@ -165,15 +165,14 @@ Matching match(const Run& measured, const NamedWork& measured_names, const Run& 
     if (in_measured[i] && in_predicted[i]) {
       result.matched_measured += before[i].works;
       result.matched_predicted += now[i].works;
-    }
-    if (before[i].works > 0 && now[i].works > 0) {
+      if (before[i].works == 0 || now[i].works == 0) continue;
       OperationTimes& times = operations[{name.stage, name.operation}];
       times.stage = name.stage;
       times.operation = name.operation;
       ++times.works;
       times.measured_ns += std::llround(before[i].own_ns);
       times.predicted_ns += std::llround(now[i].own_ns);
-    } else if ((before[i].works > 0 || now[i].works > 0) && !(in_measured[i] && in_predicted[i])) {
+    } else if (before[i].works > 0 || now[i].works > 0) {
       const bool only_measured = before[i].works > 0;
       const NameTimes& times = only_measured ? before[i] : now[i];
       Unmatched& row = unmatched[{only_measured, name.stage, name.operation}];

@@ -29,10 +29,10 @@ struct Recorded {
         cut(stages::cut(recording.trace, stages::torchrec_profile(), recording.diagnostics)),
         predictor(recording.trace, cut, recording.diagnostics) {}
 
-  [[nodiscard]] trace::Trace predict(const schedule::Schedule& schedule) const {
+  [[nodiscard]] Prediction predict(const schedule::Schedule& schedule) const {
     PredictOptions options;
     options.runs = 1;
-    return predictor.predict(schedule, options).trace;
+    return predictor.predict(schedule, options);
   }
 
   ingest::Recording recording;
@@ -54,9 +54,7 @@ std::set<std::string> waits_of(const trace::Trace& trace, const graph::Graph& gr
 TEST(Predictor, ShowsStepsWithAllThatRunsInThem) {
   const Recorded recorded;
   for (const char* name : {"torchrec/base", "torchrec/sparse_dist", "torchrec/fused_sparse_dist_new_stream"}) {
-    PredictOptions options;
-    options.runs = 1;
-    const Prediction prediction = recorded.predictor.predict(schedule::find(name), options);
+    const Prediction prediction = recorded.predict(schedule::find(name));
     std::vector<int> works(prediction.steps.front().size(), 0);
     for (std::uint32_t i = 0; i < prediction.trace.size(); ++i) {
       const trace::OperationId op{i};
@@ -91,7 +89,7 @@ TEST(PredictedTrace, TellsItsWaits) {
   const Recorded recorded;
   for (const schedule::LibraryEntry& entry : schedule::library()) {
     if (!entry.name.starts_with("torchrec/") || entry.name.ends_with("prefetch_sparse_dist")) continue;
-    const trace::Trace trace = recorded.predict(schedule::find(entry.name));
+    const trace::Trace trace = recorded.predict(schedule::find(entry.name)).trace;
     Diagnostics diagnostics;
     const graph::Graph graph(trace, diagnostics);
     const graph::Verification found = graph::verify(graph);
@@ -111,7 +109,7 @@ TEST(PredictedTrace, LacksTheWaitsThatTheScheduleLacks) {
   const std::filesystem::path samples = kRoot / "samples/schedules";
   for (const char* folder : {"bugs", "repaired"}) {
     const trace::Trace trace =
-        recorded.predict(schedule::parse_file(samples / folder / "lookup_without_data_dist_edge.json"));
+        recorded.predict(schedule::parse_file(samples / folder / "lookup_without_data_dist_edge.json")).trace;
     Diagnostics diagnostics;
     const graph::Graph graph(trace, diagnostics);
     EXPECT_EQ(waits_of(trace, graph).contains("lookup < data_dist"), folder == std::string_view("repaired"));

@@ -114,9 +114,7 @@ TEST(SiteCosts, AnExchangeLosesNoMoreToItsCompanyThanItsTimeLeavesRoomFor) {
   EXPECT_GE(bounded, 1U);
 }
 
-// What a rank sends to itself is copied at the pace of its pooled exchanges. In this recording kernels beside it kept
-// the one of weighted ids at 0.88 ms; under base, where nothing runs beside it, it takes 0.23.
-// Its two modules' ids are spread by kernels of one grid, which take 0.40 and 0.79 ms by themselves (recorded under
+// The ids of two modules are spread by kernels of one grid, which take 0.40 and 0.79 ms by themselves (recorded under
 // base).
 TEST(SiteCosts, SideStreamKernelsOfOneGridThatDoOtherWorkKeepTheirOwnTime) {
   const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/h100_t6/recording");
@@ -130,6 +128,8 @@ TEST(SiteCosts, SideStreamKernelsOfOneGridThatDoOtherWorkKeepTheirOwnTime) {
   EXPECT_NEAR(times.back(), 7.9e5, 0.6e5);
 }
 
+// What a rank sends to itself is copied at the pace of its pooled exchanges. In this recording kernels beside it kept
+// the one of weighted ids at 0.88 ms; under base, where nothing runs beside it, it takes 0.23.
 TEST(SiteCosts, AnExchangeOfOneRankIsFreedOfTheCrowdToo) {
   const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/h100_t6/recording");
   std::size_t large = 0;
