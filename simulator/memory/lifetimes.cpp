@@ -31,11 +31,13 @@ bool hands_on(Stage stage) {
 /// The segment whose results a block that outlives its own is among. What the sending half of an output dist makes, and
 /// neither half nor autograd lets go, are pooled embeddings: what a reduce-scatter brings (row-wise tables) needs no
 /// rearrangement, so that the waiting half hands it on as it is.
-SegmentKey result_of(const BlockClass& kind, const ClassHistory& history) {
-  if (kind.made_in.stage != Stage::kOutputDistStart) return kind.made_in;
+/// A rank of its own hands on what the lookup makes, since it has nothing to distribute.
+SegmentKey result_of(const BlockClass& kind, const ClassHistory& history, bool distributes) {
+  if (kind.made_in.stage != (distributes ? Stage::kOutputDistStart : Stage::kEmbeddingLookup)) return kind.made_in;
   if (history.released && history.released->place.segment) {
     const Stage last = history.released->place.segment->stage;
-    if (last == Stage::kOutputDistStart || last == Stage::kOutputDistWait || last == Stage::kBackward)
+    if (last == kind.made_in.stage || last == Stage::kOutputDistStart || last == Stage::kOutputDistWait ||
+        last == Stage::kBackward)
       return kind.made_in;
   }
   return {Stage::kOutputDistWait, Piece::kWhole, kind.made_in.module};
@@ -48,11 +50,13 @@ class Rules {
         recorded_(&recorded),
         wanted_(&wanted),
         splits_(!backward_in_parts(recorded) && backward_in_parts(wanted)),
-        joins_(backward_in_parts(recorded) && !backward_in_parts(wanted)) {
+        joins_(backward_in_parts(recorded) && !backward_in_parts(wanted)),
+        distributes_(std::ranges::any_of(
+            memory.classes, [](const auto& entry) { return entry.first.made_in.stage == Stage::kOutputDistStart; })) {
     for (const auto& [kind, history] : memory.classes) {
       const SegmentKey& segment = kind.made_in;
       if (segment.module) last_module_ = std::max(last_module_, segment.module);
-      if (result_of(kind, history).stage == Stage::kOutputDistWait && outlives_segment(kind, history))
+      if (result_of(kind, history, distributes_).stage == Stage::kOutputDistWait && outlives_segment(kind, history))
         pooled_[segment.module] += history.bytes;
     }
   }
@@ -69,7 +73,7 @@ class Rules {
   void place(const BlockClass& kind, const ClassHistory& history) {
     Fate fate = moved_block(*memory_, kind, *recorded_, *wanted_);
     if (outlives_segment(kind, history)) {
-      const SegmentKey result = result_of(kind, history);
+      const SegmentKey result = result_of(kind, history, distributes_);
       hold_results(fate, result, history.released.has_value());
       hold_for_autograd(fate, kind.made_in);
       if (result != kind.made_in && !memory_->knows_uses) use_where_awaited(fate, result);
@@ -219,6 +223,7 @@ class Rules {
   const Schedule* wanted_;
   bool splits_;
   bool joins_;
+  bool distributes_;  ///< whether output_dist_start makes anything
   std::optional<ModuleId> last_module_;
   std::map<std::optional<ModuleId>, Bytes> pooled_;  ///< pooled embeddings by module
   std::vector<std::optional<ModuleId>> joined_;

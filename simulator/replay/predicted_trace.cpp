@@ -119,6 +119,7 @@ class TraceWriter {
 
   void add(const Work& work, std::int64_t correlation) {
     const Site& site = table_->sites[work.site.index()];
+    if (!work.recorded && site.alone_ns == 0) return;  // keeps an order, and is nothing by itself
     const TraceBuilder::Common common{streams_[work.rank][work.stream.index()], builder_.intern(site.name),
                                       rounded(*work.start_ns), rounded(*work.end_ns) - rounded(*work.start_ns),
                                       correlation};

@@ -23,12 +23,6 @@ using stages::ModuleId;
 using stages::Piece;
 using stages::SegmentKey;
 
-/// Stages that may leave no device work of their own: their host time is in the gaps of others, and the wait of
-/// output_dist_wait is made anew (a reduce-scatter's result needs no assembling).
-bool leaves_no_device_work(Stage stage) {
-  return stage == Stage::kNextBatch || stage == Stage::kZeroGrad || stage == Stage::kOutputDistWait;
-}
-
 /// `module` of these is a name of the schedule's own.
 bool is_generic(Stage stage) {
   return stage == Stage::kCompute || stage == Stage::kAllToAll || stage == Stage::kValidateOutput;
@@ -37,9 +31,8 @@ bool is_generic(Stage stage) {
 /// Compiles one rank's recorded iteration.
 class Compiler {
  public:
-  Compiler(const Schedule& schedule, const std::vector<std::string>& modules, Plan& plan,
-           const RecordedIteration& iteration)
-      : schedule_(&schedule), names_(&modules), plan_(&plan), iteration_(&iteration) {
+  Compiler(const Schedule& schedule, const stages::Cut& cut, Plan& plan, const RecordedIteration& iteration)
+      : schedule_(&schedule), cut_(&cut), plan_(&plan), iteration_(&iteration) {
     for (std::uint32_t i = 0; i < iteration.calls.size(); ++i) {
       const SegmentKey& key = iteration.calls[i].segment;
       calls_[key].push_back(i);
@@ -210,16 +203,30 @@ class Compiler {
     std::vector<SegmentKey> permutations;
     for (const ModuleId m : chosen(module)) permutations.push_back({Stage::kInputDistStart, Piece::kPermute, m});
     play({permutations}, step);
-    play_as({{Stage::kInputDistStart, Piece::kExchange, module}}, step,
-            nearest(Piece::kExchange, Stage::kInputDistStart, module));
+    const auto exchange = nearest(Piece::kExchange, Stage::kInputDistStart, module);
+    if (lacks_common_exchange(step, module, exchange)) return stream_wait(collectives(), resolve(step.stream));
+    play_as({{Stage::kInputDistStart, Piece::kExchange, module}}, step, exchange);
   }
 
   void run_input_dist_wait(const StageStep& step, std::optional<ModuleId> module) {
     collective_wait(resolve(step.stream), {Stage::kInputDistStart, Piece::kExchange, module}, step.batch);
-    play_as({{Stage::kInputDistWait, Piece::kSplits, module}}, step,
-            nearest(Piece::kSplits, Stage::kInputDistWait, module));
+    const auto splits = nearest(Piece::kSplits, Stage::kInputDistWait, module);
+    if (lacks_common_exchange(step, module, splits)) {
+      host_wait(collectives());
+    } else {
+      play_as({{Stage::kInputDistWait, Piece::kSplits, module}}, step, splits);
+    }
     for (const ModuleId m : chosen(module)) play({{{Stage::kInputDistWait, Piece::kTensors, m}}}, step);
   }
+
+  /// TorchRec exchanges the splits of all modules at once even where a single rank exchanges nothing else, and the host
+  /// reads them: it waits for NCCL's stream. A loop that asks for those of each module, as base does, does not.
+  [[nodiscard]] bool lacks_common_exchange(const StageStep& step, std::optional<ModuleId> module,
+                                           const std::optional<SegmentKey>& recorded) const {
+    return !recorded && !module && cut_->entered.contains(step.stage);
+  }
+
+  [[nodiscard]] StreamIndex collectives() const { return {plan_->first_collective_stream}; }
 
   /// The recorded segment that serves for one of another module (or of all modules): its own, else the first there is.
   [[nodiscard]] std::optional<SegmentKey> nearest(Piece piece, Stage stage, std::optional<ModuleId> module) const {
@@ -314,7 +321,7 @@ class Compiler {
     for (const auto& [key, calls] : calls_) {
       if (key.stage != step.stage || (module && key.module && key.module != module)) continue;
       const bool other =
-          is_generic(step.stage) && step.module && key.module && (*names_)[key.module->index()] != *step.module;
+          is_generic(step.stage) && step.module && key.module && cut_->modules[key.module->index()] != *step.module;
       if (!other) keys.push_back(key);
     }
     return keys;
@@ -330,17 +337,14 @@ class Compiler {
         }
       }
     }
-    if (order.empty()) {
-      if (leaves_no_device_work(step.stage)) return;
-      refuse(step, std::nullopt);
-    }
+    if (order.empty()) miss(step, std::nullopt);
     std::ranges::sort(order);
     for (const std::uint32_t i : order) call(i, resolve(step.stream), iteration_->calls[i].segment, step.batch);
   }
 
   /// Plays the segment `recorded` in the place of `as`: its collectives are found under that name.
   void play_as(const std::vector<SegmentKey>& as, const StageStep& step, const std::optional<SegmentKey>& recorded) {
-    if (!recorded) refuse(step, as.front().module);
+    if (!recorded) return miss(step, as.front().module);
     for (const std::uint32_t i : calls_.at(*recorded)) call(i, resolve(step.stream), as.front(), step.batch);
   }
 
@@ -354,6 +358,13 @@ class Compiler {
     program_.instructions.push_back(i);
   }
 
+  /// What the recorded loop runs without putting anything on the device is nothing here either: a single rank has
+  /// nothing to exchange.
+  void miss(const StageStep& step, std::optional<ModuleId> module) const {
+    if (stages::mostly_without_work(step.stage) || cut_->entered.contains(step.stage)) return;
+    refuse(step, module);
+  }
+
   [[noreturn]] void refuse(const StageStep& step, std::optional<ModuleId> module) const {
     throw Error(kStageNotRecorded, schedule_->name,
                 fmt::format("stage \"{}\"{} is not in the recording", schedule::to_string(step.stage),
@@ -362,7 +373,7 @@ class Compiler {
   }
 
   const Schedule* schedule_;
-  const std::vector<std::string>* names_;  ///< of modules, by id
+  const stages::Cut* cut_;
   Plan* plan_;
   const RecordedIteration* iteration_;
   std::map<SegmentKey, std::vector<std::uint32_t>> calls_;
@@ -379,7 +390,7 @@ namespace {
 
 /// A loop computes the same without these.
 bool can_be_left_out(Stage stage) {
-  return leaves_no_device_work(stage) || stage == Stage::kPrefetch || stage == Stage::kValidateOutput;
+  return stages::mostly_without_work(stage) || stage == Stage::kPrefetch || stage == Stage::kValidateOutput;
 }
 
 }  // namespace
@@ -405,7 +416,7 @@ Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& 
   for (const auto& iterations : table.ranks) {
     auto& programs = plan.programs.emplace_back();
     for (const RecordedIteration& iteration : iterations) {
-      programs.push_back(Compiler(schedule, cut.modules, plan, iteration).run());
+      programs.push_back(Compiler(schedule, cut, plan, iteration).run());
     }
   }
   return plan;

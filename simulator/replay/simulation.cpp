@@ -229,7 +229,7 @@ class Simulation {
     }
     const StreamIndex stream = work.stream;
     const WorkId id = machine_.launch(std::move(work));
-    if (site.kind == WorkKind::kCollective) {
+    if (recorded.on_collective_stream) {
       host.collectives[{instruction.segment, host.iteration + instruction.batch}].push_back(
           {machine_.works()[id.index()].done, stream, host.iteration, now, result_.calls.size()});
     }

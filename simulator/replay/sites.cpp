@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "simulator/contention/multiplication_tiles.hpp"
+#include "simulator/replay/lone_rank.hpp"
 #include "simulator/replay/site_costs.hpp"
 
 namespace interlace::replay {
@@ -221,6 +222,7 @@ SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& di
   SiteTable table = SiteFinder(trace, cut).run();
   const contention::MachineProfile unknown;
   estimate_costs(trace, cut, table, diagnostics, machine == nullptr ? unknown : *machine);
+  keep_order_of_exchanges(trace, cut, table);
   return table;
 }
 

@@ -135,6 +135,9 @@ class RankCutter {
   RankCutter(const Trace& trace, RankId rank, Classifier& classifier, Diagnostics& diagnostics)
       : trace_(&trace), rank_(rank), classifier_(&classifier), diagnostics_(&diagnostics) {}
 
+  /// The stages that this rank's loop runs, whether device work comes of them or not.
+  [[nodiscard]] const std::set<Stage>& entered() const { return entered_; }
+
   [[nodiscard]] std::optional<RankCut> run() {
     Threads threads = find_threads(*trace_, rank_, *classifier_);
     if (!threads.loop) return std::nullopt;
@@ -159,6 +162,7 @@ class RankCutter {
 
     RankCut cut{rank_, {}, {}, {}};
     cut_whole_iterations(ends, cut);
+    find_entered({ends.front(), ends.back()}, cut);
     count_other_threads(threads, {ends.front(), ends.back()});
     if (!cut.iterations.front().memory.empty()) {
       Diagnostics of_partial_work;
@@ -183,6 +187,19 @@ class RankCutter {
     }
     ends = std::vector<Nanoseconds>(ends.begin() + static_cast<std::ptrdiff_t>(first),
                                     ends.begin() + static_cast<std::ptrdiff_t>(last + 1));
+  }
+
+  void find_entered(Interval window, const RankCut& cut) {
+    std::set<Stage> with_work;
+    for (const Iteration& iteration : cut.iterations) with_work.merge(stages_of(iteration));
+    for (const AnnotationSpan& s : loop_->by_start()) {
+      if (!window.contains(s.span.begin)) continue;
+      if (const auto segment = classifier_->classify(s.span.begin, *loop_, nullptr)) entered_.insert(segment->stage);
+    }
+    for (const Stage stage : entered_) {
+      if (with_work.contains(stage) || mostly_without_work(stage)) continue;
+      diagnostics_->count(kWithoutWork, schedule::to_string(stage));
+    }
   }
 
   struct Call {
@@ -318,6 +335,7 @@ class RankCutter {
   std::optional<BackwardOrigins> origins_;
   std::deque<ThreadAnnotations> own_annotations_;
   std::vector<Call> calls_;
+  std::set<Stage> entered_;
   std::map<Nanoseconds, std::int64_t> numbers_;  ///< of iterations, by where they end
 };
 
@@ -348,9 +366,10 @@ void align(Cut& cut, Diagnostics& diagnostics) {
 Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
   ModuleNames modules;
   Classifier classifier(trace, profile, modules);
-  Cut result{profile.name, profile.frees, {}, {}};
+  Cut result{profile.name, profile.frees, {}, {}, {}};
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) {
-    auto rank = RankCutter(trace, {r}, classifier, diagnostics).run();
+    RankCutter cutter(trace, {r}, classifier, diagnostics);
+    auto rank = cutter.run();
     if (!rank) {
       throw Error(kNoIterations, trace.ranks()[r].source,
                   fmt::format("no complete training iteration: fewer than two ranges match \"{}\" of the \"{}\" "
@@ -359,6 +378,7 @@ Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
                   "record at least three steps with annotations, or give a profile of your own (--profile FILE)");
     }
     result.ranks.push_back(std::move(*rank));
+    result.entered.insert(cutter.entered().begin(), cutter.entered().end());
   }
   if (!result.ranks.empty()) align(result, diagnostics);
   result.modules = modules.names();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,6 +57,7 @@ struct Cut {
   Frees frees = Frees::kByOwners;    ///< of that profile
   std::vector<std::string> modules;  ///< by ModuleId, in the order in which the forward calls them
   std::vector<RankCut> ranks;
+  std::set<schedule::Stage> entered = {};  ///< that the loop runs on any rank, whether device work comes of them or not
 
   [[nodiscard]] std::size_t iterations() const { return ranks.empty() ? 0 : ranks.front().iterations.size(); }
 };
@@ -65,7 +67,7 @@ struct Cut {
 /// recorded, to what the loop's thread is in meanwhile. Iterations at the begin and end that lack stages of the others,
 /// as a pipeline fills and drains, are left out.
 /// Counts stages.outside_any_stage, stages.other_thread, stages.backward_without_forward, stages.partial_iterations,
-/// stages.uneven_iterations.
+/// stages.uneven_iterations, stages.without_work.
 /// Throws Error(stages.no_iterations) where the profile finds no complete iteration on some rank.
 [[nodiscard]] Cut cut(const trace::Trace& trace, const Profile& profile, Diagnostics& diagnostics);
 
@@ -87,5 +89,9 @@ inline constexpr DiagnosticKind kPartialIterations{
 inline constexpr DiagnosticKind kUnevenIterations{"stages.uneven_iterations", Severity::kWarning,
                                                   "iterations left out because not all ranks have them",
                                                   "record the same steps on all ranks"};
+inline constexpr DiagnosticKind kWithoutWork{
+    "stages.without_work", Severity::kInfo,
+    "stages that the loop runs and from which nothing reaches the device on a rank; predictions run them so, too",
+    "none needed on a single rank, which exchanges nothing; else see whether the recording has all device activities"};
 
 }  // namespace interlace::stages

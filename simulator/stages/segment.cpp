@@ -20,6 +20,11 @@ std::optional<Piece> piece_named(std::string_view word) {
   return static_cast<Piece>(found - kPieces.begin());
 }
 
+bool mostly_without_work(schedule::Stage stage) {
+  using enum schedule::Stage;
+  return stage == kNextBatch || stage == kZeroGrad || stage == kOutputDistWait;
+}
+
 std::string part_label(std::string_view module, Piece piece) {
   if (module.empty() && piece == Piece::kWhole) return {};
   if (piece == Piece::kWhole) return fmt::format("[{}]", module);

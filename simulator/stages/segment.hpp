@@ -29,6 +29,10 @@ enum class Piece : std::uint8_t {
 [[nodiscard]] std::string_view to_string(Piece piece);
 [[nodiscard]] std::optional<Piece> piece_named(std::string_view word);
 
+/// Stages that mostly leave no device work of their own: their host time is in the gaps of others, and the wait of
+/// output_dist_wait is made anew (a reduce-scatter's result needs no assembling).
+[[nodiscard]] bool mostly_without_work(schedule::Stage stage);
+
 /// Names one segment of an iteration: the unit that schedules move.
 struct SegmentKey {
   schedule::Stage stage = schedule::Stage::kCompute;
