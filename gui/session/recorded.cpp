@@ -25,7 +25,7 @@ std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, Recorded&
     stages::Cut cut = stages::cut(trace, stages::profile_of(trace), recorded.diagnostics);
     replay::SiteTable table = replay::find_sites(trace, cut, recorded.diagnostics);
     const std::vector<schedule::Schedule> library = schedule::all_sound();
-    const schedule::Schedule* known = replay::recorded_schedule(library, trace, cut, table);
+    const schedule::Schedule* known = replay::recorded_schedule(library, trace, cut, table, recorded.diagnostics);
     recorded.cut = std::move(cut);
     if (known != nullptr) recorded.schedule = *known;
     return table;

@@ -138,7 +138,8 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const std::vector<schedule::Schedule> library = schedule::all_sound();
   std::optional<double> measured_ns;
   if (request.measured_step_ms) measured_ns = *request.measured_step_ms * kNsPerMs;
-  const schedule::Schedule* known = replay::recorded_schedule(library, recording.trace, cut, sites, measured_ns);
+  const schedule::Schedule* known =
+      replay::recorded_schedule(library, recording.trace, cut, sites, recording.diagnostics, measured_ns);
   replay::SiteTable edited = what_if::apply_edits(sites, edits);
   if (request.device_only) {
     edited.launch_latency_ns = 0;

@@ -47,6 +47,7 @@ std::optional<StepRun> step_run_of(const schedule::Schedule& schedule, const sta
 
 bool runs_segment(const schedule::StageStep& step, const stages::SegmentKey& segment) {
   if (step.stage != segment.stage) return false;
+  if (step.module_number && segment.module && segment.module->value != *step.module_number) return false;
   if (!step.part) return true;
   return segment.of_dense_part() == (*step.part == schedule::Part::kDense);
 }

@@ -25,7 +25,7 @@ struct StepRun {
 /// Does the schedule run this step module by module?
 [[nodiscard]] bool runs_by_module(const schedule::Schedule& schedule, const schedule::StageStep& step);
 
-/// Does the step run this segment (of whatever module)?
+/// Does the step run this segment? Of whatever module, where the schedule is bound to no recording.
 [[nodiscard]] bool runs_segment(const schedule::StageStep& step, const stages::SegmentKey& segment);
 /// The first step that runs it; null where none does.
 [[nodiscard]] const schedule::StageStep* step_of(const schedule::Schedule& schedule, const stages::SegmentKey& segment);

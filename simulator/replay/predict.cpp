@@ -15,6 +15,7 @@
 #include "simulator/replay/predicted_trace.hpp"
 #include "simulator/replay/races.hpp"
 #include "simulator/schedule/effects.hpp"
+#include "simulator/stages/bind.hpp"
 
 namespace interlace::replay {
 
@@ -138,10 +139,10 @@ bool Predictor::learn_memory(const schedule::Schedule& recorded, Diagnostics& di
     return std::ranges::all_of(rank.iterations, [](const stages::Iteration& i) { return !i.memory.empty(); });
   };
   if (!std::ranges::all_of(cut_->ranks, has_events)) return false;
-  recorded_ = recorded;
+  recorded_ = stages::bound_to(*cut_, recorded);
   memory_.clear();
   for (const stages::RankCut& rank : cut_->ranks) {
-    memory_.push_back(memory::recorded_memory(*trace_, rank, recorded, cut_->frees, diagnostics));
+    memory_.push_back(memory::recorded_memory(*trace_, rank, *recorded_, cut_->frees, diagnostics));
   }
   return true;
 }
@@ -153,6 +154,7 @@ Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTabl
     : trace_(&trace), cut_(&cut), sites_(std::move(sites)) {}
 
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
+  const schedule::Schedule bound = stages::bound_to(*cut_, schedule);
   const Plan plan = compile(schedule, *cut_, sites_);
   const SimulationOptions usual = on_recorded_machine(options.simulation, sites_);
   const std::vector<SimulationResult> results = simulate_often(plan, sites_, usual, options.runs);
@@ -175,7 +177,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
       with_end = simulate_often(plan, sites_, to_end, options.runs);
     }
     memory =
-        memory_of(memory_, *recorded_, schedule, plan, sites_, options.run_steps ? with_end : results, options.memory);
+        memory_of(memory_, *recorded_, bound, plan, sites_, options.run_steps ? with_end : results, options.memory);
   }
 
   const std::int32_t first = options.simulation.warm_up;

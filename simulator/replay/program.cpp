@@ -9,6 +9,7 @@
 #include <span>
 
 #include "simulator/schedule/step_checks.hpp"
+#include "simulator/stages/bind.hpp"
 
 namespace interlace::replay {
 
@@ -52,7 +53,10 @@ class Compiler {
   void find_lookup_stream(std::span<const Step> steps) {
     for (const Step& step : steps) {
       if (const auto* stage = std::get_if<StageStep>(&step.action); stage != nullptr) {
-        if (stage->stage == Stage::kEmbeddingLookup) lookup_stream_ = resolve(stage->stream);
+        if (stage->stage == Stage::kEmbeddingLookup) {
+          if (const auto module = module_of(*stage, {})) lookup_streams_.emplace(*module, resolve(stage->stream));
+          lookup_stream_ = resolve(stage->stream);
+        }
         if (stage->stage == Stage::kDataParallelLookup) data_parallel_stream_ = resolve(stage->stream);
       } else if (const auto* loop = std::get_if<schedule::ForEachModule>(&step.action)) {
         find_lookup_stream(loop->steps);
@@ -71,10 +75,10 @@ class Compiler {
         const std::size_t first = program_.instructions.size();
         if (next != nullptr && run_together(*stage, *next)) {
           begin(*stage);
-          play({segments(*stage, module), segments(*next, module)}, *stage);
+          play({segments(*stage, module_of(*stage, module)), segments(*next, module_of(*next, module))}, *stage);
           ++i;
         } else {
-          run_stage(*stage, module);
+          run_stage(*stage, module_of(*stage, module));
         }
         for (Instruction& instruction : std::span(program_.instructions).subspan(first)) {
           instruction.batch = stage->batch;
@@ -88,6 +92,11 @@ class Compiler {
         for (const ModuleId each : modules_) run_steps(std::get<schedule::ForEachModule>(steps[i].action).steps, each);
       }
     }
+  }
+
+  /// That a step names, or the one that a loop over modules is at; none: all.
+  static std::optional<ModuleId> module_of(const StageStep& step, std::optional<ModuleId> of_loop) {
+    return step.module_number ? ModuleId{*step.module_number} : of_loop;
   }
 
   /// A lookup and the distribution of its output interleave group by group where a module has several sharding types:
@@ -275,12 +284,13 @@ class Compiler {
     if (!step.part) as_one_backward(order);
 
     const StreamIndex home = resolve(step.stream);
-    bool updated = false;
+    std::set<StreamIndex> updated;
     std::optional<SegmentKey> current;
     for (const std::uint32_t i : order) {
       const SegmentKey& key = iteration_->calls[i].segment;
-      const StreamIndex tables = (key.module ? lookup_stream_ : data_parallel_stream_).value_or(home);
-      if (key.of_tables() && key.module) updated = true;
+      const StreamIndex tables =
+          key.module ? lookup_stream(*key.module).value_or(home) : data_parallel_stream_.value_or(home);
+      if (key.of_tables() && key.module) updated.insert(tables);
       if (key.piece == Piece::kUpdate && key != current) {
         stream_wait(tables, home);
         if (key.module) collective_wait(tables, {Stage::kBackward, Piece::kGradDist, key.module}, step.batch);
@@ -288,7 +298,7 @@ class Compiler {
       current = key;
       call(i, key.of_tables() ? tables : home, key, step.batch);
     }
-    if (updated) stream_wait(home, lookup_stream_.value_or(home));
+    for (const StreamIndex tables : updated) stream_wait(home, tables);
     if (step.part == Part::kEmbedding) return;
     collective_wait(home, {Stage::kBackward, Piece::kDense, {}}, step.batch);
     const SegmentKey data_parallel{Stage::kBackward, Piece::kUpdate, {}};
@@ -309,6 +319,11 @@ class Compiler {
       return std::pair(phase, phase == 0 ? 0 : reverse);
     };
     std::ranges::stable_sort(order, {}, rank);
+  }
+
+  [[nodiscard]] std::optional<StreamIndex> lookup_stream(ModuleId module) const {
+    const auto named = lookup_streams_.find(module);
+    return named != lookup_streams_.end() ? std::optional(named->second) : lookup_stream_;
   }
 
   [[nodiscard]] std::vector<ModuleId> chosen(std::optional<ModuleId> module) const {
@@ -378,6 +393,7 @@ class Compiler {
   const RecordedIteration* iteration_;
   std::map<SegmentKey, std::vector<std::uint32_t>> calls_;
   std::set<ModuleId> modules_;
+  std::map<ModuleId, StreamIndex> lookup_streams_;  ///< of modules that the schedule looks up by name
   std::optional<StreamIndex> lookup_stream_;
   std::optional<StreamIndex> data_parallel_stream_;
   std::map<std::string, std::uint32_t> events_;
@@ -408,6 +424,7 @@ std::optional<Stage> lost_stage(const Schedule& schedule, const SiteTable& table
 }
 
 Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& table) {
+  const Schedule bound = stages::bound_to(cut, schedule);
   Plan plan;
   plan.schedule = schedule.name;
   for (const schedule::Stream& stream : schedule.streams) plan.streams.push_back({stream.name, stream.priority});
@@ -416,7 +433,7 @@ Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& 
   for (const auto& iterations : table.ranks) {
     auto& programs = plan.programs.emplace_back();
     for (const RecordedIteration& iteration : iterations) {
-      programs.push_back(Compiler(schedule, cut, plan, iteration).run());
+      programs.push_back(Compiler(bound, cut, plan, iteration).run());
     }
   }
   return plan;

@@ -61,7 +61,8 @@ struct Plan {
 /// Puts the recorded segments into the order that a schedule asks for, onto its streams, and makes the waits that each
 /// stage implies (docs/schedule_language.md): a stage that consumes a collective's result waits for the collectives of
 /// its producer and batch; autograd joins the stream of a lookup before and after its backward.
-/// Throws Error(replay.stage_not_recorded) where the schedule runs a stage that the recording lacks. Stages that it
+/// Throws Error(stages.unknown_module) where it names a module that the recording lacks, and
+/// Error(replay.stage_not_recorded) where the schedule runs a stage that the recording lacks. Stages that it
 /// does not run are left out, needed or not.
 [[nodiscard]] Plan compile(const schedule::Schedule& schedule, const stages::Cut& cut, const SiteTable& table);
 

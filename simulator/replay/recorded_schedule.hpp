@@ -13,10 +13,15 @@ namespace interlace::replay {
 /// Which of the candidates was recorded (recognise.hpp), and what only its replay can tell, which the table takes: the
 /// host's pace without the recorder (host_pace.hpp) and how many waits stand in front of each work (usual_waits.hpp).
 /// unrecorded_ns: what a step took without the recorder, where the user knows it; else what the recording says of it.
-/// Null, and the table as it was, where none of the candidates was recorded.
+/// Counts replay.far_from_recorded. Null, and the table as it was, where none of the candidates was recorded.
 [[nodiscard]] const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> candidates,
                                                           const trace::Trace& trace, const stages::Cut& cut,
-                                                          SiteTable& table,
+                                                          SiteTable& table, Diagnostics& diagnostics,
                                                           std::optional<double> unrecorded_ns = std::nullopt);
+
+inline constexpr DiagnosticKind kFarFromRecorded{
+    "replay.far_from_recorded", Severity::kWarning,
+    "at its own pace the recorded schedule does not take, when replayed, what it took: predictions are no better",
+    "see the other entries here, and `interlace explain`: something that ran is not in the recording, or in no stage"};
 
 }  // namespace interlace::replay

@@ -1,5 +1,7 @@
 #include "simulator/replay/simulation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,6 +9,7 @@
 
 #include "simulator/des/event_queue.hpp"
 #include "simulator/des/random.hpp"
+#include "simulator/replay/left_out.hpp"
 
 namespace interlace::replay {
 
@@ -54,12 +57,19 @@ class Simulation {
         hosts_(plan.programs.size()),
         random_(options.seed),
         host_scale_(options.host_scale.value_or(table.host_scale)) {
-    const std::size_t recorded = plan.programs.front().size();
+    std::vector<std::uint32_t> recorded;
+    for (std::uint32_t i = 0; i < plan.programs.front().size(); ++i) {
+      if (!table.left_out.contains(i)) recorded.push_back(i);
+    }
+    if (recorded.empty()) {
+      throw Error(
+          kCollectivesDiffer, plan.schedule, table.difference.value_or("no iteration is whole"),
+          "record again, with larger profiler buffers or fewer steps: ranks would wait for each other for ever");
+    }
     // Each block of iterations is a shuffle of the recorded ones: the mean over a block is that of the recording.
     while (order_.size() < static_cast<std::size_t>(options.iterations)) {
-      std::vector<std::uint32_t> block(recorded);
-      for (std::uint32_t i = 0; i < recorded; ++i) block[i] = i;
-      for (std::size_t i = recorded; i > 1; --i) std::swap(block[i - 1], block[random_.below(i)]);
+      std::vector<std::uint32_t> block = recorded;
+      for (std::size_t i = block.size(); i > 1; --i) std::swap(block[i - 1], block[random_.below(i)]);
       order_.insert(order_.end(), block.begin(), block.end());
     }
   }
@@ -341,7 +351,24 @@ class Simulation {
     host.open_range.reset();
   }
 
+  /// A host that cannot go on, or work that cannot end, waits for what no rank does.
+  void require_end() const {
+    for (std::uint32_t r = 0; r < hosts_.size(); ++r) {
+      if (hosts_[r].iteration < iterations()) refuse(r, hosts_[r].iteration, plan_->labels[hosts_[r].label]);
+    }
+    for (const Work& work : machine_.works()) {
+      if (!work.end_ns) refuse(work.rank, work.iteration, table_->sites[work.site.index()].name);
+    }
+  }
+
+  [[noreturn]] void refuse(std::uint32_t rank, std::int32_t iteration, const std::string& what) const {
+    throw Error(
+        kStuck, plan_->schedule, fmt::format("rank {} does not get past {} of iteration {}", rank, what, iteration),
+        "see what `interlace check` says of the recording and of the schedule: somebody waits for what never comes");
+  }
+
   SimulationResult finish() {
+    require_end();
     result_.works = machine_.works();
     const auto optimizer = std::ranges::find(plan_->labels, schedule::to_string(schedule::Stage::kOptimizerStep));
     const auto label = static_cast<std::uint32_t>(optimizer - plan_->labels.begin());

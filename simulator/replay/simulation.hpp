@@ -5,10 +5,13 @@
 #include <optional>
 #include <vector>
 
+#include "simulator/base/error.hpp"
 #include "simulator/replay/machine.hpp"
 #include "simulator/replay/program.hpp"
 
 namespace interlace::replay {
+
+inline constexpr ErrorCode kStuck{"replay.stuck"};
 
 struct SimulationOptions {
   std::int32_t iterations = 30;
@@ -70,6 +73,8 @@ struct SimulationResult {
 
 /// Runs a plan for a number of iterations. Iterations draw their host times from the recorded ones in a seeded random
 /// order, all ranks alike, so that what was correlated stays so.
+/// Throws Error(replay.collectives_differ) where no recorded iteration can be replayed, and Error(replay.stuck) where
+/// the run does not come to its end.
 [[nodiscard]] SimulationResult simulate(const Plan& plan, const SiteTable& table, const SimulationOptions& options);
 
 }  // namespace interlace::replay

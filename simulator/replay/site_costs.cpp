@@ -245,28 +245,15 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
   say("launch latency", times.latencies.size() >= kEnough && !machine.launch_latency_ns);
 }
 
-Nanoseconds recorded_step(const stages::Cut& cut) {
-  Nanoseconds sum = 0;
-  std::int64_t steps = 0;
-  for (const stages::RankCut& rank : cut.ranks) {
-    for (const stages::Iteration& iteration : rank.iterations) {
-      sum += iteration.host.length();
-      ++steps;
-    }
-  }
-  return steps == 0 ? 0 : sum / steps;
-}
-
 }  // namespace
 
-void estimate_costs(const Trace& trace, const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics,
+void estimate_costs(const Trace& trace, SiteTable& table, Diagnostics& diagnostics,
                     const contention::MachineProfile& machine) {
   const std::vector<CollectiveCompany> company = collective_company(trace);
   estimate_kernels(trace, company, table, machine);
   estimate_collectives(trace, table, machine, diagnostics);
   estimate_dispatch(trace, table, machine);
   learn_races(trace, table);
-  table.step_ns = recorded_step(cut);
 }
 
 }  // namespace interlace::replay

@@ -13,7 +13,7 @@ namespace interlace::replay {
 /// - a collective takes from the last arrival of a rank to the last end;
 /// - copies and fills take the median.
 /// `machine` is what is known of the machine beside the recording.
-void estimate_costs(const trace::Trace& trace, const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics,
+void estimate_costs(const trace::Trace& trace, SiteTable& table, Diagnostics& diagnostics,
                     const contention::MachineProfile& machine);
 
 inline constexpr DiagnosticKind kCollectiveWithoutPeers{

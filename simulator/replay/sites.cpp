@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "simulator/contention/multiplication_tiles.hpp"
+#include "simulator/replay/left_out.hpp"
 #include "simulator/replay/lone_rank.hpp"
 #include "simulator/replay/site_costs.hpp"
 
@@ -201,7 +202,9 @@ class SiteFinder {
       const std::int64_t ordinal_of_device = trace_->lane(trace_->lane_of(op)).process;
       const auto device = std::ranges::find(devices, ordinal_of_device, &trace::Device::ordinal);
       site.shape = contention::shape_of(*kernel, trace_->name(op), device == devices.end() ? nullptr : &*device);
-      if (site.kind == WorkKind::kCollective) site.ctas = static_cast<std::int32_t>(kernel->blocks());
+      // A damaged recording may say anything.
+      if (site.kind == WorkKind::kCollective)
+        site.ctas = static_cast<std::int32_t>(std::min<std::int64_t>(kernel->blocks(), site.shape.sm_count));
     }
     if (const trace::CopyDetail* copy = trace_->copy(op)) site.bytes = copy->bytes;
     return site;
@@ -221,8 +224,9 @@ SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& di
                      const contention::MachineProfile* machine) {
   SiteTable table = SiteFinder(trace, cut).run();
   const contention::MachineProfile unknown;
-  estimate_costs(trace, cut, table, diagnostics, machine == nullptr ? unknown : *machine);
+  estimate_costs(trace, table, diagnostics, machine == nullptr ? unknown : *machine);
   keep_order_of_exchanges(trace, cut, table);
+  leave_out_iterations(cut, table, diagnostics);
   return table;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -97,7 +98,9 @@ struct SiteTable {
   double wait_latency_ns = 0;    ///< from the end of what a stream waited for to its next work
   double host_scale = kUsualHostScale;
   std::optional<double> unrecorded_step_ns;  ///< of the recorded schedule without the recorder, where anybody knows
-  Nanoseconds step_ns = 0;                   ///< recorded, mean over iterations and ranks
+  Nanoseconds step_ns = 0;                   ///< recorded, mean over ranks and the iterations that are replayed
+  std::set<std::uint32_t> left_out;          ///< recorded iterations that are not (left_out.hpp)
+  std::optional<std::string> difference;     ///< between the collectives of ranks in the first of them, in words
   std::vector<std::string> fitted;           ///< what of this machine the recording itself tells, in words
 };
 

@@ -2,12 +2,13 @@
 
 #include <vector>
 
+#include "simulator/base/statistics.hpp"
 #include "simulator/replay/program.hpp"
 #include "simulator/replay/simulation.hpp"
 
 namespace interlace::replay {
 
-void learn_waits(const stages::Cut& cut, const schedule::Schedule& recorded, SiteTable& table) {
+double learn_waits(const stages::Cut& cut, const schedule::Schedule& recorded, SiteTable& table) {
   constexpr std::int32_t kSteps = 8;  // the waits of a step hardly ever differ from those of the next
   SimulationOptions options = on_recorded_machine({}, table);
   options.host_scale = 1.0;
@@ -16,8 +17,9 @@ void learn_waits(const stages::Cut& cut, const schedule::Schedule& recorded, Sit
     double sum = 0;
     double works = 0;
   };
+  const SimulationResult replayed = simulate(compile(recorded, cut, table), table, options);
   std::vector<Waits> seen(table.sites.size());
-  for (const Work& work : simulate(compile(recorded, cut, table), table, options).works) {
+  for (const Work& work : replayed.works) {
     if (work.iteration < options.warm_up || !work.start_ns) continue;
     Waits& of_site = seen[work.site.index()];
     of_site.sum += work.waits;
@@ -26,6 +28,7 @@ void learn_waits(const stages::Cut& cut, const schedule::Schedule& recorded, Sit
   for (std::size_t s = 0; s < seen.size(); ++s) {
     if (seen[s].works > 0) table.sites[s].waits = seen[s].sum / seen[s].works;
   }
+  return statistics::mean(replayed.steps_ns);
 }
 
 }  // namespace interlace::replay

@@ -8,6 +8,7 @@ namespace interlace::replay {
 
 /// Learns from a replay of the recorded schedule how many waits stood in front of each work there (Site::waits), which
 /// tells races under others apart (RaceOdds::kernel_first).
-void learn_waits(const stages::Cut& cut, const schedule::Schedule& recorded, SiteTable& table);
+/// Returns the mean step (ns) of that replay, at the recorded pace.
+double learn_waits(const stages::Cut& cut, const schedule::Schedule& recorded, SiteTable& table);
 
 }  // namespace interlace::replay

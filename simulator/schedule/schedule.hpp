@@ -83,17 +83,18 @@ struct StageStep {
   StreamIndex stream;
   std::vector<StreamIndex> after;  ///< first makes `stream` wait for all that is queued on these so far
   std::optional<std::string>
-      module;                ///< one sharded module; none: all modules of the stage (or the current one of for_each)
-  std::optional<Part> part;  ///< only for kBackward
-  std::optional<StreamIndex> alloc;        ///< stream whose memory pool the results come from; none: `stream`
-  std::vector<StreamIndex> record_stream;  ///< streams on which the results are kept alive
-  std::optional<KeptUntil> kept_until;     ///< none: until the last stage that reads the results
-  std::optional<ValidateMode> mode;        ///< only for kValidateOutput
-  bool async = false;                      ///< only for kAllToAll: the host goes on, `wait` on its event joins
-  std::optional<std::string> record;       ///< event recorded behind the stage (kAllToAll: behind the collective)
-  std::vector<std::string> reads;          ///< named data of the batch that the stage reads beside its own effects
-  std::vector<std::string> writes;         ///< named data of the batch that it makes beside its own effects
-  std::vector<std::string> frees;          ///< data whose memory the host gives back right behind the stage's launch
+      module;  ///< one sharded module; none: all modules of the stage (or the current one of for_each)
+  std::optional<std::uint32_t> module_number;  ///< of `module` in a recording (stages::bound_to); in no file
+  std::optional<Part> part;                    ///< only for kBackward
+  std::optional<StreamIndex> alloc;            ///< stream whose memory pool the results come from; none: `stream`
+  std::vector<StreamIndex> record_stream;      ///< streams on which the results are kept alive
+  std::optional<KeptUntil> kept_until;         ///< none: until the last stage that reads the results
+  std::optional<ValidateMode> mode;            ///< only for kValidateOutput
+  bool async = false;                          ///< only for kAllToAll: the host goes on, `wait` on its event joins
+  std::optional<std::string> record;           ///< event recorded behind the stage (kAllToAll: behind the collective)
+  std::vector<std::string> reads;              ///< named data of the batch that the stage reads beside its own effects
+  std::vector<std::string> writes;             ///< named data of the batch that it makes beside its own effects
+  std::vector<std::string> frees;  ///< data whose memory the host gives back right behind the stage's launch
 
   bool operator==(const StageStep&) const = default;
 };

@@ -8,6 +8,7 @@
 
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/parse.hpp"
+#include "simulator/stages/bind.hpp"
 #include "tests/unit/replay/recorded_sample.hpp"
 
 namespace interlace::replay {
@@ -100,6 +101,43 @@ TEST_F(ProgramTest, AStageThatWasNotRecordedIsRefusedByName) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), kStageNotRecorded.name);
     EXPECT_NE(error.problem().find("prefetch"), std::string::npos);
+  }
+}
+
+/// torchrec/base with its loop over modules written out, the modules called by these names.
+schedule::Schedule base_by_name(const std::vector<std::string>& modules) {
+  schedule::Schedule base = schedule::find("torchrec/base");
+  std::vector<schedule::Step> steps;
+  for (const schedule::Step& step : base.iteration) {
+    const auto* loop = std::get_if<schedule::ForEachModule>(&step.action);
+    if (loop == nullptr) {
+      steps.push_back(step);
+      continue;
+    }
+    for (const std::string& module : modules) {
+      for (schedule::Step inner : loop->steps) {
+        std::get<schedule::StageStep>(inner.action).module = module;
+        steps.push_back(inner);
+      }
+    }
+  }
+  base.iteration = std::move(steps);
+  return base;
+}
+
+TEST_F(ProgramTest, ModulesThatAreNamedRunAsInALoop) {
+  const Plan looped = compile(schedule::find("torchrec/base"), cut, table);
+  const Plan named = compile(base_by_name(cut.modules), cut, table);
+  EXPECT_EQ(calls(named.programs[0][0]), calls(looped.programs[0][0]));
+}
+
+TEST_F(ProgramTest, AModuleThatWasNotRecordedIsRefusedByName) {
+  try {
+    static_cast<void>(compile(base_by_name({cut.modules.front(), "elsewhere"}), cut, table));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), stages::kUnknownModule.name);
+    EXPECT_NE(error.problem().find("elsewhere"), std::string::npos);
   }
 }
 
