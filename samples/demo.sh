@@ -42,5 +42,5 @@ ls -l out/demo
 gui=build/desktop/bin/interlace-gui
 if [[ -x $gui && -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]]; then
   say "opening the measured and the predicted timelines"
-  "$gui" "$traces/sparse.r0.json.gz" "$traces/sparse.r1.json.gz" >/dev/null 2>&1 &
+  "$gui" "$traces/sparse.r0.json.gz" "$traces/sparse.r1.json.gz" --schedule torchrec/base >/dev/null 2>&1 &
 fi

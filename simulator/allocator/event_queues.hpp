@@ -45,27 +45,6 @@ class EventQueues {
     return last;
   }
 
-  /// Takes the events of blocks for which wanted(BlockId) holds, wherever they stand.
-  template <class Wanted, class Visit>
-  std::optional<Nanoseconds> drain_some(Wanted wanted, Visit visit) {
-    std::optional<Nanoseconds> last;
-    for (Queue& queue : queues_) {
-      const std::vector<Event> all(queue.events.begin() + static_cast<std::ptrdiff_t>(queue.begin), queue.events.end());
-      queue.events.clear();
-      queue.begin = 0;
-      for (const Event& event : all) {
-        if (!wanted(event.block)) {
-          queue.events.push_back(event);
-          continue;
-        }
-        if (!last || *last < event.done_at) last = event.done_at;
-        --size_;
-        visit(event.block);
-      }
-    }
-    return last;
-  }
-
  private:
   struct Queue {
     Stream stream = 0;

@@ -28,9 +28,11 @@ StreamUse use_of(const trace::Trace& trace, trace::LaneId stream, const StepWind
   std::vector<Interval> all;
   for (const OperationId op : trace.on_lane(stream)) {
     if (!trace::is_device_work(trace.kind(op))) continue;
-    if (trace.start(op) < window.span.begin || trace.start(op) >= window.span.end) continue;
+    const Interval span{trace.start(op), trace.end(op)};
+    const Interval clipped = intersection(span, window.span);
+    // What has begun before the window counts for the part that lies in it; what takes no time, where it stands.
+    if (span.length() > 0 ? clipped.length() <= 0 : !window.span.contains(span.begin)) continue;
     ++use.operations;
-    const Interval clipped = intersection({trace.start(op), trace.end(op)}, window.span);
     of_class[static_cast<std::size_t>(device_class(trace, op))].push_back(clipped);
     all.push_back(clipped);
   }

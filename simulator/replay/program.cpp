@@ -161,12 +161,16 @@ class Compiler {
     program_.instructions.push_back(i);
   }
 
-  void begin(const StageStep& step) {
+  void label(Stage stage, std::int32_t batch) {
     Instruction i;
     i.kind = Kind::kBeginStage;
-    i.batch = step.batch;
-    i.label = label_number(std::string(schedule::to_string(step.stage)));
+    i.batch = batch;
+    i.label = label_number(std::string(schedule::to_string(stage)));
     program_.instructions.push_back(i);
+  }
+
+  void begin(const StageStep& step) {
+    label(step.stage, step.batch);
     for (const schedule::StreamIndex source : step.after) stream_wait(resolve(step.stream), resolve(source));
   }
 
@@ -354,7 +358,12 @@ class Compiler {
     }
     if (order.empty()) miss(step, std::nullopt);
     std::ranges::sort(order);
-    for (const std::uint32_t i : order) call(i, resolve(step.stream), iteration_->calls[i].segment, step.batch);
+    Stage current = step.stage;
+    for (const std::uint32_t i : order) {
+      const SegmentKey& segment = iteration_->calls[i].segment;
+      if (segment.stage != current) label(current = segment.stage, step.batch);
+      call(i, resolve(step.stream), segment, step.batch);
+    }
   }
 
   /// Plays the segment `recorded` in the place of `as`: its collectives are found under that name.

@@ -38,6 +38,20 @@ TEST(StreamUse, GivesEachStreamItsRole) {
   EXPECT_EQ(use[4].role, StreamRole::kIdle);
 }
 
+TEST(StreamUse, CountsWhatReachesIntoTheWindow) {
+  Job job;
+  job.collective(job.side, 0, 10, 60);
+  job.kernel(job.main, 1, 90, 130);
+  job.kernel(job.main, 2, 130, 140);
+  const trace::Trace trace = job.build();
+  const auto use = stream_use(trace, std::vector<StepWindow>{{{50, 100}, 1}});
+  for (const StreamUse& one : use) {
+    if (one.stream != job.side && one.stream != job.main) continue;
+    EXPECT_EQ(one.operations, 1);
+    EXPECT_EQ(one.busy_ns, 10);
+  }
+}
+
 TEST(Tallies, TopKernelsByTime) {
   Job job;
   job.kernel(job.main, 0, 10, 20, "a");

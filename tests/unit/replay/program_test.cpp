@@ -73,6 +73,18 @@ TEST_F(ProgramTest, BasePlaysTheExchangeOfSplitsOnceAModule) {
   EXPECT_EQ(exchanges(base), 2);
 }
 
+// A lookup and the distribution of its output are played together; each call still belongs to its own stage.
+TEST_F(ProgramTest, EveryCallStandsUnderTheLabelOfItsStage) {
+  const Plan plan = compile(schedule::find("torchrec/sparse_dist"), cut, table);
+  std::string label;
+  for (const Instruction& i : plan.programs[0][0].instructions) {
+    if (i.kind == Kind::kBeginStage) label = plan.labels[i.label];
+    if (i.kind == Kind::kCall) {
+      EXPECT_EQ(label, schedule::to_string(i.segment.stage));
+    }
+  }
+}
+
 TEST_F(ProgramTest, FusedLooksUpBeforeItStartsTheNextInputDist) {
   const Plan sparse = compile(schedule::find("torchrec/sparse_dist"), cut, table);
   const Plan fused = compile(schedule::find("torchrec/fused_sparse_dist"), cut, table);
