@@ -108,6 +108,7 @@ void keep_order_of_exchanges(const Trace& trace, const stages::Cut& cut, SiteTab
   const bool has_collectives =
       std::ranges::any_of(table.sites, [](const Site& site) { return site.kind == WorkKind::kCollective; });
   if (has_collectives) return;
+  table.lone_rank = true;
   for (std::size_t r = 0; r < cut.ranks.size(); ++r) {
     LoneRank rank(trace, cut.ranks[r].rank, table);
     for (std::size_t i = 0; i < cut.ranks[r].iterations.size(); ++i) {

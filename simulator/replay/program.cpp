@@ -32,8 +32,9 @@ bool is_generic(Stage stage) {
 /// Compiles one rank's recorded iteration.
 class Compiler {
  public:
-  Compiler(const Schedule& schedule, const stages::Cut& cut, Plan& plan, const RecordedIteration& iteration)
-      : schedule_(&schedule), cut_(&cut), plan_(&plan), iteration_(&iteration) {
+  Compiler(const Schedule& schedule, const stages::Cut& cut, bool lone_rank, Plan& plan,
+           const RecordedIteration& iteration)
+      : schedule_(&schedule), cut_(&cut), lone_rank_(lone_rank), plan_(&plan), iteration_(&iteration) {
     for (std::uint32_t i = 0; i < iteration.calls.size(); ++i) {
       const SegmentKey& key = iteration.calls[i].segment;
       calls_[key].push_back(i);
@@ -216,28 +217,27 @@ class Compiler {
     std::vector<SegmentKey> permutations;
     for (const ModuleId m : chosen(module)) permutations.push_back({Stage::kInputDistStart, Piece::kPermute, m});
     play({permutations}, step);
+    if (exchanges_no_splits(module)) return;
     const auto exchange = nearest(Piece::kExchange, Stage::kInputDistStart, module);
-    if (lacks_common_exchange(step, module, exchange)) return stream_wait(collectives(), resolve(step.stream));
+    if (!exchange && lone_rank_) return stream_wait(collectives(), resolve(step.stream));
     play_as({{Stage::kInputDistStart, Piece::kExchange, module}}, step, exchange);
   }
 
   void run_input_dist_wait(const StageStep& step, std::optional<ModuleId> module) {
-    collective_wait(resolve(step.stream), {Stage::kInputDistStart, Piece::kExchange, module}, step.batch);
-    const auto splits = nearest(Piece::kSplits, Stage::kInputDistWait, module);
-    if (lacks_common_exchange(step, module, splits)) {
-      host_wait(collectives());
-    } else {
-      play_as({{Stage::kInputDistWait, Piece::kSplits, module}}, step, splits);
-    }
+    if (!exchanges_no_splits(module)) await_splits(step, module);
     for (const ModuleId m : chosen(module)) play({{{Stage::kInputDistWait, Piece::kTensors, m}}}, step);
   }
 
-  /// TorchRec exchanges the splits of all modules at once even where a single rank exchanges nothing else, and the host
-  /// reads them: it waits for NCCL's stream. A loop that asks for those of each module, as base does, does not.
-  [[nodiscard]] bool lacks_common_exchange(const StageStep& step, std::optional<ModuleId> module,
-                                           const std::optional<SegmentKey>& recorded) const {
-    return !recorded && !module && cut_->entered.contains(step.stage);
+  void await_splits(const StageStep& step, std::optional<ModuleId> module) {
+    collective_wait(resolve(step.stream), {Stage::kInputDistStart, Piece::kExchange, module}, step.batch);
+    const auto splits = nearest(Piece::kSplits, Stage::kInputDistWait, module);
+    if (!splits && lone_rank_) return host_wait(collectives());
+    play_as({{Stage::kInputDistWait, Piece::kSplits, module}}, step, splits);
   }
+
+  /// TorchRec exchanges the splits of all modules at once on a rank of its own, too, and the host, which reads them, waits
+  /// for NCCL's stream. A loop that asks for those of each module, as base does, exchanges none there.
+  [[nodiscard]] bool exchanges_no_splits(std::optional<ModuleId> module) const { return lone_rank_ && module; }
 
   [[nodiscard]] StreamIndex collectives() const { return {plan_->first_collective_stream}; }
 
@@ -398,6 +398,7 @@ class Compiler {
 
   const Schedule* schedule_;
   const stages::Cut* cut_;
+  bool lone_rank_;
   Plan* plan_;
   const RecordedIteration* iteration_;
   std::map<SegmentKey, std::vector<std::uint32_t>> calls_;
@@ -442,7 +443,7 @@ Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& 
   for (const auto& iterations : table.ranks) {
     auto& programs = plan.programs.emplace_back();
     for (const RecordedIteration& iteration : iterations) {
-      programs.push_back(Compiler(bound, cut, plan, iteration).run());
+      programs.push_back(Compiler(bound, cut, table.lone_rank, plan, iteration).run());
     }
   }
   return plan;

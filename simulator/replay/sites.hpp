@@ -91,6 +91,7 @@ struct SiteTable {
   std::vector<Site> sites;
   std::vector<std::vector<RecordedIteration>> ranks;  ///< by rank, by iteration
   std::uint32_t collective_streams = 1;
+  bool lone_rank = false;               ///< nothing is exchanged (lone_rank.hpp)
   bool collectives_cross_host = false;  ///< no direct links between GPUs: collectives share PCIe with host copies
   double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
   double lost_to_host_copies = contention::kLostToHostCopies;  ///< part of its pace that such a collective loses
