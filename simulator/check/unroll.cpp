@@ -28,21 +28,6 @@ bool names_sharded(const StageStep& step) {
   return std::ranges::any_of(step.reads, per_module) || std::ranges::any_of(step.writes, per_module);
 }
 
-/// Stages that do the same for one sharded module after another.
-bool goes_module_by_module(Stage stage) {
-  switch (stage) {
-    case Stage::kInputDistStart:
-    case Stage::kInputDistWait:
-    case Stage::kInputDistFinish:
-    case Stage::kEmbeddingLookup:
-    case Stage::kOutputDistStart:
-    case Stage::kOutputDistWait:
-    case Stage::kPrefetch:
-    case Stage::kFeatureProcessor: return true;
-    default: return false;
-  }
-}
-
 class Unroller {
  public:
   Unroller(const schedule::Schedule& schedule, const UnrollOptions& options) : options_(options), data_(program_) {
@@ -87,18 +72,13 @@ class Unroller {
   }
 
   void find_modules() {
-    std::set<std::string> names;
-    bool sharded = false;
-    for (const schedule::PlacedStep& placed : program_.stages) {
+    program_.modules = schedule::module_names(program_.stages);
+    // Backward and dense_forward touch what sharded modules make only where there are any.
+    const bool sharded = std::ranges::any_of(program_.stages, [](const schedule::PlacedStep& placed) {
       const auto& step = std::get<StageStep>(placed.step->action);
-      if (names_sharded(step)) sharded = true;
-      // Backward and dense_forward touch what sharded modules make only where there are any.
-      if (!goes_module_by_module(step.stage)) continue;
-      sharded = true;
-      if (step.module) names.insert(*step.module);
-    }
-    program_.modules.assign(names.begin(), names.end());
-    if (sharded && names.empty()) program_.modules.resize(options_.unnamed_modules);
+      return names_sharded(step) || schedule::goes_module_by_module(step);
+    });
+    if (sharded && program_.modules.empty()) program_.modules.resize(options_.unnamed_modules);
   }
 
   void find_host_waits(const schedule::Schedule& schedule) {
@@ -402,7 +382,7 @@ class Unroller {
 
   void run_stage(const StageStep& step, StageIndex stage, Module module) {
     if (!schedule::runs(step, iteration_, program_.batches)) return;
-    if (step.module && goes_module_by_module(step.stage)) module = module_named(*step.module);
+    if (step.module && schedule::goes_module_by_module(step)) module = module_named(*step.module);
     const Run run{step, stage, module, iteration_ + step.batch};
     for (const schedule::StreamIndex source : step.after) {
       join(lane(step.stream), lane(source), Instruction::Cause::kWritten);
@@ -430,7 +410,7 @@ class Unroller {
 
   /// Stages that are work on one stream; the first waits for the collectives that bring what it assembles.
   void run_plain(const Run& run) {
-    if (!goes_module_by_module(run.step.stage)) {
+    if (!schedule::goes_module_by_module(run.step)) {
       launch_whole(run);
       return;
     }

@@ -50,10 +50,27 @@ void check_repeats(const std::vector<Placed>& stages, std::vector<Problem>& prob
   }
 }
 
-void check_backward(const std::vector<Placed>& stages, std::vector<Problem>& problems) {
+void check_updated_modules(const std::vector<const Placed*>& backward, const std::vector<std::string>& modules,
+                           std::vector<Problem>& problems) {
+  for (const std::string& module : modules) {
+    const auto updates = [&](const Placed* placed) {
+      return placed->stage->part == Part::kEmbedding && placed->stage->module.value_or(module) == module;
+    };
+    if (std::ranges::any_of(backward, updates)) continue;
+    problems.push_back({kIncompleteBackward, backward.back()->line,
+                        fmt::format(R"(stage "backward": no part "embedding" is of module "{}")", module)});
+  }
+}
+
+void check_backward(const std::vector<Placed>& stages, const std::vector<std::string>& modules,
+                    std::vector<Problem>& problems) {
   std::vector<const Placed*> backward;
   for (const Placed& placed : stages) {
-    if (placed.stage->stage == Stage::kBackward) backward.push_back(&placed);
+    if (placed.stage->stage != Stage::kBackward) continue;
+    backward.push_back(&placed);
+    if (!placed.stage->module || placed.stage->part == Part::kEmbedding) continue;
+    problems.push_back({kMisplacedField, placed.line,
+                        fmt::format("{}: only part \"embedding\" can be of one module", title(*placed.stage))});
   }
   const auto has = [&](std::optional<Part> part) {
     return std::ranges::any_of(backward, [&](const Placed* p) { return p->stage->part == part; });
@@ -66,6 +83,8 @@ void check_backward(const std::vector<Placed>& stages, std::vector<Problem>& pro
     const Part missing = has(Part::kDense) ? Part::kEmbedding : Part::kDense;
     problems.push_back({kIncompleteBackward, backward.front()->line,
                         fmt::format(R"(stage "backward": part "{}" is missing)", to_string(missing))});
+  } else {
+    check_updated_modules(backward, modules, problems);
   }
 }
 
@@ -179,7 +198,7 @@ void check_stages(const std::vector<PlacedStep>& steps, std::vector<Problem>& pr
     }
   }
   check_repeats(stages, problems);
-  check_backward(stages, problems);
+  check_backward(stages, module_names(steps), problems);
   for (std::size_t i = 0; i < kResources; ++i) {
     const auto resource = static_cast<Resource>(i);
     if (traits_of(resource).per_batch) check_resource(resource, stages, problems);

@@ -145,6 +145,21 @@ std::vector<Resource> writes_of(const StageStep& step) {
   return writes;
 }
 
+bool goes_module_by_module(const StageStep& step) {
+  switch (step.stage) {
+    case Stage::kInputDistStart:
+    case Stage::kInputDistWait:
+    case Stage::kInputDistFinish:
+    case Stage::kEmbeddingLookup:
+    case Stage::kOutputDistStart:
+    case Stage::kOutputDistWait:
+    case Stage::kPrefetch:
+    case Stage::kFeatureProcessor: return true;
+    case Stage::kBackward: return step.part == Part::kEmbedding;
+    default: return false;
+  }
+}
+
 std::vector<StreamIndex> table_update_streams(const Schedule& schedule, const std::optional<std::string>& module) {
   std::vector<StreamIndex> streams;
   each_stage_step(schedule.iteration, [&](const StageStep& step) {

@@ -73,6 +73,10 @@ struct StageEffects {
 [[nodiscard]] std::vector<Read> reads_of(const StageStep& step);
 [[nodiscard]] std::vector<Resource> writes_of(const StageStep& step);
 
+/// Whether a step does the same for one sharded module after another, or for the one that it names: the stages of the
+/// embeddings, and that part of backward.
+[[nodiscard]] bool goes_module_by_module(const StageStep& step);
+
 /// The streams on which backward updates the tables of `module` (none: of all modules): autograd runs a backward
 /// operation on the stream of its forward, so these are the streams of the lookups, whatever stream the backward step
 /// names. Real streams (same_as followed), without repeats, in the order of the steps.

@@ -27,6 +27,9 @@ struct PlacedStep {
 /// All steps of one iteration in host order, those of a for_each in place of it.
 [[nodiscard]] std::vector<PlacedStep> placed_steps(const Schedule& schedule);
 
+/// The sharded modules that steps name, in the order of their names, each once.
+[[nodiscard]] std::vector<std::string> module_names(const std::vector<PlacedStep>& steps);
+
 /// The part of find_problems() that concerns stages: placed once, fed by another, in order.
 void check_stages(const std::vector<PlacedStep>& steps, std::vector<Problem>& problems);
 

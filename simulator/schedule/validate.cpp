@@ -1,8 +1,10 @@
 #include "simulator/schedule/validate.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/step_checks.hpp"
 
 namespace interlace::schedule {
@@ -21,6 +23,15 @@ std::vector<PlacedStep> placed_steps(const Schedule& schedule) {
     }
   }
   return placed;
+}
+
+std::vector<std::string> module_names(const std::vector<PlacedStep>& steps) {
+  std::set<std::string> names;
+  for (const PlacedStep& placed : steps) {
+    const auto* stage = std::get_if<StageStep>(&placed.step->action);
+    if (stage != nullptr && stage->module && goes_module_by_module(*stage)) names.insert(*stage->module);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::vector<Problem> find_problems(const Schedule& schedule) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simulator/schedule/library.hpp"
 #include "tests/unit/check/schedules.hpp"
@@ -149,6 +150,36 @@ TEST(Check, GradientsMustBeThoseOfTheBatch) {
   EXPECT_NE(summed.reasons.at(0).find("gradients of batches"), std::string::npos);
   const Numerics none = reasons(forward + "," + backward + "," + zero + "," + optimizer);
   EXPECT_NE(none.reasons.at(0).find("finds no gradients"), std::string::npos);
+}
+
+// All on one stream. b is looked up before its part of backward, a behind it.
+TEST(Check, AnEmbeddingPartUpdatesTheTablesOfItsModuleOnly) {
+  const auto step = [](const std::string& stage, int batch, const std::string& more = "") {
+    return fmt::format(R"({{"stage": "{}", "batch": {}, "stream": "main"{}}})", stage, batch, more);
+  };
+  const auto of = [](const std::string& module, const std::string& more = "") {
+    return fmt::format(R"({}, "module": "{}")", more, module);
+  };
+  const std::string embedding = R"(, "part": "embedding")";
+  const std::vector<std::string> lines{step("copy_batch_to_gpu", 1),
+                                       step("input_dist_start", 1),
+                                       step("input_dist_wait", 1),
+                                       step("input_dist_finish", 1),
+                                       step("output_dist_start", 0),
+                                       step("output_dist_wait", 0),
+                                       step("dense_forward", 0),
+                                       step("zero_grad", 0),
+                                       step("backward", 0, R"(, "part": "dense")"),
+                                       step("backward", 0, of("a", embedding)),
+                                       step("embedding_lookup", 1, of("a")),
+                                       step("embedding_lookup", 1, of("b")),
+                                       step("backward", 0, of("b", embedding)),
+                                       step("optimizer_step", 0)};
+  const ScheduleCheck result = check(steps(fmt::format("{}", fmt::join(lines, ","))));
+  EXPECT_TRUE(result.hazards.empty());
+  EXPECT_EQ(late(result, "embedding_lookup [a]", "tables"), 0);
+  EXPECT_EQ(late(result, "embedding_lookup [b]", "tables"), 1);
+  EXPECT_EQ(result.numerics.as_base, std::optional(false));
 }
 
 TEST(Check, TellsTheHazardInShort) {

@@ -178,6 +178,32 @@ TEST(Validate, BackwardInParts) {
             (Problems{{4, "schedule.incomplete_backward"}}));
 }
 
+TEST(Validate, TheTablesOfEachNamedModuleAreUpdated) {
+  const auto part = [](Part which, std::optional<std::string> module = std::nullopt) {
+    StageStep step = stage(Stage::kBackward);
+    step.part = which;
+    step.module = std::move(module);
+    return Step{step};
+  };
+  const auto with = [&](std::vector<Step> backward) {
+    auto steps = chain();
+    StageStep lookup = stage(Stage::kEmbeddingLookup);
+    lookup.module = "a";
+    steps[5] = {lookup};
+    lookup.module = "b";
+    steps.insert(steps.begin() + 6, {lookup});
+    steps[10] = part(Part::kDense);
+    steps.insert(steps.begin() + 11, backward.begin(), backward.end());
+    return problems_of(steps);
+  };
+  EXPECT_EQ(with({part(Part::kEmbedding)}), Problems{});
+  EXPECT_EQ(with({part(Part::kEmbedding, "b"), part(Part::kEmbedding, "a")}), Problems{});
+  EXPECT_EQ(with({part(Part::kEmbedding, "a")}), (Problems{{12, "schedule.incomplete_backward"}}));
+  auto whole = chain();
+  std::get<StageStep>(whole[9].action).module = "a";
+  EXPECT_EQ(problems_of(whole), (Problems{{10, "schedule.misplaced_field"}}));
+}
+
 TEST(Validate, NamedDataIsMadeBeforeItIsRead) {
   StageStep make = stage(Stage::kCompute);
   make.writes = {"x"};
