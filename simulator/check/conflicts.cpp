@@ -21,17 +21,15 @@ constexpr std::array<std::string_view, 9> kWords = {
     "deadlock",
 };
 
-/// How one operation touches a datum.
+/// How one operation touches a datum, apart from what it locks, which clashes with nothing.
 struct Touches {
   OperationIndex operation;
   bool reads = false;
   bool writes = false;
-  bool locked = false;
 };
 
 /// The kind of a clash of two touches that nothing orders; none where they may come in any order.
 std::optional<HazardKind> clash(const Program& program, const Touches& earlier, const Touches& later) {
-  if (earlier.locked || later.locked) return std::nullopt;
   if (earlier.writes && later.reads) {
     return program.operation(later.operation).role == Role::kHostRead ? HazardKind::kUnfinishedHostRead
                                                                       : HazardKind::kReadBeforeWrite;
@@ -62,11 +60,11 @@ std::vector<Conflict> unordered_accesses(const Program& program, const HappensBe
   std::vector<std::vector<Touches>> by_datum(program.data.size());
   for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
     for (const Access& access : program.operations[o].accesses) {
+      if (access.locked) continue;
       auto& touches = by_datum[access.datum.index()];
       if (touches.empty() || touches.back().operation != OperationIndex{o}) touches.push_back({{o}});
       touches.back().reads = touches.back().reads || !access.writes;
       touches.back().writes = touches.back().writes || access.writes;
-      touches.back().locked = touches.back().locked || access.locked;
     }
   }
   std::vector<Conflict> conflicts;

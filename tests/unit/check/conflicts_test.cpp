@@ -56,6 +56,17 @@ TEST(UnorderedAccesses, OfTwoWritersOneMayBeLast) {
   EXPECT_EQ(found, (Kinds{{HazardKind::kUnorderedWrites, 1}}));
 }
 
+// prefetch locks the rows that it reads; what it writes besides is as any other write.
+TEST(UnorderedAccesses, ALockedReadDoesNotHideAWrite) {
+  const auto prefetch = [](const std::string& more) {
+    return work("main", "", "kjt", R"(, "record_stream": ["side"])") + kSideWaits +
+           R"({"stage": "prefetch", "batch": 0, "stream": "side")" + more + "}, " + work("main", "", "tables");
+  };
+  EXPECT_EQ(kinds(steps(prefetch("")), 1), Kinds{});
+  // The tables of two modules.
+  EXPECT_EQ(kinds(steps(prefetch(R"(, "writes": ["tables"])")), 1), (Kinds{{HazardKind::kUnorderedWrites, 2}}));
+}
+
 // x is made on side and read on main, which waits for side; side never waits for main, and makes the next x in the
 // memory of this one.
 TEST(Lifetimes, AnotherStreamsReadsKeepNothing) {
