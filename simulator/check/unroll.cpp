@@ -78,7 +78,11 @@ class Unroller {
       const auto& step = std::get<StageStep>(placed.step->action);
       return names_sharded(step) || schedule::goes_module_by_module(step);
     });
-    if (sharded && program_.modules.empty()) program_.modules.resize(options_.unnamed_modules);
+    // What stands in for_each runs at all only where there are any.
+    const bool repeats = std::ranges::any_of(program_.schedule->iteration, [](const Step& step) {
+      return std::holds_alternative<schedule::ForEachModule>(step.action);
+    });
+    if ((sharded || repeats) && program_.modules.empty()) program_.modules.resize(options_.unnamed_modules);
   }
 
   void find_host_waits(const schedule::Schedule& schedule) {

@@ -182,6 +182,14 @@ TEST(Check, AnEmbeddingPartUpdatesTheTablesOfItsModuleOnly) {
   EXPECT_EQ(result.numerics.as_base, std::optional(false));
 }
 
+TEST(Check, LooksIntoARepetitionWithoutShardedStages) {
+  const std::string make = work("side", "", "x", R"(, "record_stream": ["main"])");
+  const std::string body = make + "," + work("main", "x", "");
+  // The next module's x is written into that of the one before.
+  EXPECT_EQ(kinds(check(steps(R"({"for_each": "module", "do": [)" + body + "]}"))),
+            (std::set<std::string>{"read_before_write", "write_while_read"}));
+}
+
 TEST(Check, TellsTheHazardInShort) {
   const ScheduleCheck result = check(schedule::find("recsys/dp_mp_racy"));
   ASSERT_EQ(result.hazards.size(), 1U);
