@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <tuple>
 
 #include "simulator/check/happens_before.hpp"
 #include "simulator/check/words.hpp"
@@ -13,10 +12,20 @@ namespace interlace::check {
 
 namespace {
 
-/// What must agree: whose data is exchanged.
-auto identity(const Program& program, const Operation& op) {
-  const schedule::StageStep& step = program.stage(op.stage);
-  return std::tuple(step.stage, step.part, op.batch, op.module, step.reads, step.writes);
+/// Modules are told by their names, whatever others a rank has; by their order where a schedule names none.
+bool same_module(const Program& a, std::optional<std::uint32_t> of_a, const Program& b,
+                 std::optional<std::uint32_t> of_b) {
+  if (!of_a || !of_b || a.modules[*of_a].empty() || b.modules[*of_b].empty()) return of_a == of_b;
+  return a.modules[*of_a] == b.modules[*of_b];
+}
+
+/// Whose data is exchanged must agree. What a step names is exchanged by all_to_all only.
+bool same_exchange(const Program& a, const Operation& of_a, const Program& b, const Operation& of_b) {
+  const schedule::StageStep& one = a.stage(of_a.stage);
+  const schedule::StageStep& other = b.stage(of_b.stage);
+  if (one.stage != other.stage || one.part != other.part || of_a.batch != of_b.batch) return false;
+  if (one.stage == schedule::Stage::kAllToAll && (one.reads != other.reads || one.writes != other.writes)) return false;
+  return same_module(a, of_a.module, b, of_b.module);
 }
 
 std::vector<OperationIndex> collectives_of(const Program& program) {
@@ -88,8 +97,8 @@ std::vector<Hazard> compare_collectives(const std::vector<RankPlan>& ranks, cons
   for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
     const auto theirs = collectives_of(programs[rank]);
     const auto same = [&](OperationIndex a, OperationIndex b) {
-      return identity(programs.front(), programs.front().operation(a)) ==
-             identity(programs[rank], programs[rank].operation(b));
+      return same_exchange(programs.front(), programs.front().operation(a), programs[rank],
+                           programs[rank].operation(b));
     };
     const auto [a, b] = std::ranges::mismatch(ours, theirs, same);
     if (a == ours.end() && b == theirs.end()) continue;

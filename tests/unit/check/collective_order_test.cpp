@@ -64,5 +64,32 @@ TEST(CollectiveOrder, LooksAtTheDataThatIsExchanged) {
   EXPECT_EQ(compare_collectives({{&ab, {}}, {&ba, {}}}, {}).size(), 1U);
 }
 
+// The splits of two modules, one by one.
+std::string splits_of(const std::string& first, const std::string& second, const std::string& more = "") {
+  std::string lines = R"({"stage": "copy_batch_to_gpu", "batch": 0, "stream": "main"})";
+  for (const char* stage : {"input_dist_start", "input_dist_wait"}) {
+    for (const std::string& module : {first, second}) {
+      lines +=
+          fmt::format(R"(, {{"stage": "{}", "batch": 0, "stream": "main", "module": "{}"{}}})", stage, module, more);
+    }
+  }
+  return lines + R"(, {"stage": "input_dist_finish", "batch": 0, "stream": "main"})";
+}
+
+TEST(CollectiveOrder, TellsModulesByTheirNames) {
+  const Schedule rank = steps(splits_of("item", "user"));
+  const Schedule swapped = steps(splits_of("user", "item"));
+  const Schedule other = steps(splits_of("user", "zip"));  // in the same places among the names
+  EXPECT_TRUE(compare_collectives({{&rank, {}}, {&rank, {}}}, {}).empty());
+  EXPECT_EQ(compare_collectives({{&rank, {}}, {&swapped, {}}}, {}).size(), 1U);
+  EXPECT_EQ(compare_collectives({{&rank, {}}, {&other, {}}}, {}).size(), 1U);
+}
+
+TEST(CollectiveOrder, LooksAtNoDataBesideWhatIsExchanged) {
+  const Schedule rank = steps(splits_of("item", "user"));
+  const Schedule probed = steps(splits_of("item", "user", R"(, "writes": ["probe"])"));
+  EXPECT_TRUE(compare_collectives({{&rank, {}}, {&probed, {}}}, {}).empty());
+}
+
 }  // namespace
 }  // namespace interlace::check
