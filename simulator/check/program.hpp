@@ -70,7 +70,7 @@ struct Buffer {
   DatumIndex datum;
   std::optional<OperationIndex> maker;  ///< none: it was there before the first iteration
   LaneIndex pool;
-  std::vector<LaneIndex> recorded;  ///< record_stream
+  std::vector<LaneIndex> recorded;  ///< record_stream, other streams than the pool's
   std::vector<OperationIndex> uses;
   std::vector<MarkIndex> marks;         ///< on the recorded lanes, at the free
   std::optional<StageIndex> freed_by;   ///< "frees"; none: let go when nothing will use it any more

@@ -47,6 +47,7 @@ void ReleasePlan::insert(Program& program) const {
   const auto release_up_to = [&](std::size_t position) {
     for (; next != releases.end() && next->position <= position; ++next) {
       Buffer& buffer = program.buffers[next->buffer.index()];
+      std::erase(buffer.recorded, buffer.pool);  // PyTorch ignores these
       Instruction instruction{.kind = Instruction::Kind::kMark};
       instruction.iteration = next->iteration;
       for (const LaneIndex lane : buffer.recorded) {

@@ -79,6 +79,20 @@ TEST(Lifetimes, AnotherStreamsReadsKeepNothing) {
   EXPECT_EQ(kinds(steps(make + kMainWaits + use + R"(, {"wait": "main", "stream": "side"})")), Kinds{});
 }
 
+// x is made in main's pool and freed by name while side reads it; other makes z in that pool. What other waited for is
+// main's first step only. PyTorch ignores record_stream of a block's own stream.
+TEST(Lifetimes, RecordingThePoolsOwnStreamKeepsNothing) {
+  const auto freed = [](const std::string& recorded) {
+    return work("main", "", "x") + R"(, {"record": "made", "stream": "main"})" + kSideWaits + work("side", "x", "") +
+           R"(, {"wait": "side", "stream": "main"}, )" +
+           work("side", "", "", R"(, "frees": ["x"], "record_stream": [)" + recorded + "]") +
+           R"(, {"wait": "made", "on": "other"}, )" + work("other", "", "z", R"(, "alloc": "main")");
+  };
+  EXPECT_EQ(kinds(steps(freed("")), 1), (Kinds{{HazardKind::kFreeBeforeLastUse, 1}}));
+  EXPECT_EQ(kinds(steps(freed(R"("main")")), 1), (Kinds{{HazardKind::kFreeBeforeLastUse, 1}}));
+  EXPECT_EQ(kinds(steps(freed(R"("side")")), 1), Kinds{});
+}
+
 // Recorded on other, which waited for main before the memory was given back: that is as good as main itself.
 TEST(Lifetimes, RecordedStreamsKeepWhatTheyWaitedFor) {
   EXPECT_EQ(kinds(steps(work("side", "", "x", R"(, "record_stream": ["other"], "kept_until": "iteration_end")") +
