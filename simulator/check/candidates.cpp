@@ -62,6 +62,14 @@ class Maker {
     return schedule_.resolve(program_.stage(op.stage).stream);
   }
 
+  [[nodiscard]] std::vector<StreamIndex> real_streams() const {
+    std::vector<StreamIndex> streams;
+    for (StreamIndex stream{0}; stream.index() < schedule_.streams.size(); ++stream.value) {
+      if (schedule_.resolve(stream) == stream) streams.push_back(stream);
+    }
+    return streams;
+  }
+
   void add_wait(Schedule edited, const WaitStep& wait, const std::string& besides = {}) {
     const std::string text = fmt::format("{}{} above {}", besides, text_of(schedule_, wait), where(later_.stage));
     insert_above(edited, placed(later_.stage).at, {wait});
@@ -75,8 +83,8 @@ class Maker {
     const auto first = stream_of(earlier_);
     std::vector<StreamIndex> sources;
     if (first) sources.push_back(*first);
-    for (std::uint32_t s = 0; s < schedule_.streams.size(); ++s) {
-      if (schedule_.resolve({s}) == StreamIndex{s} && StreamIndex{s} != first) sources.push_back({s});
+    for (const StreamIndex stream : real_streams()) {
+      if (stream != first) sources.push_back(stream);
     }
     for (const StreamIndex source : sources) {
       if (source != *waiter) add_wait(schedule_, WaitStep{source, *waiter});
@@ -100,15 +108,19 @@ class Maker {
 
   void record_stream() {
     const Buffer& buffer = program_.buffer(*finding_.conflict.buffer);
-    const auto stream = stream_of(earlier_);
-    if (!stream || earlier_.lane == program_.collectives()) return;
     if (!buffer.freed_by && !buffer.maker) return;
     const StageIndex stage = buffer.freed_by ? *buffer.freed_by : program_.operation(*buffer.maker).stage;
-    Schedule edited = schedule_;
-    auto& step = std::get<StageStep>(step_at(edited, placed(stage).at).action);
-    step.record_stream.push_back(*stream);
-    add(std::move(edited),
-        fmt::format(R"("{}" in "record_stream" of {})", schedule_.stream(*stream).name, where(stage)));
+    std::vector<StreamIndex> streams = real_streams();  // behind a collective is any that waited for it
+    if (earlier_.lane != program_.collectives())
+      std::erase_if(streams, [&](StreamIndex s) { return s != stream_of(earlier_); });
+    for (const StreamIndex stream : streams) {
+      Schedule edited = schedule_;
+      auto& step = std::get<StageStep>(step_at(edited, placed(stage).at).action);
+      if (std::ranges::find(step.record_stream, stream) != step.record_stream.end()) continue;
+      step.record_stream.push_back(stream);
+      add(std::move(edited),
+          fmt::format(R"("{}" in "record_stream" of {})", schedule_.stream(stream).name, where(stage)));
+    }
   }
 
   void keep() {

@@ -44,7 +44,6 @@ void add_reuses(const Program& program, const HappensBefore& order, BufferIndex 
                 std::vector<Conflict>& conflicts) {
   const Buffer& buffer = program.buffer(index);
   for (const OperationIndex use : buffer.uses) {
-    if (program.operation(use).lane == program.collectives()) continue;
     if (order.before(use, taker)) continue;
     const auto covers = [&](MarkIndex mark) { return order.covered(use, mark); };
     if (std::ranges::any_of(buffer.marks, covers)) continue;

@@ -37,7 +37,7 @@ struct Conflict {
 [[nodiscard]] std::vector<Conflict> unordered_accesses(const Program& program, const HappensBefore& order);
 
 /// All uses of memory that the next operation to be given memory of that pool does not wait for, and reads of memory
-/// that was freed by name. A collective keeps what it uses (c10d does), and record_stream what it names.
+/// that was freed by name. record_stream keeps what it names.
 [[nodiscard]] std::vector<Conflict> lifetime_conflicts(const Program& program, const HappensBefore& order);
 
 /// Operations that write memory of another stream's pool without being behind all that the stream was given: that may

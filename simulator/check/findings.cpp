@@ -162,7 +162,10 @@ class Explainer {
       given_back += fmt::format("in {}", freeing_stage());
     } else {
       const auto last = std::ranges::max(buffer.uses);
-      given_back += fmt::format("behind {}", name_of(program_, program_.operation(last), later_.iteration));
+      const Operation& user = program_.operation(last);
+      given_back +=
+          fmt::format("{} {}", user.lane == program_.collectives() ? "once a stream has waited for" : "behind",
+                      name_of(program_, user, later_.iteration));
       const auto kept =
           buffer.maker ? program_.stage(program_.operation(*buffer.maker).stage).kept_until : std::nullopt;
       if (kept) given_back += fmt::format(", not before {}", to_string(*kept));

@@ -70,8 +70,8 @@ struct Buffer {
   DatumIndex datum;
   std::optional<OperationIndex> maker;  ///< none: it was there before the first iteration
   LaneIndex pool;
-  std::vector<LaneIndex> recorded;  ///< record_stream, other streams than the pool's
-  std::vector<OperationIndex> uses;
+  std::vector<LaneIndex> recorded;      ///< record_stream, other streams than the pool's
+  std::vector<OperationIndex> uses;     ///< without collectives that hold it to their end
   std::vector<MarkIndex> marks;         ///< on the recorded lanes, at the free
   std::optional<StageIndex> freed_by;   ///< "frees"; none: let go when nothing will use it any more
   std::optional<std::size_t> freed_at;  ///< position in Program::instructions

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <vector>
 
 #include "simulator/check/program.hpp"
@@ -28,6 +29,8 @@ class ReleasePlan {
 
   /// Puts kFree, and the marks of record_stream before it, into the instructions: of what was freed by name there; of
   /// all other data of batches behind the last stage that uses them and what "kept_until" says, whichever is later.
+  /// A collective, too, holds what it uses: until a stream first waits for it (c10d lets go in work.wait()), or, where
+  /// none does, to its end.
   void insert(Program& program) const;
 
  private:
@@ -36,8 +39,10 @@ class ReleasePlan {
     BufferIndex buffer;
     std::int64_t iteration = 0;
   };
-  [[nodiscard]] std::vector<Release> all_releases(const Program& program) const;
-  [[nodiscard]] Release release_of(const Program& program, BufferIndex index) const;
+  using FirstWaits = std::map<OperationIndex, Release>;  ///< of collectives, as releases without buffer
+  [[nodiscard]] static FirstWaits first_waits(const Program& program);
+  [[nodiscard]] std::vector<Release> all_releases(const Program& program, const FirstWaits& waits) const;
+  [[nodiscard]] Release release_of(const Program& program, BufferIndex index, const FirstWaits& waits) const;
 
   std::vector<StageRun> runs_;
   std::vector<std::size_t> iteration_ends_;

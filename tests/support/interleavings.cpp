@@ -43,10 +43,8 @@ class Dependence {
       for (std::size_t a = 0; a < rows_.size(); ++a) {
         if (launched[a] < *buffer.freed_at || !takes_from(program.operations[a], buffer.pool)) continue;
         for (const OperationIndex use : buffer.uses) {
-          // Memory is not handed out before the mark on a recorded stream, which stands behind the use, nor before a
-          // collective is done with it.
+          // Memory is not handed out before the mark on a recorded stream, which stands behind the use.
           const LaneIndex lane = program.operation(use).lane;
-          if (lane == program.collectives()) continue;
           if (std::ranges::find(buffer.recorded, lane) == buffer.recorded.end()) join(a, use.index());
         }
       }
@@ -238,11 +236,8 @@ class Run {
     }
   }
 
-  /// Collectives keep what they use.
   [[nodiscard]] bool in_use(const Buffer& buffer) const {
-    return std::ranges::any_of(buffer.uses, [&](OperationIndex use) {
-      return program_.operation(use).lane != program_.collectives() && !is_done(use);
-    });
+    return !std::ranges::all_of(buffer.uses, [&](OperationIndex use) { return is_done(use); });
   }
 
   [[nodiscard]] bool is_kept(const Buffer& buffer) const {
@@ -318,9 +313,7 @@ class Run {
     std::erase_if(state.takes, [&](const auto& take) {
       if (take.first != operation.value) return false;
       const Buffer& buffer = program_.buffers[take.second];
-      const auto used_later = [&](OperationIndex use) {
-        return use != operation && program_.operation(use).lane != program_.collectives() && !is_done(use);
-      };
+      const auto used_later = [&](OperationIndex use) { return use != operation && !is_done(use); };
       if (std::ranges::any_of(buffer.uses, used_later)) {
         wrong = "overwritten memory of " + program_.data[buffer.datum.index()].name;
       }

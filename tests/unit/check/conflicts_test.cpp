@@ -100,10 +100,27 @@ TEST(Lifetimes, RecordedStreamsKeepWhatTheyWaitedFor) {
             Kinds{});
 }
 
-TEST(Lifetimes, ACollectiveKeepsWhatItUses) {
-  const std::string exchange =
-      R"({"stage": "all_to_all", "batch": 0, "stream": "side", "async": true, "reads": ["x"], "writes": ["y"]})";
-  EXPECT_EQ(kinds(steps(work("side", "", "x") + kThen + exchange)), Kinds{});
+// Until a stream waits for it: from then on its memory is free for all that comes behind its pool's stream, whether or
+// not that waits, too. Where none waits, to its end.
+TEST(Lifetimes, ACollectiveKeepsWhatItUsesUntilItIsAwaited) {
+  const std::string make = work("side", "", "x");
+  const auto exchange = [](const std::string& more) {
+    return R"({"stage": "all_to_all", "batch": 0, "stream": "side", "async": true, "reads": ["x"], "record": "sent")" +
+           more + "}";
+  };
+  const auto awaited_on = [](const std::string& stream) { return R"(, {"wait": "sent", "on": ")" + stream + "\"}"; };
+  EXPECT_EQ(kinds(steps(make + kThen + exchange(""))), Kinds{});
+  EXPECT_EQ(kinds(steps(make + kThen + exchange("") + awaited_on("host"))), Kinds{});
+  EXPECT_EQ(kinds(steps(make + kThen + exchange("") + awaited_on("side"))), Kinds{});
+  // The next x is made in front of the end of the exchange.
+  const Kinds reused{{HazardKind::kFreeBeforeLastUse, 1}};
+  EXPECT_EQ(kinds(steps(make + kThen + exchange("") + awaited_on("main"))), reused);
+  EXPECT_EQ(kinds(steps(make + kThen + exchange("") + awaited_on("main") + R"(, {"wait": "main", "stream": "side"})")),
+            Kinds{});
+  const std::string recorded = work("side", "", "x", R"(, "record_stream": ["main"])");
+  EXPECT_EQ(kinds(steps(recorded + kThen + exchange("") + awaited_on("main"))), Kinds{});
+  // A storage without memory is of no use to who holds it.
+  EXPECT_EQ(kinds(steps(make + kThen + exchange(R"(, "frees": ["x"])"))), reused);
 }
 
 TEST(Lifetimes, WhatIsFreedByNameIsFreedAtOnce) {

@@ -190,6 +190,20 @@ TEST(Check, LooksIntoARepetitionWithoutShardedStages) {
             (std::set<std::string>{"read_before_write", "write_while_read"}));
 }
 
+// main waits for the exchange and lookup does not, in whose pool its input lies.
+TEST(Check, MendsMemoryThatACollectiveLetsGoEarly) {
+  const std::string make = work("side", "", "x");
+  const std::string exchange =
+      R"(, {"stage": "all_to_all", "batch": 0, "stream": "side", "async": true, "reads": ["x"], "record": "sent"})";
+  const ScheduleCheck result = check(steps(make + exchange + R"(, {"wait": "sent", "on": "main"})"));
+  ASSERT_EQ(result.hazards.size(), 1U);
+  EXPECT_EQ(
+      result.hazards.front().why.find("The host gives the memory back to side's pool once a stream has waited for"), 0U)
+      << result.hazards.front().why;
+  ASSERT_TRUE(result.hazards.front().fix);
+  EXPECT_EQ(result.hazards.front().fix->text, "\"main\" in \"record_stream\" of line 3 (compute)");
+}
+
 TEST(Check, TellsTheHazardInShort) {
   const ScheduleCheck result = check(schedule::find("recsys/dp_mp_racy"));
   ASSERT_EQ(result.hazards.size(), 1U);
