@@ -101,16 +101,33 @@ std::vector<const Placed*> writers_for(const Placed& reader, const std::vector<c
 }
 
 // A step of batch i+n works n iterations ahead, so the writer must have the farther batch, or the same and stand above.
+bool precedes(const Placed& writer, const Placed& reader) {
+  return writer.stage->batch > reader.stage->batch ||
+         (writer.stage->batch == reader.stage->batch && writer.at < reader.at);
+}
+
 void check_order(const Placed& reader, const Placed& writer, std::string_view what, std::vector<Problem>& problems) {
   const std::int32_t read = reader.stage->batch;
   const std::int32_t written = writer.stage->batch;
-  if (written > read || (written == read && writer.at < reader.at)) return;
+  if (precedes(writer, reader)) return;
   const std::string reason =
       written == read ? fmt::format("makes only below, in line {}", writer.line)
                       : fmt::format("has made up to batch {} only (line {})", batch_word(written), writer.line);
   problems.push_back(
       {kBatchOrder, reader.line,
        fmt::format("{}: reads {}, which {} {}", title(*reader.stage), what, title(*writer.stage), reason)});
+}
+
+// Who writes what a step names may write it again below its reader, if somebody has written it above. What stages make
+// by themselves must be whole: the lookup reads what feature_processor has weighed.
+void check_order(const Placed& reader, const std::vector<const Placed*>& writers, std::optional<Resource> resource,
+                 std::string_view what, std::vector<Problem>& problems) {
+  const bool made = std::ranges::any_of(writers, [&](const Placed* writer) { return precedes(*writer, reader); });
+  for (const Placed* writer : writers) {
+    const auto own = effects_of(writer->stage->stage, writer->stage->part).writes;
+    const bool by_itself = resource && std::ranges::find(own, *resource) != own.end();
+    if (!made || by_itself) check_order(reader, *writer, what, problems);
+  }
 }
 
 std::string_view usual_writer(Resource resource) {
@@ -144,7 +161,7 @@ void check_resource(Resource resource, const std::vector<Placed>& stages, std::v
                           fmt::format("{}: reads {}, which no step makes; add stage \"{}\"", title(*reader->stage),
                                       what_of(*reader), usual_writer(resource))});
     }
-    for (const Placed* writer : matching) check_order(*reader, *writer, what_of(*reader), problems);
+    check_order(*reader, matching, resource, what_of(*reader), problems);
   }
   if (!traits.must_be_read) return;
   for (const Placed* writer : writers) {
@@ -168,9 +185,8 @@ void check_named_data(const std::vector<Placed>& stages, std::vector<Problem>& p
         problems.push_back({kMissingStage, reader.line,
                             fmt::format("{}: reads \"{}\", which no other step writes", title(*reader.stage), name)});
       }
-      for (const Placed* writer : matching)
-        check_order(reader, *writer, fmt::format("\"{}\" of batch {}", name, batch_word(reader.stage->batch)),
-                    problems);
+      check_order(reader, matching, std::nullopt,
+                  fmt::format("\"{}\" of batch {}", name, batch_word(reader.stage->batch)), problems);
     }
   }
 }

@@ -216,6 +216,19 @@ TEST(Validate, NamedDataIsMadeBeforeItIsRead) {
   EXPECT_EQ(problems_of({{use}}), (Problems{{1, "schedule.missing_stage"}}));  // by itself only
 }
 
+TEST(Validate, DataMayBeWrittenAgainBelowItsReader) {
+  StageStep make = stage(Stage::kCompute);
+  make.writes = {"x"};
+  StageStep use = stage(Stage::kCompute);
+  use.reads = {"x"};
+  EXPECT_EQ(problems_of({{make}, {use}, {make}}), Problems{});
+  EXPECT_EQ(problems_of({{use}, {make}, {make}}), (Problems{{1, "schedule.batch_order"}, {1, "schedule.batch_order"}}));
+  make.writes = {"batch"};
+  use.reads = {"batch"};
+  EXPECT_EQ(problems_of({{stage(Stage::kCopyBatchToGpu)}, {use}, {make}}), Problems{});
+  EXPECT_EQ(problems_of({{make}, {use}, {stage(Stage::kCopyBatchToGpu)}}), (Problems{{2, "schedule.batch_order"}}));
+}
+
 TEST(Validate, NamesOfResourcesMeanThese) {
   StageStep copy = stage(Stage::kCopyBatchToGpu);
   StageStep use = stage(Stage::kCompute);
