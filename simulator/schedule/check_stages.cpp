@@ -88,16 +88,10 @@ void check_backward(const std::vector<Placed>& stages, const std::vector<std::st
   }
 }
 
-// The writers of something that concern one reader of it. `per_module`: steps of another module do not.
-std::vector<const Placed*> writers_for(const Placed& reader, const std::vector<const Placed*>& writers,
-                                       bool per_module) {
-  std::vector<const Placed*> matching;
-  for (const Placed* writer : writers) {
-    if (writer->stage == reader.stage) continue;
-    if (per_module && !same_module(*writer->stage, *reader.stage)) continue;
-    matching.push_back(writer);
-  }
-  return matching;
+// The writers of something that concern one reader of it: not itself.
+std::vector<const Placed*> writers_for(const Placed& reader, std::vector<const Placed*> writers) {
+  std::erase_if(writers, [&](const Placed* writer) { return writer->stage == reader.stage; });
+  return writers;
 }
 
 // A step of batch i+n works n iterations ahead, so the writer must have the farther batch, or the same and stand above.
@@ -139,23 +133,28 @@ std::string_view usual_writer(Resource resource) {
   return to_string(Stage::kBackward);  // pooled_gradients, which only its part makes
 }
 
-void check_resource(Resource resource, const std::vector<Placed>& stages, std::vector<Problem>& problems) {
+// Of what sharded modules have each for itself, that of one; none where the steps name no modules.
+void check_resource(Resource resource, const std::vector<Placed>& stages, const std::optional<std::string>& module,
+                    std::vector<Problem>& problems) {
   const ResourceTraits& traits = traits_of(resource);
   std::vector<const Placed*> writers;
   std::vector<const Placed*> readers;
   for (const Placed& placed : stages) {
+    const StageStep& step = *placed.stage;
+    if (module && goes_module_by_module(step) && step.module.value_or(*module) != *module) continue;
     const auto writes = writes_of(*placed.stage);
     const auto reads = reads_of(*placed.stage);
     if (std::ranges::find(writes, resource) != writes.end()) writers.push_back(&placed);
     if (std::ranges::find(reads, resource, &Read::resource) != reads.end()) readers.push_back(&placed);
   }
   const auto what_of = [&](const Placed& step) {
-    return fmt::format("{}({})", traits.name, batch_word(step.stage->batch));
+    return fmt::format("{}({}){}", traits.name, batch_word(step.stage->batch),
+                       module && !step.stage->module ? fmt::format(" of module \"{}\"", *module) : "");
   };
   for (const Placed* reader : readers) {
     const auto reads = reads_of(*reader->stage);
     const bool required = std::ranges::find(reads, resource, &Read::resource)->required;
-    const auto matching = writers_for(*reader, writers, traits.per_module);
+    const auto matching = writers_for(*reader, writers);
     if (required && matching.empty()) {
       problems.push_back({kMissingStage, reader->line,
                           fmt::format("{}: reads {}, which no step makes; add stage \"{}\"", title(*reader->stage),
@@ -163,10 +162,8 @@ void check_resource(Resource resource, const std::vector<Placed>& stages, std::v
     }
     check_order(*reader, matching, resource, what_of(*reader), problems);
   }
-  if (!traits.must_be_read) return;
+  if (!traits.must_be_read || !readers.empty()) return;
   for (const Placed* writer : writers) {
-    const auto reads_it = [&](const Placed* reader) { return same_module(*reader->stage, *writer->stage); };
-    if (std::ranges::any_of(readers, reads_it)) continue;
     problems.push_back({kMissingStage, writer->line,
                         fmt::format("{}: makes {}, which no step takes up", title(*writer->stage), what_of(*writer))});
   }
@@ -180,7 +177,7 @@ void check_named_data(const std::vector<Placed>& stages, std::vector<Problem>& p
       for (const Placed& placed : stages) {
         if (std::ranges::find(placed.stage->writes, name) != placed.stage->writes.end()) writers.push_back(&placed);
       }
-      const auto matching = writers_for(reader, writers, false);
+      const auto matching = writers_for(reader, writers);
       if (matching.empty()) {
         problems.push_back({kMissingStage, reader.line,
                             fmt::format("{}: reads \"{}\", which no other step writes", title(*reader.stage), name)});
@@ -214,10 +211,16 @@ void check_stages(const std::vector<PlacedStep>& steps, std::vector<Problem>& pr
     }
   }
   check_repeats(stages, problems);
-  check_backward(stages, module_names(steps), problems);
+  const std::vector<std::string> modules = module_names(steps);
+  check_backward(stages, modules, problems);
   for (std::size_t i = 0; i < kResources; ++i) {
     const auto resource = static_cast<Resource>(i);
-    if (traits_of(resource).per_batch) check_resource(resource, stages, problems);
+    if (!traits_of(resource).per_batch) continue;
+    if (modules.empty() || !traits_of(resource).per_module) {
+      check_resource(resource, stages, std::nullopt, problems);
+    } else {
+      for (const std::string& module : modules) check_resource(resource, stages, module, problems);
+    }
   }
   check_named_data(stages, problems);
   check_freed_names(stages, problems);

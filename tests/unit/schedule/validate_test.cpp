@@ -135,7 +135,27 @@ TEST(Validate, ModulesHaveChainsOfTheirOwn) {
     return problems_of(steps);
   };
   EXPECT_EQ(lookups("a"), Problems{});
-  EXPECT_EQ(lookups("b"), (Problems{{6, "schedule.missing_stage"}}));  // kjt of b is made nowhere
+  // The exchange of b's features is not taken up, its kjt is made nowhere, and nothing of a is exchanged.
+  EXPECT_EQ(lookups("b"),
+            (Problems{{4, "schedule.missing_stage"}, {6, "schedule.missing_stage"}, {8, "schedule.missing_stage"}}));
+}
+
+TEST(Validate, AStageOfAllModulesNeedsTheStagesOfEach) {
+  auto steps = chain();
+  StageStep lookup = stage(Stage::kEmbeddingLookup);
+  lookup.module = "a";
+  steps[5] = {lookup};
+  lookup.module = "b";
+  steps.insert(steps.begin() + 6, {lookup});
+  EXPECT_EQ(problems_of(steps), Problems{});
+  std::get<StageStep>(steps[7].action).module = "a";
+  // b is looked up and not sent; output_dist_wait waits for both.
+  const auto problems = find_problems(schedule_of(steps));
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].text, "stage \"embedding_lookup\" of module \"b\": makes looked_up(i), which no step takes up");
+  EXPECT_EQ(problems[1].text,
+            "stage \"output_dist_wait\": reads output_exchange(i) of module \"b\", which no step makes; add stage "
+            "\"output_dist_start\"");
 }
 
 TEST(Validate, OrderInsideForEachIsThatOfItsSteps) {
