@@ -22,14 +22,13 @@ struct Use {
 };
 
 /// How an operation uses a resource that lives through the training; reads that lock see the newest version.
-Use use_of(const Program& program, const Operation& op, DatumIndex datum) {
+Use use_of(const Operation& op, DatumIndex datum) {
   Use use;
   for (const Access& access : op.accesses) {
     if (access.datum != datum || access.locked) continue;
     use.reads = use.reads || !access.writes;
     use.writes = use.writes || access.writes;
   }
-  static_cast<void>(program);
   return use;
 }
 
@@ -44,7 +43,7 @@ void follow(const Program& program, DatumIndex datum, Resource resource,
   std::set<std::int64_t> applied;
   std::vector<std::pair<StageIndex, std::int64_t>> reads;
   for (const Operation& op : program.operations) {
-    const Use use = use_of(program, op, datum);
+    const Use use = use_of(op, datum);
     const bool updates = use.writes && is_updated(program, op, resource);
     if (use.reads && !use.writes && op.role == Role::kWork && program.steady(op.iteration)) {
       std::int64_t late = op.batch;
