@@ -21,7 +21,7 @@ using schedule::WaitStep;
 class Maker {
  public:
   Maker(const Examined& examined, const Finding& finding)
-      : program_(examined.program()),
+      : program_(examined.runs()[finding.run].program),
         schedule_(*program_.schedule),
         finding_(finding),
         earlier_(program_.operation(finding.conflict.earlier)),

@@ -5,28 +5,30 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "simulator/check/words.hpp"
 
 namespace interlace::check {
 
-namespace {
-
-UnrollOptions with_batches(const schedule::Schedule& schedule, UnrollOptions options) {
-  options.batches = batches_to_steady_state(schedule, options);
-  return options;
+ExaminedRun::ExaminedRun(const schedule::Schedule& schedule, const UnrollOptions& unrolled)
+    : options(unrolled),
+      program(unroll(schedule, unrolled)),
+      order(program, false),
+      conflicts(unordered_accesses(program, order)) {
+  std::ranges::copy(lifetime_conflicts(program, order), std::back_inserter(conflicts));
+  std::ranges::copy(pool_conflicts(program, order), std::back_inserter(conflicts));
 }
 
-}  // namespace
-
-Examined::Examined(const schedule::Schedule& schedule, UnrollOptions options)
-    : options_(with_batches(schedule, options)),
-      program_(unroll(schedule, options_)),
-      order_(program_, false),
-      conflicts_(unordered_accesses(program_, order_)) {
-  std::ranges::copy(lifetime_conflicts(program_, order_), std::back_inserter(conflicts_));
-  std::ranges::copy(pool_conflicts(program_, order_), std::back_inserter(conflicts_));
+Examined::Examined(const schedule::Schedule& schedule, UnrollOptions options) {
+  options.batches = batches_to_steady_state(schedule, options);
+  runs_.emplace_back(schedule, options);
+  for (const std::int64_t batches : lengths_of_short_runs(schedule)) {
+    options.batches = batches;
+    runs_.emplace_back(schedule, options);
+  }
 }
 
 namespace {
@@ -56,16 +58,14 @@ auto telling(const Program& program, const Conflict& conflict) {
   return std::tuple(phase_of(program, conflict), conflict.later.value - conflict.earlier.value, conflict.later);
 }
 
-}  // namespace
-
-std::vector<Finding> findings_of(const Examined& examined) {
-  const Program& program = examined.program();
+std::vector<Finding> findings_in(const ExaminedRun& run, std::size_t number) {
+  const Program& program = run.program;
   struct Group {
     const Conflict* best = nullptr;
     OperationIndex first;  ///< where the pipeline meets it
   };
   std::map<FindingKey, Group> groups;
-  for (const Conflict& conflict : examined.conflicts()) {
+  for (const Conflict& conflict : run.conflicts) {
     Group& group = groups[key_of(program, conflict)];
     if (group.best == nullptr) group.first = conflict.later;
     group.first = std::min(group.first, conflict.later);
@@ -73,12 +73,25 @@ std::vector<Finding> findings_of(const Examined& examined) {
   }
   std::vector<std::pair<OperationIndex, Finding>> ordered;
   for (const auto& [key, group] : groups) {
-    ordered.push_back({group.first, {key, *group.best, phase_of(program, *group.best)}});
+    ordered.push_back({group.first, {key, *group.best, phase_of(program, *group.best), number}});
   }
   // What shows in every iteration first.
   std::ranges::stable_sort(ordered, {}, [](const auto& one) { return std::pair(one.second.phase, one.first); });
   std::vector<Finding> findings;
   for (auto& [first, finding] : ordered) findings.push_back(std::move(finding));
+  return findings;
+}
+
+}  // namespace
+
+std::vector<Finding> findings_of(const Examined& examined) {
+  std::vector<Finding> findings;
+  std::set<FindingKey> known;
+  for (std::size_t number = 0; number < examined.runs().size(); ++number) {
+    for (Finding& finding : findings_in(examined.runs()[number], number)) {
+      if (known.insert(finding.key).second) findings.push_back(std::move(finding));
+    }
+  }
   return findings;
 }
 
@@ -107,8 +120,9 @@ Verbs verbs_of(HazardKind kind) {
 class Explainer {
  public:
   Explainer(const Examined& examined, const Finding& finding)
-      : examined_(examined),
-        program_(examined.program()),
+      : run_(examined.runs()[finding.run]),
+        program_(run_.program),
+        short_run_(finding.run > 0),
         conflict_(finding.conflict),
         earlier_(program_.operation(conflict_.earlier)),
         later_(program_.operation(conflict_.later)) {}
@@ -126,6 +140,13 @@ class Explainer {
   }
 
   [[nodiscard]] std::string why() const {
+    if (!short_run_) return why_it_clashes();
+    return fmt::format("{} That is so in a run of {} batch{}; long runs have it in order.", why_it_clashes(),
+                       program_.batches, program_.batches == 1 ? "" : "es");
+  }
+
+ private:
+  [[nodiscard]] std::string why_it_clashes() const {
     switch (conflict_.kind) {
       case HazardKind::kFreeBeforeLastUse: return why_memory_is_reused();
       case HazardKind::kReadAfterFree:
@@ -140,7 +161,6 @@ class Explainer {
     }
   }
 
- private:
   [[nodiscard]] std::string lane_name(LaneIndex lane) const { return program_.lanes[lane.index()].name; }
   [[nodiscard]] std::string pool_name() const { return lane_name(*later_.pool); }
 
@@ -149,7 +169,7 @@ class Explainer {
                                : later_.lane == program_.collectives() ? "that collective"
                                                                        : lane_name(later_.lane);
     const std::string source = lane_name(earlier_.lane);
-    const auto newest = examined_.order().newest_before(earlier_.lane, conflict_.later);
+    const auto newest = run_.order.newest_before(earlier_.lane, conflict_.later);
     if (!newest) return fmt::format("By then {} has waited for nothing on {}.", waiter, source);
     return fmt::format("By then {} has waited for {} only as far as {}.", waiter, source,
                        name_of(program_, program_.operation(*newest), later_.iteration));
@@ -188,8 +208,9 @@ class Explainer {
     return " A read of the host inside a stage hides that, as long as the stage has to read.";
   }
 
-  const Examined& examined_;
+  const ExaminedRun& run_;
   const Program& program_;
+  bool short_run_;
   const Conflict& conflict_;
   const Operation& earlier_;
   const Operation& later_;
@@ -218,7 +239,7 @@ std::vector<schedule::KnownHazard> known_in_vain(const schedule::Schedule& sched
 }
 
 Hazard explain(const Examined& examined, const Finding& finding) {
-  const Program& program = examined.program();
+  const Program& program = examined.runs()[finding.run].program;
   const Explainer words(examined, finding);
   const Verbs verbs = verbs_of(finding.key.kind);
   Hazard hazard{.kind = finding.key.kind,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,24 +11,33 @@
 
 namespace interlace::check {
 
-/// A schedule unrolled until its steady state repeats, with all that clashes in it. The schedule must outlive it.
+/// A schedule run for some batches, with all that clashes in it.
+struct ExaminedRun {
+  ExaminedRun(const schedule::Schedule& schedule, const UnrollOptions& unrolled);
+  ExaminedRun(const ExaminedRun&) = delete;
+  ExaminedRun& operator=(const ExaminedRun&) = delete;
+
+  UnrollOptions options;
+  Program program;
+  HappensBefore order;
+  std::vector<Conflict> conflicts;
+};
+
+/// A schedule unrolled until its steady state repeats, and for so few batches that its pipeline never fills. The
+/// schedule must outlive it.
 class Examined {
  public:
   /// The number of batches of `options` is not looked at.
   Examined(const schedule::Schedule& schedule, UnrollOptions options);
-  Examined(const Examined&) = delete;
-  Examined& operator=(const Examined&) = delete;
 
-  [[nodiscard]] const UnrollOptions& options() const { return options_; }
-  [[nodiscard]] const Program& program() const { return program_; }
-  [[nodiscard]] const HappensBefore& order() const { return order_; }
-  [[nodiscard]] const std::vector<Conflict>& conflicts() const { return conflicts_; }
+  /// The one with a steady state first.
+  [[nodiscard]] const std::deque<ExaminedRun>& runs() const { return runs_; }
+  [[nodiscard]] const UnrollOptions& options() const { return runs_.front().options; }
+  [[nodiscard]] const Program& program() const { return runs_.front().program; }
+  [[nodiscard]] const HappensBefore& order() const { return runs_.front().order; }
 
  private:
-  UnrollOptions options_;
-  Program program_;
-  HappensBefore order_;
-  std::vector<Conflict> conflicts_;
+  std::deque<ExaminedRun> runs_;
 };
 
 /// Conflicts that differ in batch and iteration only are one finding. Stages are told by their order among stages, so
@@ -46,6 +57,7 @@ struct Finding {
   FindingKey key;
   Conflict conflict;  ///< the one to tell of: in the steady state where it can be, and the closest
   Phase phase = Phase::kSteady;
+  std::size_t run = 0;  ///< of Examined::runs(): the first that has it
 };
 
 /// The findings of a program, those of the steady state first, in the order in which the pipeline would meet them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
+#include <numeric>
 
 namespace interlace::check {
 
@@ -124,6 +125,12 @@ std::int64_t batches_to_steady_state(const schedule::Schedule& schedule, const U
   }
   assert(false && "the order of a schedule becomes periodic");
   return kTooMany;
+}
+
+std::vector<std::int64_t> lengths_of_short_runs(const schedule::Schedule& schedule) {
+  std::vector<std::int64_t> lengths(2 * static_cast<std::size_t>(schedule::depth(schedule)));
+  std::iota(lengths.begin(), lengths.end(), 1);
+  return lengths;
 }
 
 }  // namespace interlace::check

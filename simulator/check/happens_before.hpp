@@ -50,4 +50,8 @@ class HappensBefore {
 /// more batches show nothing new, and then some to drain. See docs/check.md for why that suffices.
 [[nodiscard]] std::int64_t batches_to_steady_state(const schedule::Schedule& schedule, const UnrollOptions& options);
 
+/// Runs that end before their pipeline has filled lack what both ends lack, so that less is in order: the numbers of
+/// batches for which what belongs to one batch can meet both ends.
+[[nodiscard]] std::vector<std::int64_t> lengths_of_short_runs(const schedule::Schedule& schedule);
+
 }  // namespace interlace::check

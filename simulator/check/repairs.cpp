@@ -33,8 +33,9 @@ struct Tried {
 /// what was in front of that.
 std::vector<std::string> newly_ordered(const Examined& before, const Finding& finding, const Candidate& candidate) {
   if (!candidate.adds_waits) return {};
-  const Program& program = before.program();
-  const Program changed = unroll(candidate.schedule, before.options());
+  const ExaminedRun& run = before.runs()[finding.run];
+  const Program& program = run.program;
+  const Program changed = unroll(candidate.schedule, run.options);
   const HappensBefore order(changed, false);
   const OperationIndex later = finding.conflict.later;
   const OperationIndex earlier = finding.conflict.earlier;
@@ -43,8 +44,8 @@ std::vector<std::string> newly_ordered(const Examined& before, const Finding& fi
   for (OperationIndex op{0}; op < later; ++op.value) {
     const Operation& one = program.operation(op);
     if (one.iteration < iteration - program.depth || one.role == Role::kCollective) continue;
-    if (!order.before(op, later) || before.order().before(op, later)) continue;
-    if (op == earlier || before.order().before(op, earlier)) continue;
+    if (!order.before(op, later) || run.order.before(op, later)) continue;
+    if (op == earlier || run.order.before(op, earlier)) continue;
     std::string name = name_of(program, one, iteration);
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "simulator/check/edits.hpp"
+#include "simulator/check/findings.hpp"
 
 namespace interlace::check {
 
@@ -21,11 +22,13 @@ std::vector<UnrollOptions> rules(const UnrollOptions& options) {
 
 constexpr std::array<std::string_view, 2> kReasons = {"", "needed with one rank, without collectives"};
 
-std::size_t clashes(const schedule::Schedule& schedule, const UnrollOptions& options) {
-  const Program program = unroll(schedule, options);
-  const HappensBefore order(program, false);
-  return unordered_accesses(program, order).size() + lifetime_conflicts(program, order).size() +
-         pool_conflicts(program, order).size();
+std::size_t clashes(const schedule::Schedule& schedule, UnrollOptions options) {
+  std::size_t clashes = ExaminedRun(schedule, options).conflicts.size();
+  for (const std::int64_t batches : lengths_of_short_runs(schedule)) {
+    options.batches = batches;
+    clashes += ExaminedRun(schedule, options).conflicts.size();
+  }
+  return clashes;
 }
 
 /// How much clashes under each rule. Removing waits only takes order away, so equal numbers mean the same clashes.

@@ -252,6 +252,16 @@ RC_GTEST_PROP(AnySchedule, GoesWrongInSomeOrderIfAndOnlyIfSomethingClashes, ()) 
   }
 }
 
+// What is sound stays so however many batches there are: all that can go wrong shows in the runs that check looks at.
+RC_GTEST_PROP(AnySchedule, ThatIsSoundIsSoundForAnyNumberOfBatches, ()) {
+  Schedule schedule = any_schedule();
+  schedule.known_hazards.clear();
+  RC_PRE(schedule::find_problems(schedule).empty());
+  UnrollOptions options;
+  options.batches = *in_range<std::int64_t>(1, 3 * schedule::depth(schedule) + 5);
+  if (clashes(unroll(schedule, options))) RC_ASSERT(!check(schedule, {.hazards_only = true}).hazards.empty());
+}
+
 // Adding a wait never makes anything clash.
 RC_GTEST_PROP(AnySchedule, IsNoWorseWithAWaitMore, ()) {
   Schedule schedule = any_schedule();

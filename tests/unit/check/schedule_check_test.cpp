@@ -204,6 +204,21 @@ TEST(Check, MendsMemoryThatACollectiveLetsGoEarly) {
   EXPECT_EQ(result.hazards.front().fix->text, "\"main\" in \"record_stream\" of line 3 (compute)");
 }
 
+// x is made on side an iteration ahead. Each batch makes main wait for side in front of the reader of the batch before
+// and of that of the batch behind it: a batch that has neither is alone.
+TEST(Check, LooksAtRunsThatNeverFillThePipeline) {
+  const std::string lines = R"({"stage": "compute", "batch": 1, "stream": "main", "after": ["side"]},
+    {"stage": "compute", "batch": 0, "stream": "main", "reads": ["x"]},
+    {"stage": "compute", "batch": 1, "stream": "side", "writes": ["x"], "record_stream": ["main"]},
+    {"stage": "compute", "batch": 0, "stream": "main", "after": ["side"]})";
+  const ScheduleCheck result = check(steps(lines));
+  ASSERT_EQ(kinds(result), std::set<std::string>{"read_before_write"});
+  const std::string& why = result.hazards.front().why;
+  EXPECT_NE(why.find("That is so in a run of 1 batch; long runs have it in order."), std::string::npos) << why;
+  ASSERT_TRUE(result.repaired);
+  EXPECT_TRUE(check(*result.repaired).hazards.empty());
+}
+
 TEST(Check, TellsTheHazardInShort) {
   const ScheduleCheck result = check(schedule::find("recsys/dp_mp_racy"));
   ASSERT_EQ(result.hazards.size(), 1U);
