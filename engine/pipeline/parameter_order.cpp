@@ -87,16 +87,16 @@ class Walk {
       if (now(stage.stream).use < newest_.use) return false;
       at(stage.stream).update = newest_.update = batch;
     }
-    Behind end = now(stage.stream);
     if (schedule::effects_of(stage.stage, stage.part).issues_collective) {
-      collectives_ = both(collectives_, end);
+      collectives_ = both(collectives_, now(stage.stream));
       issued_[{stage.stage, batch}] = collectives_;
       if (stage.stage == Stage::kBackward || (stage.stage == Stage::kAllToAll && !stage.async)) {
         join(stage.stream, collectives_);
       }
-      end = both(end, collectives_);
     }
-    if (stage.record) events_[{*stage.record, batch}] = end;
+    // Of an all_to_all the event is behind the collective; others record theirs on their stream, which need not wait.
+    const Behind end = stage.stage == Stage::kAllToAll ? collectives_ : Behind{};
+    if (stage.record) events_[{*stage.record, batch}] = both(now(stage.stream), end);
     return true;
   }
 
