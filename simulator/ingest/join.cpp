@@ -54,11 +54,13 @@ std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics&
   return members;
 }
 
-/// built_again: the trace of the file goes into a builder, which finds device work without launch once more.
+/// built_again: the trace of the file goes into a builder, which finds some flaws once more.
 void merge_diagnostics(const IltFile& ilt, bool built_again, Diagnostics& diagnostics) {
   for (const Diagnostic& entry : ilt.diagnostics.entries()) {
     if (is_found_by_number_ranks(entry.code)) continue;
-    if (built_again && entry.code == trace::kDeviceWorkWithoutLaunch.code) continue;
+    const bool is_found_again =
+        entry.code == trace::kDeviceWorkWithoutLaunch.code || entry.code == trace::kLaunchWithoutDeviceWork.code;
+    if (built_again && is_found_again) continue;
     diagnostics.add(entry);
   }
 }

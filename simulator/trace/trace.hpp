@@ -100,6 +100,8 @@ class Trace {
   [[nodiscard]] std::optional<OperationId> launch_of(OperationId device_work) const;
   /// The device work that this host call launched, in stream order (a graph launch has many).
   [[nodiscard]] std::span<const OperationId> launched_by(OperationId host_call) const;
+  /// Host calls that launched a kernel which the recording lacks, by start; none of a rank without any device work.
+  [[nodiscard]] std::span<const OperationId> launches_without_work() const { return launches_without_work_; }
 
   [[nodiscard]] std::span<const Lane> lanes() const { return lanes_; }
   [[nodiscard]] const Lane& lane(LaneId id) const { return lanes_[id.index()]; }
@@ -144,6 +146,7 @@ class Trace {
 
   std::vector<std::uint32_t> launched_begin_;  ///< compressed rows: operation -> launched_
   std::vector<OperationId> launched_;
+  std::vector<OperationId> launches_without_work_;
   std::vector<std::uint32_t> lane_begin_;  ///< compressed rows: lane -> on_lane_
   std::vector<OperationId> on_lane_;
 

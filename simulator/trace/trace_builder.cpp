@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -9,6 +10,8 @@
 namespace interlace::trace {
 
 namespace {
+
+bool is_range(OperationKind kind) { return kind == OperationKind::kRange || kind == OperationKind::kDeviceRange; }
 
 template <class T>
 std::uint32_t append(std::vector<T>& table, const T& row) {
@@ -39,53 +42,6 @@ void compress(std::size_t rows, std::size_t items, std::vector<std::uint32_t>& b
     if (const auto row = row_of(i)) values[next[*row]++] = value_of(i);
   }
 }
-
-/// Finds the host call of one rank by its correlation. Recorders count correlations up, so they are the index of an
-/// array wherever that is not mostly holes.
-class CallTable {
- public:
-  /// To be told of every call before the first is added.
-  void expect(std::int64_t correlation) {
-    first_ = calls_ == 0 ? correlation : std::min(first_, correlation);
-    last_ = calls_ == 0 ? correlation : std::max(last_, correlation);
-    ++calls_;
-  }
-
-  /// The call that has the correlation already; none where it was free and is this call's now.
-  std::optional<std::uint32_t> add(std::int64_t correlation, std::uint32_t call) {
-    if (!is_dense()) {
-      const auto [known, is_new] = sparse_.try_emplace(correlation, call);
-      return is_new ? std::nullopt : std::optional(known->second);
-    }
-    if (dense_.empty()) dense_.resize(span() + 1);
-    std::optional<std::uint32_t>& known = dense_[offset(correlation)];
-    if (known) return known;
-    known = call;
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::optional<std::uint32_t> find(std::int64_t correlation) const {
-    if (is_dense()) {
-      const bool is_inside = correlation >= first_ && correlation <= last_ && !dense_.empty();
-      return is_inside ? dense_[offset(correlation)] : std::nullopt;
-    }
-    const auto known = sparse_.find(correlation);
-    return known == sparse_.end() ? std::nullopt : std::optional(known->second);
-  }
-
- private:
-  [[nodiscard]] std::uint64_t offset(std::int64_t correlation) const {
-    return static_cast<std::uint64_t>(correlation) - static_cast<std::uint64_t>(first_);
-  }
-  [[nodiscard]] std::uint64_t span() const { return offset(last_); }
-  [[nodiscard]] bool is_dense() const { return span() / 8 <= calls_; }
-
-  std::int64_t first_ = 0;
-  std::int64_t last_ = 0;
-  std::uint64_t calls_ = 0;
-  std::vector<std::optional<std::uint32_t>> dense_;
-  std::unordered_map<std::int64_t, std::uint32_t> sparse_;
-};
 
 }  // namespace
 
@@ -210,11 +166,8 @@ void TraceBuilder::clamp_durations(Diagnostics& diagnostics) {
 }
 
 bool TraceBuilder::comes_before(std::uint32_t a, std::uint32_t b) const {
-  const auto is_range = [&](std::uint32_t i) {
-    return kinds_[i] == OperationKind::kRange || kinds_[i] == OperationKind::kDeviceRange;
-  };
   const auto key = [&](std::uint32_t i) {
-    return std::tuple(starts_[i], lane_of_[i], !is_range(i), is_range(i) ? -durations_[i] : 0, i);
+    return std::tuple(starts_[i], lane_of_[i], !is_range(kinds_[i]), is_range(kinds_[i]) ? -durations_[i] : 0, i);
   };
   return key(a) < key(b);
 }
@@ -246,6 +199,10 @@ void TraceBuilder::sort_by_time() {
     order[i] = keys[i].index;
     new_id[order[i]] = i;
   }
+  reorder(order, new_id);
+}
+
+void TraceBuilder::reorder(const std::vector<std::uint32_t>& order, const std::vector<std::uint32_t>& new_id) {
   const auto renumber = [&](std::optional<OperationId>& id) {
     if (id) id = OperationId{new_id[id->index()]};
   };
@@ -264,45 +221,79 @@ void TraceBuilder::sort_by_time() {
   permute(has_correlation_, order);
 }
 
-std::vector<std::uint32_t> TraceBuilder::find_launches(Diagnostics& diagnostics) const {
-  const auto n = static_cast<std::uint32_t>(kinds_.size());
-  const auto rank_at = [&](std::uint32_t i) { return lanes_[lane_of_[i].index()].rank.index(); };
-  const auto is_call = [&](std::uint32_t i) {
-    return kinds_[i] >= OperationKind::kHostCall && kinds_[i] <= OperationKind::kHostSync && has_correlation_[i];
-  };
-  std::vector<CallTable> calls(ranks_.size());
-  for (std::uint32_t i = 0; i < n; ++i) {
-    if (is_call(i)) calls[rank_at(i)].expect(correlations_[i]);
+bool TraceBuilder::is_duplicate(std::uint32_t first, std::uint32_t second) const {
+  if (kinds_[first] != kinds_[second] || names_[first] != names_[second] || durations_[first] != durations_[second] ||
+      has_correlation_[first] != has_correlation_[second] || correlations_[first] != correlations_[second]) {
+    return false;
   }
-  std::int64_t duplicates = 0;
-  for (std::uint32_t i = 0; i < n; ++i) {
-    if (!is_call(i)) continue;
-    const auto taken = calls[rank_at(i)].add(correlations_[i], i);
-    // A runtime call and the driver call inside it are one launch seen twice.
-    const bool is_inner =
-        taken && lane_of_[*taken] == lane_of_[i] && starts_[i] + durations_[i] <= starts_[*taken] + durations_[*taken];
-    if (taken && !is_inner) ++duplicates;
+  const std::uint32_t a = detail_rows_[first];
+  const std::uint32_t b = detail_rows_[second];
+  switch (kinds_[first]) {
+    case OperationKind::kKernel:
+    case OperationKind::kCollective: return kernels_[a] == kernels_[b];
+    case OperationKind::kCopy:
+    case OperationKind::kMemset: return copies_[a] == copies_[b];
+    case OperationKind::kHostCall:
+    case OperationKind::kEventRecord:
+    case OperationKind::kStreamWait:
+    case OperationKind::kHostSync: return has_correlation_[first];
+    case OperationKind::kRange:
+    case OperationKind::kDeviceRange:
+      // A function that calls itself looks like this, too.
+      return durations_[first] > 0 && ranges_[a].kind == ranges_[b].kind && ranges_[a].kind != RangeKind::kPython &&
+             ranges_[a].sequence_number == ranges_[b].sequence_number;
+    case OperationKind::kAllocation: return allocations_[a] == allocations_[b];
   }
-  diagnostics.count(kDuplicateCorrelation, {}, duplicates);
+  return false;
+}
 
-  std::vector<std::uint32_t> launch_of(n, Trace::kNoRow);
-  std::int64_t orphans = 0;
-  std::string_view first_orphan;
+void TraceBuilder::drop_duplicates(Diagnostics& diagnostics) {
+  const auto n = static_cast<std::uint32_t>(kinds_.size());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> copies;  // a row, and the row of which it is the copy
+  std::map<std::tuple<OperationKind, StringId, Nanoseconds, std::int64_t>, std::uint32_t> seen;
+  for (std::uint32_t i = 1; i < n; ++i) {
+    if (starts_[i] != starts_[i - 1] || lane_of_[i] != lane_of_[i - 1]) {
+      seen.clear();
+      continue;
+    }
+    const auto see = [&](std::uint32_t row) {
+      // A block may be taken, given back and taken again at one time: only the event just before can be the same.
+      if (kinds_[row] == OperationKind::kAllocation) return std::pair(row - 1, row == i);
+      const auto [at, is_new] = seen.try_emplace({kinds_[row], names_[row], durations_[row], correlations_[row]}, row);
+      return std::pair(at->second, !is_new);
+    };
+    if (seen.empty()) see(i - 1);
+    const auto [first, is_alike] = see(i);
+    if (is_alike && is_duplicate(first, i)) copies.emplace_back(i, first);
+  }
+  if (copies.empty()) return;
+
+  diagnostics.count(kDuplicateOperation, strings_[names_[copies.front().first].index()],
+                    static_cast<std::int64_t>(copies.size()));
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> new_id(n);
+  auto copy = copies.begin();
   for (std::uint32_t i = 0; i < n; ++i) {
-    if (!is_device_work(kinds_[i])) continue;
-    if (const auto call = has_correlation_[i] ? calls[rank_at(i)].find(correlations_[i]) : std::nullopt) {
-      launch_of[i] = *call;
-    } else if (++orphans == 1) {
-      first_orphan = strings_[names_[i].index()];
+    if (copy != copies.end() && copy->first == i) {
+      new_id[i] = new_id[copy->second];
+      if (is_range(kinds_[i])) {
+        auto& known = ranges_[detail_rows_[copy->second]].forward_op;
+        if (!known) known = ranges_[detail_rows_[i]].forward_op;
+      }
+      ++copy;
+    } else {
+      new_id[i] = static_cast<std::uint32_t>(order.size());
+      order.push_back(i);
     }
   }
-  diagnostics.count(kDeviceWorkWithoutLaunch, first_orphan, orphans);
-  return launch_of;
+  std::erase_if(notes_, [&](const auto& note) { return order[new_id[note.first.index()]] != note.first.index(); });
+  reorder(order, new_id);
 }
 
 Trace TraceBuilder::build(Diagnostics& diagnostics) && {
   clamp_durations(diagnostics);
   sort_by_time();
+  drop_duplicates(diagnostics);
 
   const std::size_t n = kinds_.size();
   Trace trace;
@@ -314,7 +305,7 @@ Trace TraceBuilder::build(Diagnostics& diagnostics) && {
   for (AllocatorState& state : allocator_states_) {
     if (state.time) *state.time -= trace.origin_;
   }
-  trace.launch_of_ = find_launches(diagnostics);
+  find_launches(trace, diagnostics);
 
   const auto self = [](std::size_t i) { return OperationId{static_cast<std::uint32_t>(i)}; };
   compress(

@@ -57,9 +57,9 @@ class TraceBuilder {
   [[nodiscard]] std::size_t size() const { return kinds_.size(); }
   [[nodiscard]] const Lane& lane_info(LaneId lane) const { return lanes_[lane.index()]; }
 
-  /// Counts here: trace.device_work_without_launch, trace.negative_duration (clamped to 0),
-  /// trace.duplicate_correlation (two host calls of one rank with one correlation: the earlier one keeps it, without
-  /// being counted where it encloses the later on its thread).
+  /// Counts here: trace.device_work_without_launch, trace.launch_without_device_work, trace.negative_duration (clamped
+  /// to 0), trace.duplicate_correlation (two host calls of one rank with one correlation: the earlier one keeps it,
+  /// without being counted where it encloses the later on its thread), trace.duplicate_operation (left out).
   /// The builder is spent afterwards.
   [[nodiscard]] Trace build(Diagnostics& diagnostics) &&;
 
@@ -70,8 +70,15 @@ class TraceBuilder {
   /// By (start, lane, range before what it holds, arrival).
   void sort_by_time();
   [[nodiscard]] bool comes_before(std::uint32_t a, std::uint32_t b) const;
-  /// Row of the host call for each row of device work; Trace::kNoRow elsewhere.
-  [[nodiscard]] std::vector<std::uint32_t> find_launches(Diagnostics& diagnostics) const;
+  /// Leaves out what is there a second time; to be called when sorted.
+  void drop_duplicates(Diagnostics& diagnostics);
+  [[nodiscard]] bool is_duplicate(std::uint32_t first, std::uint32_t second) const;
+  /// Row i becomes that of order[i]; a reference to row r becomes one to new_id[r].
+  void reorder(const std::vector<std::uint32_t>& order, const std::vector<std::uint32_t>& new_id);
+  /// Sets launch_of_ and launches_without_work_.
+  void find_launches(Trace& trace, Diagnostics& diagnostics) const;
+  void find_launches_without_work(Trace& trace, const std::vector<bool>& keeps_correlation,
+                                  Diagnostics& diagnostics) const;
 
   std::vector<OperationKind> kinds_;
   std::vector<LaneId> lane_of_;
@@ -117,7 +124,15 @@ class TraceBuilder {
 inline constexpr DiagnosticKind kDeviceWorkWithoutLaunch{
     "trace.device_work_without_launch", Severity::kWarning,
     "device work whose host call is not in the recording (launched before it began, or lost)",
-    "it is kept on the timeline; steps that contain it are not used for prediction"};
+    "it is kept on the timeline; predictions leave out steps that may have launched it where others remain"};
+inline constexpr DiagnosticKind kDuplicateOperation{
+    "trace.duplicate_operation", Severity::kWarning,
+    "operations that stand in the recording twice, with one lane, name, time and correlation; one of each is used",
+    "check whether a tool has joined the file with itself"};
+inline constexpr DiagnosticKind kLaunchWithoutDeviceWork{
+    "trace.launch_without_device_work", Severity::kDataLoss,
+    "launches of kernels that are not in the recording (lost, or still to come when it ended)",
+    "predictions leave out steps with such launches where others remain; record again, or a shorter span"};
 inline constexpr DiagnosticKind kNegativeDuration{"trace.negative_duration", Severity::kWarning,
                                                   "operations that end before they start; counted as instants",
                                                   "the recorder's clock was adjusted or its records are damaged"};

@@ -56,6 +56,80 @@ TEST_F(TraceBuilderTest, CountsDeviceWorkWithoutLaunchAndNegativeDurations) {
   EXPECT_EQ(diagnostics.count_of("trace.negative_duration"), 1);
 }
 
+TEST_F(TraceBuilderTest, FindsLaunchesWhoseWorkIsLost) {
+  builder.add_host_call(at(thread, "cudaLaunchKernel", 0, 1, 1));
+  builder.add_host_call(at(thread, "cudaLaunchKernelExC_v11060", 10, 5, 2));
+  builder.add_host_call(at(thread, "cuLaunchKernelEx", 11, 2, 2));  // inside the call before it
+  builder.add_host_call(at(thread, "cudaMemcpyAsync", 20, 1, 3));   // perhaps of no bytes
+  builder.add_host_call(at(thread, "cudaEventQuery", 30, 1, 4));
+  builder.add_host_call(at(thread, "cuLaunchKernel", 40, 1, 5));
+  builder.add_kernel(at(stream, "k", 50, 1, 1), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  ASSERT_EQ(trace.launches_without_work().size(), 2U);
+  EXPECT_EQ(trace.name(trace.launches_without_work()[0]), "cudaLaunchKernelExC_v11060");
+  EXPECT_EQ(trace.name(trace.launches_without_work()[1]), "cuLaunchKernel");
+  EXPECT_EQ(diagnostics.count_of("trace.launch_without_device_work"), 2);
+}
+
+// A file joined with itself: the copies come behind all of the first.
+TEST_F(TraceBuilderTest, DropsWhatIsThereTwice) {
+  OperationId forward;
+  for (int time = 0; time < 2; ++time) {
+    builder.add_range(at(thread, "step", 0, 100), {.kind = RangeKind::kAnnotation});
+    forward = builder.add_range(at(thread, "op", 0, 90), {.kind = RangeKind::kCpuOp, .sequence_number = 7});
+    builder.add_host_call(at(thread, "cudaLaunchKernel", 1, 5, 42));
+    builder.add_kernel(at(stream, "k", 10, 5, 42), {});
+    // Only the second of the ranges knows what it is the backward of, and means the second of "op".
+    const OperationId backward = builder.add_range(at(thread, "back", 95, 5), {});
+    if (time == 1) builder.range_detail(backward).forward_op = forward;
+    const Note note{.is_open = true};
+    TraceBuilder::Common noted = at(thread, "open", 98, 1);
+    noted.note = &note;
+    builder.add_range(noted, {});
+  }
+  const Trace trace = std::move(builder).build(diagnostics);
+  ASSERT_EQ(trace.size(), 6U);
+  EXPECT_EQ(diagnostics.count_of("trace.duplicate_operation"), 6);
+  EXPECT_EQ(diagnostics.entries().size(), 1U);
+  EXPECT_EQ(trace.launched_by({2}).size(), 1U);
+  EXPECT_EQ(trace.name({4}), "back");
+  EXPECT_EQ(trace.range({4})->forward_op, OperationId{1});
+  ASSERT_EQ(trace.notes().size(), 1U);
+  EXPECT_EQ(trace.notes()[0].first, OperationId{5});
+}
+
+TEST_F(TraceBuilderTest, KeepsWhatOnlyLooksAlike) {
+  builder.add_kernel(at(stream, "node", 0, 5, 1), {.graph_node = 1});
+  builder.add_kernel(at(stream, "node", 0, 5, 1), {.graph_node = 2});
+  builder.add_range(at(thread, "f", 0, 5), {.kind = RangeKind::kPython});
+  builder.add_range(at(thread, "f", 0, 5), {.kind = RangeKind::kPython});
+  for (const auto action : {AllocationAction::kAlloc, AllocationAction::kFree, AllocationAction::kAlloc}) {
+    builder.add_allocation(at(thread, "[memory]", 9, 0), {.action = action, .address = 1, .bytes = 512});
+  }
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_EQ(trace.size(), 7U);
+  EXPECT_EQ(diagnostics.count_of("trace.duplicate_operation"), 0);
+}
+
+TEST_F(TraceBuilderTest, WhatAGraphCapturesIsNotLost) {
+  const LaneId autograd = builder.lane(LaneKind::kHostThread, rank, 100, 101);
+  builder.add_host_call(at(thread, "cudaStreamBeginCapture_v10000", 0, 1, 1));
+  builder.add_host_call(at(autograd, "cudaLaunchKernel", 10, 1, 2));
+  builder.add_host_call(at(thread, "cudaStreamEndCapture_v10000", 20, 1, 3));
+  builder.add_host_call(at(thread, "cudaLaunchKernel", 30, 1, 4));
+  builder.add_kernel(at(stream, "k", 50, 1, 4), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_TRUE(trace.launches_without_work().empty());
+  EXPECT_TRUE(diagnostics.empty());
+}
+
+TEST_F(TraceBuilderTest, ARankWithoutDeviceWorkLostNone) {
+  builder.add_host_call(at(thread, "cudaLaunchKernel", 0, 1, 1));
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_TRUE(trace.launches_without_work().empty());
+  EXPECT_TRUE(diagnostics.empty());
+}
+
 TEST_F(TraceBuilderTest, RenumbersReferencesBetweenOperations) {
   const OperationId wait = builder.add_sync(OperationKind::kStreamWait, at(thread, "wait", 50, 1), {});
   const OperationId record = builder.add_sync(OperationKind::kEventRecord, at(thread, "record", 10, 1), {});
