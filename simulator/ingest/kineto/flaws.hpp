@@ -59,6 +59,10 @@ inline constexpr DiagnosticKind kUnknownDtype{"kineto.unknown_dtype", Severity::
 inline constexpr DiagnosticKind kTimeOutOfRange{
     "kineto.time_out_of_range", Severity::kDataLoss,
     "events whose time is more than 95 years from the file's base time or zero", "they are left out"};
+inline constexpr DiagnosticKind kUntimedWork{
+    "kineto.untimed_work", Severity::kDataLoss,
+    "device operations whose times were lost: at time 0, or long before the host recorded anything",
+    "they are left out; record again, and export each profile before the next one starts"};
 inline constexpr DiagnosticKind kNoAnnotations{
     "kineto.no_annotations", Severity::kWarning, "files without user annotations",
     "stages are told apart by annotations (record_function): without them only times and overlap can be shown"};

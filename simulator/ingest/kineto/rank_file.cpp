@@ -71,9 +71,29 @@ void widen(const std::vector<Event>& events, Nanoseconds base, std::optional<Int
   }
 }
 
+/// Device work with these times was never timed; in a file that has a base time, zero may read as long ago.
+bool lacks_times(const Span& span, std::optional<Nanoseconds> first_on_host) {
+  // More than any clock of a device is off its host's.
+  constexpr Nanoseconds kLongBefore = 10'000 * kMillisecond;
+  if (span.start == 0 && span.duration == 0) return true;
+  return first_on_host && span.start<*first_on_host&& * first_on_host - span.start> kLongBefore;
+}
+
+std::optional<Nanoseconds> first_on_host(const RankFile& rank_file) {
+  std::optional<Nanoseconds> first;
+  const auto see = [&](const auto& events) {
+    for (const auto& event : events) first = std::min(first.value_or(event.span.start), event.span.start);
+  };
+  for (const EventTable& slice : rank_file.slices) {
+    see(slice.calls);
+    see(slice.ranges);
+  }
+  return first;
+}
+
 /// Kineto keeps a profile's device records in buffers that the next profile takes: exported after that, all of them
-/// read zero.
-void refuse_lost_times(const RankFile& rank_file) {
+/// read zero. Single ones do where the driver gave no times.
+void drop_lost_times(RankFile& rank_file) {
   std::size_t work = 0;
   std::size_t timed = 0;
   const auto add = [&](const auto& events) {
@@ -85,9 +105,20 @@ void refuse_lost_times(const RankFile& rank_file) {
     add(slice.kernels);
     add(slice.copies);
   }
-  if (work == 0 || timed > 0) return;
-  throw Error(kLostTimes, rank_file.file.string(), fmt::format("all {} device operations are at time 0", work),
-              "record again, and export each profile before the next one starts");
+  if (work > 0 && timed == 0) {
+    throw Error(kLostTimes, rank_file.file.string(), fmt::format("all {} device operations are at time 0", work),
+                "record again, and export each profile before the next one starts");
+  }
+  const auto first = first_on_host(rank_file);
+  std::size_t dropped = 0;
+  const auto drop = [&](auto& events) {
+    dropped += std::erase_if(events, [&](const auto& event) { return lacks_times(event.span, first); });
+  };
+  for (EventTable& slice : rank_file.slices) {
+    drop(slice.kernels);
+    drop(slice.copies);
+  }
+  rank_file.diagnostics.count(kUntimedWork, rank_file.file.string(), static_cast<std::int64_t>(dropped));
 }
 
 }  // namespace
@@ -107,6 +138,7 @@ RankFile decode_rank_file(std::string_view text, const std::filesystem::path& fi
   bool has_annotation = false;
   bool has_content = false;
   const Nanoseconds base = rank_file.header.base_time;
+  drop_lost_times(rank_file);
   for (const EventTable& slice : rank_file.slices) {
     widen(slice.kernels, base, rank_file.window);
     widen(slice.copies, base, rank_file.window);
@@ -128,7 +160,6 @@ RankFile decode_rank_file(std::string_view text, const std::filesystem::path& fi
                 "traceEvents holds no event of the PyTorch profiler (no kernel, CUDA call, operator or annotation)",
                 "it may be another program's Chrome trace, or the profiler was not active");
   }
-  refuse_lost_times(rank_file);
   if (!has_annotation) rank_file.diagnostics.count(kNoAnnotations, file.string());
   return rank_file;
 }

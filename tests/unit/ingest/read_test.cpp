@@ -143,6 +143,21 @@ TEST(Read, ReadsDeviceWork) {
   EXPECT_EQ(recording.diagnostics.count_of("trace.device_work_without_launch"), 1);  // the memset
 }
 
+TEST(Read, LeavesOutDeviceWorkWhoseTimesWereLost) {
+  // The first kernel reads zero, which is 25 days before the rest; the second has a length all the same.
+  const Recording recording = read_text(KinetoText()
+                                            .rank(0, 1)
+                                            .call("cudaLaunchKernel", "2202803978000", "2", 1)
+                                            .call("cudaLaunchKernel", "2202803978010", "2", 2)
+                                            .call("cudaLaunchKernel", "2202803978020", "2", 3)
+                                            .kernel("lost", 7, "0", "0", 1)
+                                            .kernel("early", 7, "0", "3", 2)
+                                            .kernel("timed", 7, "2202803978030", "3", 3));
+  EXPECT_EQ(recording.trace.length(), 33'000);
+  EXPECT_EQ(recording.diagnostics.count_of("kineto.untimed_work"), 2);
+  EXPECT_EQ(recording.diagnostics.count_of("trace.launch_without_device_work"), 2);
+}
+
 TEST(Read, ReadsCollectives) {
   const Recording recording = read_text(
       KinetoText()
