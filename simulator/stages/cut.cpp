@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "simulator/stages/backward_origin.hpp"
 #include "simulator/stages/classifier.hpp"
+#include "simulator/stages/damage.hpp"
 
 namespace interlace::stages {
 
@@ -110,7 +112,7 @@ std::set<Stage> stages_of(const Iteration& iteration) {
   return stages;
 }
 
-/// The run of iterations from the first to the last that have all stages that most have: [first, second).
+/// The run of iterations from the first to the last that have all stages that half of them have: [first, second).
 std::pair<std::size_t, std::size_t> whole_iterations(const std::vector<Iteration>& iterations) {
   std::map<Stage, std::size_t> counts;
   std::vector<std::set<Stage>> stages;
@@ -119,9 +121,8 @@ std::pair<std::size_t, std::size_t> whole_iterations(const std::vector<Iteration
     for (const Stage stage : stages.back()) ++counts[stage];
   }
   const auto is_whole = [&](const std::set<Stage>& those) {
-    return std::ranges::all_of(counts, [&](const auto& entry) {
-      return 2 * entry.second <= iterations.size() || those.contains(entry.first);
-    });
+    return std::ranges::all_of(
+        counts, [&](const auto& entry) { return 2 * entry.second < iterations.size() || those.contains(entry.first); });
   };
   const auto first = std::ranges::find_if(stages, is_whole);
   if (first == stages.end()) return {0, iterations.size()};
@@ -134,6 +135,13 @@ class RankCutter {
  public:
   RankCutter(const Trace& trace, RankId rank, Classifier& classifier, Diagnostics& diagnostics)
       : trace_(&trace), rank_(rank), classifier_(&classifier), diagnostics_(&diagnostics) {}
+
+  /// Of the rank that was cut.
+  [[nodiscard]] std::vector<Damage> damage(const RankCut& cut) const {
+    std::vector<Damage> found = find_damage(*trace_, rank_);
+    std::ranges::move(find_doubled_iterations(*trace_, cut, *loop_, *classifier_), std::back_inserter(found));
+    return found;
+  }
 
   /// The stages that this rank's loop runs, whether device work comes of them or not.
   [[nodiscard]] const std::set<Stage>& entered() const { return entered_; }
@@ -234,6 +242,7 @@ class RankCutter {
     Iteration result{host, {}, {}};
     if (const auto number = numbers_.find(host.end); number != numbers_.end()) result.number = number->second;
     Nanoseconds last_end = host.begin;
+    Nanoseconds carried = 0;  // of calls in no stage
     std::optional<SegmentKey> last;
     std::optional<SegmentKey> last_backward;
     std::map<SegmentKey, std::uint32_t> items;
@@ -261,14 +270,21 @@ class RankCutter {
       last_end = std::max(last_end, trace_->end(call.op));
       if (!segment) {
         diagnostics.count(kOutsideAnyStage, trace_->name(call.op));
+        carried += gap + host_work(call.op);
         continue;
       }
       last = segment;
       ++items[*segment];
-      result.items.push_back({call.op, *segment, gap});
+      result.items.push_back({call.op, *segment, gap + std::exchange(carried, 0)});
     }
     settle_strays(items_before, items, result);
     return result;
+  }
+
+  /// What a call takes of the host itself: one that takes longer than any launch waits for the device.
+  [[nodiscard]] Nanoseconds host_work(OperationId call) const {
+    constexpr Nanoseconds kLongestLaunch = 40 * kMicrosecond;
+    return trace_->kind(call) == OperationKind::kHostSync ? 0 : std::min(trace_->duration(call), kLongestLaunch);
   }
 
   /// Calls of a segment among the first `end` of an iteration.
@@ -367,6 +383,7 @@ Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
   ModuleNames modules;
   Classifier classifier(trace, profile, modules);
   Cut result{profile.name, profile.frees, {}, {}, {}};
+  std::vector<std::vector<Damage>> damage;
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) {
     RankCutter cutter(trace, {r}, classifier, diagnostics);
     auto rank = cutter.run();
@@ -377,9 +394,11 @@ Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
                               profile.iteration_end, profile.name),
                   "record at least three steps with annotations, or give a profile of your own (--profile FILE)");
     }
+    damage.push_back(cutter.damage(*rank));
     result.ranks.push_back(std::move(*rank));
     result.entered.insert(cutter.entered().begin(), cutter.entered().end());
   }
+  leave_out_damaged(result, damage, diagnostics);
   if (!result.ranks.empty()) align(result, diagnostics);
   result.modules = modules.names();
   return result;

@@ -21,7 +21,7 @@ struct Item {
   trace::OperationId call;
   SegmentKey segment;
   /// Host time between the end of the item before it in the same process (any thread) and its start. Calls that only
-  /// cost time (event records, queries, allocator work) are in here.
+  /// cost time (event records, queries, allocator work) are in here, as are those in no stage, but for their waiting.
   Nanoseconds gap = 0;
 };
 
@@ -65,9 +65,9 @@ struct Cut {
 /// Cuts by annotation. Work that autograd launches from its own threads belongs to the stage that is the backward of
 /// the forward operation it came from (joined by the recorder's forward-backward links); where no operations are
 /// recorded, to what the loop's thread is in meanwhile. Iterations at the begin and end that lack stages of the others,
-/// as a pipeline fills and drains, are left out.
-/// Counts stages.outside_any_stage, stages.other_thread, stages.backward_without_forward, stages.partial_iterations,
-/// stages.uneven_iterations, stages.without_work.
+/// as a pipeline fills and drains, are left out, as are those of which records are lost (stages/damage.hpp).
+/// Counts stages.damaged_iterations, stages.no_sound_iteration, stages.outside_any_stage, stages.other_thread,
+/// stages.backward_without_forward, stages.partial_iterations, stages.uneven_iterations, stages.without_work.
 /// Throws Error(stages.no_iterations) where the profile finds no complete iteration on some rank.
 [[nodiscard]] Cut cut(const trace::Trace& trace, const Profile& profile, Diagnostics& diagnostics);
 
