@@ -1,6 +1,10 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "simulator/base/program.hpp"
 #include "simulator/cli/subcommands.hpp"
@@ -15,6 +19,8 @@ int run(int argc, char** argv) {
   bool quiet = false;
   app.add_flag("-q,--quiet", quiet, "Write nothing but results and errors");
 
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const std::vector<std::string> of_part = interlace::cli::take_words_of_part(words);
   interlace::cli::Action chosen;
   interlace::cli::add_predict(app, chosen);
   interlace::cli::add_explain(app, chosen);
@@ -22,13 +28,14 @@ int run(int argc, char** argv) {
   interlace::cli::add_schedules(app, chosen);
   interlace::cli::add_convert(app, chosen);
   interlace::cli::add_merge(app, chosen);
-  interlace::cli::add_record(app, chosen);
-  interlace::cli::add_calibrate(app, chosen);
+  interlace::cli::add_record(app, chosen, of_part);
+  interlace::cli::add_calibrate(app, chosen, of_part);
   int status = interlace::kSuccess;
   interlace::cli::add_check(app, chosen, status);
   interlace::cli::add_validate(app, chosen, status);
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(words);  // as CLI11 takes them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? interlace::kSuccess : interlace::kUsage;
   }

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -41,28 +42,34 @@ constexpr Part kCalibrator{"interlace-calibrate", "calibrating is not part of th
   throw Error(kPartNotBuilt, program.string(), std::strerror(errno));
 }
 
-}  // namespace
+constexpr const char* kRecord = "record";
+constexpr const char* kCalibrate = "calibrate";
 
-namespace {
-
-/// A subcommand whose words are all for that program, --help among them.
-void add_part(CLI::App& app, Action& chosen, const char* name, const char* description, const Part& part) {
-  CLI::App* command = app.add_subcommand(name, description);
-  command->prefix_command();
-  command->set_help_flag();
-  command->fallthrough(false);
-  command->callback(
-      [command, &part, &chosen] { chosen = [command, &part](Console&) { become(part, command->remaining()); }; });
+void add_part(CLI::App& app, Action& chosen, const char* name, const char* description, const Part& part,
+              const std::vector<std::string>& words) {
+  app.add_subcommand(name, description)->callback([&chosen, &part, words] {
+    chosen = [&part, words](Console&) { become(part, words); };
+  });
 }
 
 }  // namespace
 
-void add_record(CLI::App& app, Action& chosen) {
-  add_part(app, chosen, "record", "Record a CUDA program: interlace record [options] -- program args...", kRecorder);
+std::vector<std::string> take_words_of_part(std::vector<std::string>& words) {
+  const auto name = std::ranges::find_if(words, [](const std::string& word) { return !word.starts_with('-'); });
+  if (name == words.end() || (*name != kRecord && *name != kCalibrate)) return {};
+  std::vector<std::string> behind(name + 1, words.end());
+  words.erase(name + 1, words.end());
+  return behind;
 }
 
-void add_calibrate(CLI::App& app, Action& chosen) {
-  add_part(app, chosen, "calibrate", "Measure this machine's GPUs, links and collectives into a profile", kCalibrator);
+void add_record(CLI::App& app, Action& chosen, const std::vector<std::string>& words) {
+  add_part(app, chosen, kRecord, "Record a CUDA program: interlace record [options] -- program args...", kRecorder,
+           words);
+}
+
+void add_calibrate(CLI::App& app, Action& chosen, const std::vector<std::string>& words) {
+  add_part(app, chosen, kCalibrate, "Measure this machine's GPUs, links and collectives into a profile", kCalibrator,
+           words);
 }
 
 }  // namespace interlace::cli

@@ -2,6 +2,8 @@
 
 #include <CLI/App.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "simulator/cli/console.hpp"
 
@@ -17,8 +19,12 @@ void add_explain(CLI::App& app, Action& chosen);
 void add_schedules(CLI::App& app, Action& chosen);
 void add_convert(CLI::App& app, Action& chosen);
 void add_merge(CLI::App& app, Action& chosen);
-void add_record(CLI::App& app, Action& chosen);
-void add_calibrate(CLI::App& app, Action& chosen);
+/// `words`: all that stands behind the subcommand's name.
+void add_record(CLI::App& app, Action& chosen, const std::vector<std::string>& words);
+void add_calibrate(CLI::App& app, Action& chosen, const std::vector<std::string>& words);
+/// Takes what stands behind `record` or `calibrate` out of a command line. It is for another program, "--" and --help
+/// among it, which CLI11 would take for itself.
+[[nodiscard]] std::vector<std::string> take_words_of_part(std::vector<std::string>& words);
 /// `status`: what the program ends with where the action returns.
 void add_check(CLI::App& app, Action& chosen, int& status);
 void add_validate(CLI::App& app, Action& chosen, int& status);

@@ -81,6 +81,21 @@ TEST_F(CliTest, ErrorsAreOneLineWithACode) {
   }
 }
 
+// What stands behind `record` is for another program, which a build lays beside this one.
+TEST_F(CliTest, HandsEveryWordToTheRecorder) {
+  std::filesystem::copy_file(INTERLACE_BINARY, folder / "interlace");
+  for (const char* part : {"interlace-record", "interlace-calibrate"}) {
+    std::ofstream(folder / part) << "#!/bin/sh\nprintf '<%s>' \"$@\"\n";
+    std::filesystem::permissions(folder / part, std::filesystem::perms::owner_all);
+  }
+  const auto handed = [&](const std::string& words) { return testing::run_program(path("interlace ") + words).out; };
+  EXPECT_EQ(handed("record -- python3 train.py"), "<--><python3><train.py>");
+  EXPECT_EQ(handed("record --light -- python3 --version"), "<--light><--><python3><--version>");
+  EXPECT_EQ(handed("record --out d -q -- x -- y"), "<--out><d><-q><--><x><--><y>");
+  EXPECT_EQ(handed("-q record -- --help"), "<--><--help>");
+  EXPECT_EQ(handed("calibrate --help"), "<--help>");
+}
+
 TEST_F(CliTest, InfoShowsARecording) {
   const Finished table = interlace("info " + sample("sparse"));
   EXPECT_EQ(table.status, 0) << table.err;
