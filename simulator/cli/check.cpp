@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -30,7 +32,7 @@ struct CheckRequest {
   CheckTraceRequest trace;  ///< less what `inputs` tells
   std::string format = "table";
   bool feature_processors = false;
-  std::int64_t ranks = 2;
+  std::optional<std::int64_t> ranks;
   bool per_rank = false;
   std::vector<std::int64_t> batches;  ///< of each rank
   std::optional<std::string> repair;  ///< file for the repaired schedule
@@ -46,6 +48,21 @@ std::vector<schedule::Schedule> read_schedules(const std::vector<std::string>& i
     }
   }
   return schedules;
+}
+
+/// Refuses options that would be read and then forgotten.
+void check_options(const CheckRequest& request, bool schedules, bool traces) {
+  const auto only = [](const char* option, bool given, bool applies, const char* to) {
+    if (!given || applies) return;
+    throw Error(kDoesNotApply, option, fmt::format("is about {}, and none is named", to), "see interlace check --help");
+  };
+  only("--ranks", request.ranks.has_value(), schedules, "schedules");
+  only("--per-rank", request.per_rank, schedules, "schedules");
+  only("--batches", !request.batches.empty(), schedules, "schedules");
+  only("--repair", request.repair.has_value(), schedules, "schedules");
+  only("--schedule", request.trace.schedule.has_value(), traces, "traces");
+  only("--profile", request.trace.profile.has_value(), traces, "traces");
+  only(kMemorySnapshotsOption, !request.trace.memory_snapshots.empty(), traces, "traces");
 }
 
 /// The ranks of one job: their schedules, or one for all, and how many batches each has.
@@ -91,6 +108,7 @@ int run_check(const CheckRequest& request, Console& console) {
   for (const std::string& input : request.inputs) {
     (is_schedule(input) ? of_schedules : of_trace.recordings).push_back(input);
   }
+  check_options(request, !of_schedules.empty(), !of_trace.recordings.empty());
   const std::vector<schedule::Schedule> schedules = read_schedules(of_schedules);
   CheckAnswer answer;
   const check::CheckOptions options{
@@ -136,9 +154,8 @@ void add_check(CLI::App& app, Action& chosen, int& status) {
       ->capture_default_str();
   check->add_flag("--feature-processors", request->feature_processors,
                   "The lookup weighs features by weights that the optimizer updates");
-  check->add_option("--ranks", request->ranks, "Ranks of the job; with 1, exchanges order nothing")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
+  check->add_option("--ranks", request->ranks, "Ranks of the job, 2 where absent; with 1, exchanges order nothing")
+      ->check(CLI::Range(1, 1'000'000));
   check->add_flag("--per-rank", request->per_rank,
                   "The schedules are those of ranks 0, 1, ... of one job: compare their collectives");
   check->add_option("--batches", request->batches, "Batches of ranks 0, 1, ...: compare their collectives to the end")

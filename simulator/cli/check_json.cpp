@@ -94,7 +94,7 @@ Json json_of(const trace_check::TraceStaleness& read) {
 }
 
 Json json_of(const check::ScheduleCheck& result);
-Json json_of(const trace_check::TraceCheck& result);
+Json json_of(const CheckedRecording& checked);
 
 template <class T>
 Json array_of(const std::vector<T>& values) {
@@ -121,10 +121,12 @@ Json json_of(const check::ScheduleCheck& result) {
       {"operations", result.operations}};
 }
 
-Json json_of(const trace_check::TraceCheck& result) {
+Json json_of(const CheckedRecording& checked) {
+  const trace_check::TraceCheck& result = checked.found;
   return Json{
       {"source", result.source},
       {"schedule", result.schedule.empty() ? Json(nullptr) : Json(result.schedule)},
+      {"looks_like", report::or_null(checked.looks_like)},
       {"verdict", !result.hazards.empty()     ? "hazardous"
                   : !result.undecided.empty() ? "undecided"
                                               : "sound"},

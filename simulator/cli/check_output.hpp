@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "simulator/check/schedule_check.hpp"
+#include "simulator/cli/check_trace.hpp"
 #include "simulator/report/text.hpp"
-#include "simulator/trace_check/trace_check.hpp"
 
 namespace interlace::cli {
 
 /// What `interlace check` found, in the order of its arguments.
 struct CheckAnswer {
   std::vector<check::ScheduleCheck> schedules;
-  std::vector<trace_check::TraceCheck> traces;
+  std::vector<CheckedRecording> traces;
   std::vector<check::Hazard> between_ranks;  ///< where the schedules are those of one job's ranks
 };
 
@@ -30,7 +30,7 @@ void write_paragraph(std::ostream& out, std::string_view word, std::string_view 
                      const Margin& margin = {});
 
 /// What was found in a trace, in full.
-void write_trace_check(std::ostream& out, const trace_check::TraceCheck& result, const report::TextStyle& style);
+void write_trace_check(std::ostream& out, const CheckedRecording& checked, const report::TextStyle& style);
 
 /// One schedule in full; of several a line each, and in full what is wrong with them.
 void write_check_table(std::ostream& out, const CheckAnswer& answer, const report::TextStyle& style);

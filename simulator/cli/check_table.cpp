@@ -191,7 +191,7 @@ void write_paragraph(std::ostream& out, std::string_view word, std::string_view 
 
 bool has_hazards(const CheckAnswer& answer) {
   return !answer.between_ranks.empty() ||
-         std::ranges::any_of(answer.traces, [](const auto& one) { return !one.hazards.empty(); }) ||
+         std::ranges::any_of(answer.traces, [](const auto& one) { return !one.found.hazards.empty(); }) ||
          std::ranges::any_of(answer.schedules, [](const ScheduleCheck& one) { return !one.hazards.empty(); });
 }
 
@@ -208,7 +208,7 @@ void write_check_table(std::ostream& out, const CheckAnswer& answer, const TextS
     write_waste(out, result, style);
     if (alone) write_in_full(out, result, style);
   }
-  for (const trace_check::TraceCheck& result : answer.traces) write_trace_check(out, result, style);
+  for (const CheckedRecording& result : answer.traces) write_trace_check(out, result, style);
   if (answer.between_ranks.empty()) return;
   out << '\n' << report::coloured(style, Colour::kBold, "between the ranks") << '\n';
   for (const Hazard& hazard : answer.between_ranks) write_hazard(out, hazard, style);

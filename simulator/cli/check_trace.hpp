@@ -21,8 +21,14 @@ struct CheckTraceRequest {
 /// traces.
 [[nodiscard]] bool is_schedule(const std::string& input);
 
-/// Checks what really ran. Throws Error(trace_check.nothing_to_check) where no access is known, and as reading and
-/// cutting do.
-[[nodiscard]] trace_check::TraceCheck check_recording(const CheckTraceRequest& request, Console& console);
+/// What was found in a recording, and where the user named its schedule, what it looks like instead.
+struct CheckedRecording {
+  trace_check::TraceCheck found;
+  std::optional<std::string> looks_like;
+};
+
+/// Checks what really ran. Throws Error(trace_check.nothing_to_check) where no access is known,
+/// Error(cli.does_not_apply) where a schedule is named that nothing hangs on, and as reading and cutting do.
+[[nodiscard]] CheckedRecording check_recording(const CheckTraceRequest& request, Console& console);
 
 }  // namespace interlace::cli

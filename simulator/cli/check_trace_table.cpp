@@ -83,7 +83,8 @@ std::string staleness_text(const trace_check::TraceStaleness& read) {
 
 }  // namespace
 
-void write_trace_check(std::ostream& out, const TraceCheck& result, const TextStyle& style) {
+void write_trace_check(std::ostream& out, const CheckedRecording& checked, const TextStyle& style) {
+  const TraceCheck& result = checked.found;
   const Colour colour = !result.hazards.empty()     ? Colour::kBad
                         : !result.undecided.empty() ? Colour::kWarning
                                                     : Colour::kGood;
@@ -97,6 +98,12 @@ void write_trace_check(std::ostream& out, const TraceCheck& result, const TextSt
   for (const TraceHazard& hazard : result.known_hazards) write_hazard(out, hazard, known, style);
   for (const TraceHazard& hazard : result.undecided) write_hazard(out, hazard, undecided, style);
   if (!result.schedule.empty()) write_paragraph(out, "recorded", "under " + result.schedule, style, kWide);
+  if (checked.looks_like) {
+    write_paragraph(out, "but",
+                    fmt::format("it looks like one under {}; if it is, stages are counted to wrong batches here",
+                                *checked.looks_like),
+                    style, kWide);
+  }
   write_paragraph(
       out, "checked",
       fmt::format("{} kernels, copies and collectives of {} stage runs; of {} more it is not known what they touch",

@@ -139,6 +139,39 @@ TEST(CheckCommand, ChecksTracesToo) {
   EXPECT_LT(trace.at("hazards").at(0).at("smallest_margin_ns").get<std::int64_t>(), 0);
 }
 
+TEST(CheckCommand, RefusesWhatDoesNotApply) {
+  const std::string recorded = " " + sample("fused_snew");
+  for (const auto& [arguments, option] : std::vector<std::pair<std::string, std::string>>{
+           {"check torchrec/base --schedule nope", "--schedule"},
+           {"check torchrec/base --memory-snapshot /nonexistent", "--memory-snapshot"},
+           {"check torchrec/base --profile /nonexistent", "--profile"},
+           {"check --repair x.json" + recorded, "--repair"},
+           {"check --ranks 2" + recorded, "--ranks"},
+           {"check --per-rank" + recorded, "--per-rank"},
+           {"check" + recorded + " --batches 3,2", "--batches"}}) {
+    const Finished run = interlace(arguments);
+    EXPECT_EQ(run.status, 2) << arguments;
+    EXPECT_EQ(run.out, "") << arguments;
+    EXPECT_TRUE(run.err.starts_with("error[cli.does_not_apply]: " + option + ": ")) << arguments << ": " << run.err;
+  }
+}
+
+TEST(CheckCommand, SaysThatARecordingLooksLikeAnother) {
+  const std::string recorded = " " + sample("fused_snew");
+  const Finished other = interlace("check --schedule torchrec/semi_sync" + recorded);
+  EXPECT_NE(other.out.find("it looks like one under torchrec/fused_sparse_dist_new_stream"), std::string::npos)
+      << other.out << other.err;
+  const auto looks_like = [&](const std::string& schedule) {
+    const Finished run = interlace("check --format json --schedule " + schedule + recorded);
+    return Json::parse(run.out).at("traces").at(0).at("looks_like");
+  };
+  EXPECT_EQ(looks_like("torchrec/semi_sync"), "torchrec/fused_sparse_dist_new_stream");
+  EXPECT_TRUE(looks_like("torchrec/fused_sparse_dist_new_stream").is_null());
+  const std::string engine = INTERLACE_SOURCE_DIR "/samples/traces/engine_exposed/sparse_dist";
+  const Finished named = interlace("check --schedule torchrec/base " + engine);
+  EXPECT_NE(named.err.find("error[cli.does_not_apply]: --schedule: "), std::string::npos) << named.out << named.err;
+}
+
 // Without annotated stages nothing can be said, which is no acquittal.
 TEST(CheckCommand, SaysWhereThereIsNothingToCheck) {
   const Finished missing = interlace("check no_such.ilt");
