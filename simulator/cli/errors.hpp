@@ -17,6 +17,10 @@ inline constexpr ErrorCode kNotPlanned{"cli.not_planned"};
 inline constexpr ErrorCode kEngineFailed{"cli.engine_failed"};
 inline constexpr ErrorCode kOtherSettings{"cli.other_settings"};
 
+inline constexpr DiagnosticKind kMemoryNotRecorded{
+    "predict.memory_not_recorded", Severity::kWarning,
+    "--gpu-memory was given, but the recording has no events of the allocator: whether schedules fit cannot be told",
+    "record with profile_memory=True, or with interlace record"};
 inline constexpr DiagnosticKind kClockMoved{"merge.clock_moved", Severity::kInfo,
                                             "hosts whose times were moved onto the clock of the first",
                                             "waits between hosts shorter than the stated bound tell nothing"};

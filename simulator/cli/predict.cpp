@@ -221,6 +221,10 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const analysis::Annotations annotations(recording.trace);
   std::vector<analysis::StepWindow> windows = recorded_windows(recording.trace, annotations, predictor.sites());
   describe_steps(recording.trace, annotations, windows, report.recorded);
+  const auto known_memory = [](const report::Prediction& row) { return !row.memory.empty(); };
+  if (request.gpu_memory_gib && std::ranges::none_of(report.predictions, known_memory)) {
+    recording.diagnostics.count(kMemoryNotRecorded, request.recordings.front());
+  }
   report.recorded.diagnostics = recording.diagnostics.entries();
   return {std::move(report), {"measured", std::move(recording.trace), std::move(windows)}, std::move(traces)};
 }

@@ -31,7 +31,13 @@ const RankMemory& fullest_rank(const Prediction& prediction) {
 }
 
 std::vector<std::string> memory_lines(const Prediction& prediction, std::optional<Bytes> capacity) {
-  if (prediction.memory.empty()) return {};
+  const auto limit = [&] {
+    return fmt::format("{:.1f} GiB ({})", static_cast<double>(*capacity) / kGibibyte, gigabytes(*capacity));
+  };
+  if (prediction.memory.empty()) {
+    if (!capacity) return {};
+    return {fmt::format("whether it fits in {} cannot be told: memory was not recorded", limit())};
+  }
   const RankMemory& memory = fullest_rank(prediction);
   std::vector<std::string> lines;
   std::string peaks = fmt::format("memory peak: allocated {}, active {}, reserved {}", gigabytes(memory.allocated_peak),
@@ -45,7 +51,7 @@ std::vector<std::string> memory_lines(const Prediction& prediction, std::optiona
   if (!capacity) return lines;
   const auto failed =
       std::ranges::find_if(prediction.memory, [](const RankMemory& m) { return m.failure.has_value(); });
-  const std::string where = fmt::format("{:.1f} GiB", static_cast<double>(*capacity) / kGibibyte);
+  const std::string where = limit();
   if (failed != prediction.memory.end()) {
     lines.push_back(fmt::format("does not fit in {}: {}", where, *failed->failure));
   } else if (memory.retries > 0) {

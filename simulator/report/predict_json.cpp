@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <ostream>
 
 #include "simulator/report/json_text.hpp"
@@ -18,6 +19,7 @@ Json json_of_recorded(const RecordedRun& recorded) {
               {"predicted_step_time_ns", or_null(recorded.predicted_step_time_ns)},
               {"replay_error", or_null(recorded.replay_error)},
               {"overlap", recorded.overlap ? json_of(*recorded.overlap) : Json(nullptr)},
+              {"gpu_memory_bytes", or_null(recorded.capacity)},
               {"machine",
                {{"profile", or_null(recorded.machine_profile)},
                 {"from_profile", recorded.machine_values},
@@ -57,7 +59,13 @@ void add_memory(Json& row, const std::vector<RankMemory>& memory) {
   row["memory"] = std::move(ranks);
 }
 
-Json json_of_prediction(const Prediction& row) {
+/// Null where memory was not recorded.
+Json fits(const Prediction& row) {
+  if (row.memory.empty()) return nullptr;
+  return std::ranges::none_of(row.memory, [](const RankMemory& rank) { return rank.failure.has_value(); });
+}
+
+Json json_of_prediction(const Prediction& row, const RecordedRun& recorded) {
   Json overlap = json_of(row.overlap);
   overlap["host_blocked_ns"] = or_null(row.host_blocked_ns);
   std::vector<std::string> reasons = row.reasons;
@@ -74,6 +82,7 @@ Json json_of_prediction(const Prediction& row) {
             {"hazards", row.hazards},
             {"tables_updates_late", or_null(row.tables_late)},
             {"dense_parameters_updates_late", or_null(row.parameters_late)}};
+  if (recorded.capacity) json["fits"] = fits(row);
   add_memory(json, row.memory);
   return json;
 }
@@ -82,7 +91,7 @@ Json json_of_prediction(const Prediction& row) {
 
 void write_predict_json(std::ostream& out, const PredictReport& report) {
   Json predictions = Json::array();
-  for (const Prediction& row : report.predictions) predictions.push_back(json_of_prediction(row));
+  for (const Prediction& row : report.predictions) predictions.push_back(json_of_prediction(row, report.recorded));
   out << text_of(Json{{"recorded", json_of_recorded(report.recorded)}, {"predictions", std::move(predictions)}});
 }
 

@@ -270,6 +270,29 @@ TEST_F(EngineCliTest, RefusesStepsThatNoneCanBe) {
   EXPECT_NE(both.err.find("excludes"), std::string::npos) << both.err;
 }
 
+TEST_F(CliTest, SaysWhetherSchedulesFit) {
+  const std::string ask = "predict --schedule torchrec/base --gpu-memory ";
+  const Finished unknown = interlace(ask + "1 --from " + sample("sparse"));
+  ASSERT_EQ(unknown.status, 0) << unknown.err;
+  EXPECT_NE(unknown.out.find("whether it fits in 1.0 GiB (1.07 GB) cannot be told: memory was not recorded"),
+            std::string::npos)
+      << unknown.out;
+  const auto answer = [&](const std::string& words) {
+    const Finished run = interlace(ask + words + " --format json");
+    EXPECT_EQ(run.status, 0) << run.err;
+    return Json::parse(run.out);
+  };
+  const Json json = answer("1 --from " + sample("sparse"));
+  EXPECT_TRUE(json["predictions"][0]["fits"].is_null());
+  EXPECT_EQ(json["recorded"]["gpu_memory_bytes"], 1 << 30);
+  const Json flaws = json["recorded"]["diagnostics"];
+  const auto told = [](const Json& flaw) { return flaw["code"] == "predict.memory_not_recorded"; };
+  EXPECT_TRUE(std::ranges::any_of(flaws, told)) << flaws;
+  const std::string with_memory = " --from " + sample("base.mem") + with_snapshots("base");
+  EXPECT_EQ(answer("80" + with_memory)["predictions"][0]["fits"], true);
+  EXPECT_EQ(answer("1" + with_memory)["predictions"][0]["fits"], false);
+}
+
 TEST_F(CliTest, QuietLeavesStandardErrorEmpty) {
   const Finished run = interlace("predict -q --schedule torchrec/base --from " + sample("sparse"));
   EXPECT_EQ(run.status, 0);

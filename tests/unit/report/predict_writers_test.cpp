@@ -144,7 +144,7 @@ TEST(PredictTable, SpeaksOfTheFullestRankAndOfWhatFits) {
   report.recorded.capacity = Bytes{12} << 30;
   report.predictions[0].memory[1].failure = "20 bytes for dense_forward fail first";
   text = text_of(write_predict_table, report, TextStyle{.unicode = false});
-  EXPECT_NE(text.find("does not fit in 12.0 GiB: 20 bytes for dense_forward fail first"), std::string::npos);
+  EXPECT_NE(text.find("does not fit in 12.0 GiB (12.88 GB): 20 bytes for dense_forward fail first"), std::string::npos);
 }
 
 TEST(PredictJson, SurvivesNamesThatAreNoUtf8) {
