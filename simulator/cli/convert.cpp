@@ -41,6 +41,8 @@ void run_convert(const ConvertOptions& options, Console& console) {
     throw Error(kUnknownOutput, options.output, "the name does not tell which format to write",
                 "end it in .ilt, .json or .json.gz");
   }
+  refuse_overwriting(options.output, options.files);
+  refuse_overwriting(options.output, options.memory_snapshots);
   const ingest::Recording recording = read_recording(options.files, options.memory_snapshots, console);
   console.progress("writing " + options.output);
   if (is_chrome) {

@@ -6,6 +6,7 @@
 namespace interlace::cli {
 
 inline constexpr ErrorCode kUnknownOutput{"cli.unknown_output"};
+inline constexpr ErrorCode kOutputIsInput{"cli.output_is_input"};
 inline constexpr ErrorCode kPartNotBuilt{"cli.part_not_built"};
 inline constexpr ErrorCode kCannotAnchor{"cli.cannot_anchor"};
 inline constexpr ErrorCode kUnclearRanks{"cli.unclear_ranks"};

@@ -70,6 +70,7 @@ void run_merge(const MergeOptions& options, Console& console) {
     throw Error(kUnknownOutput, options.output, "recordings are joined into a file that ends in .ilt",
                 "use `interlace convert` for other formats");
   }
+  refuse_overwriting(options.output, options.files);
   ingest::Recording recording = read_recording(options.files, {}, console);
   const std::vector<analysis::HostClock> hosts = analysis::host_clocks(recording.trace);
   if (!options.trust_clocks) check_known(hosts);

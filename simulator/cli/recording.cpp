@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
+
+#include "simulator/cli/errors.hpp"
+
 namespace interlace::cli {
 
 ingest::Recording read_recording(const std::vector<std::string>& files,
@@ -12,6 +16,19 @@ ingest::Recording read_recording(const std::vector<std::string>& files,
   ingest::ReadOptions options;
   options.memory_snapshots.assign(memory_snapshots.begin(), memory_snapshots.end());
   return ingest::read(paths, options);
+}
+
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& files) {
+  const std::filesystem::path path = output;
+  if (!std::filesystem::exists(path)) return;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  for (const std::string& file : files) {
+    std::error_code missing;  // reading tells of it
+    const auto same = [&](const std::filesystem::path& one) { return std::filesystem::equivalent(one, file, missing); };
+    if (same(path) || same(folder)) {
+      throw Error(kOutputIsInput, output, "is one of the files to be read", "name another file");
+    }
+  }
 }
 
 }  // namespace interlace::cli

@@ -22,4 +22,7 @@ inline constexpr const char* kMemorySnapshotsOption = "--memory-snapshot";
 [[nodiscard]] ingest::Recording read_recording(const std::vector<std::string>& files,
                                                const std::vector<std::string>& memory_snapshots, Console& console);
 
+/// Throws Error(cli.output_is_input) where `output` is one of the files that the user named, or in a folder of them.
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& files);
+
 }  // namespace interlace::cli

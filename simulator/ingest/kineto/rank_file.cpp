@@ -61,6 +61,15 @@ void count_ignored(const std::string& category, const Tally& tally, RankFile& ra
               "name the JSON that torch.profiler's export_chrome_trace or tensorboard_trace_handler wrote");
 }
 
+/// What report::write_chrome_trace() writes.
+[[noreturn]] void refuse_timeline(const std::filesystem::path& file) {
+  throw Error(
+      kUnsupportedFormat, file.string(),
+      "this is a timeline that Interlace wrote for Perfetto, which holds too little to be read as a recording",
+      "name the .ilt file of the same trace: predict --out writes one beside it, and convert -o FILE.ilt one of "
+      "recordings");
+}
+
 template <class Event>
 void widen(const std::vector<Event>& events, Nanoseconds base, std::optional<Interval>& window) {
   for (const Event& event : events) {
@@ -125,6 +134,7 @@ void drop_lost_times(RankFile& rank_file) {
 
 RankFile decode_rank_file(std::string_view text, const std::filesystem::path& file) {
   Document document = read_document(text, file);
+  if (document.fields.contains("interlace_timeline")) refuse_timeline(file);
   if (!document.has_events) refuse(document, file);
 
   RankFile rank_file;

@@ -309,6 +309,32 @@ TEST_F(CliTest, ConvertThroughIltLosesNothing) {
   EXPECT_EQ(interlace("info " + path("a.ilt") + " " + path("a.ilt")).err.substr(0, 28), "error[ingest.duplicate_rank]");
 }
 
+TEST_F(CliTest, PicturesForPerfettoAreNoRecordings) {
+  ASSERT_EQ(interlace("convert " + sample("base") + " -o " + path("s.json")).status, 0);
+  ASSERT_EQ(
+      interlace("predict --schedule torchrec/base --steps 3 --from " + sample("base") + " --out " + path("out")).status,
+      0);
+  for (const std::string& file : {path("s.json"), path("out/torchrec_base.perfetto.json.gz")}) {
+    const Finished run = interlace("info " + file);
+    EXPECT_EQ(run.status, 1) << run.out;
+    EXPECT_NE(run.err.find("error[ingest.unsupported_format]: " + file), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find(".ilt"), std::string::npos) << run.err;
+  }
+}
+
+TEST_F(CliTest, WritesOverNothingThatItReads) {
+  ASSERT_EQ(interlace("convert " + sample("base") + " -o " + path("a.ilt")).status, 0);
+  const std::string before = content(path("a.ilt"));
+  for (const std::string& arguments :
+       {"convert " + path("a.ilt") + " -o " + path("./a.ilt"), "merge " + path("a.ilt") + " -o " + path("a.ilt"),
+        "convert " + folder.string() + " -o " + path("a.ilt")}) {
+    const Finished run = interlace(arguments);
+    EXPECT_EQ(run.status, 1) << arguments;
+    EXPECT_TRUE(run.err.starts_with("error[cli.output_is_input]: ")) << run.err;
+  }
+  EXPECT_EQ(content(path("a.ilt")), before);
+}
+
 TEST_F(CliTest, SchedulesListsShowsAndValidates) {
   const Finished list = interlace("schedules");
   EXPECT_EQ(list.status, 0);
