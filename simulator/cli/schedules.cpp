@@ -10,7 +10,6 @@
 #include "simulator/report/text.hpp"
 #include "simulator/schedule/describe.hpp"
 #include "simulator/schedule/library.hpp"
-#include "simulator/schedule/parse.hpp"
 #include "simulator/schedule/print.hpp"
 
 namespace interlace::cli {
@@ -58,10 +57,12 @@ void add_schedules(CLI::App& app, Action& chosen) {
   const auto validated = std::make_shared<std::string>();
   CLI::App* validate =
       schedules->add_subcommand("validate", "Check a schedule file; all problems are told with their lines");
-  validate->add_option("file", *validated, "A schedule as JSON")->required()->type_name("FILE");
+  validate->add_option("schedule", *validated, "A schedule as JSON, or a built-in one")
+      ->required()
+      ->type_name("NAME|FILE");
   validate->callback([validated, &chosen] {
     chosen = [validated](Console& console) {
-      const schedule::Schedule schedule = schedule::parse_file(*validated);
+      const schedule::Schedule schedule = schedule::load(*validated);
       console.out() << *validated << ": " << schedule.name << " is well-formed\n";
     };
   });

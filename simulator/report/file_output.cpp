@@ -35,6 +35,10 @@ std::vector<char> gzip(const std::string& text) {
 
 void write_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  if (!out) {
+    throw Error(kCannotWrite, file.string(), "the file cannot be made",
+                "check that its folder exists and may be written to");
+  }
   if (file.extension() == ".gz") {
     std::ostringstream text;
     write(text);
@@ -45,8 +49,7 @@ void write_file(const std::filesystem::path& file, const std::function<void(std:
   }
   out.close();
   if (!out) {
-    throw Error(kCannotWrite, file.string(), "the file cannot be written",
-                "check that the folder exists, may be written to and has room");
+    throw Error(kCannotWrite, file.string(), "writing failed", "check that the disk has room");
   }
 }
 

@@ -335,6 +335,15 @@ TEST_F(CliTest, WritesOverNothingThatItReads) {
   EXPECT_EQ(content(path("a.ilt")), before);
 }
 
+TEST_F(CliTest, SaysThatAFolderCannotBeWrittenTo) {
+  for (const std::string command : {"convert ", "merge "}) {
+    const Finished run = interlace(command + sample("base") + " -o " + path("none/s.ilt"));
+    EXPECT_EQ(run.status, 1);
+    EXPECT_NE(run.err.find("s.ilt: the file cannot be made (check that its folder exists"), std::string::npos)
+        << run.err;
+  }
+}
+
 TEST_F(CliTest, SchedulesListsShowsAndValidates) {
   const Finished list = interlace("schedules");
   EXPECT_EQ(list.status, 0);
@@ -344,6 +353,7 @@ TEST_F(CliTest, SchedulesListsShowsAndValidates) {
   }
   std::ofstream(path("mine.json")) << interlace("schedules show --json torchrec/base").out;
   EXPECT_EQ(interlace("schedules validate " + path("mine.json")).status, 0);
+  EXPECT_EQ(interlace("schedules validate torchrec/base").out, "torchrec/base: torchrec/base is well-formed\n");
   std::ofstream(path("broken.json"))
       << R"({"interlace_schedule": 1, "name": "x", "streams": {"main": {}}, "iteration": [
     {"stage": "no_such_stage", "batch": 0, "stream": "main"}]})";
