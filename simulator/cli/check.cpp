@@ -148,7 +148,7 @@ void add_check(CLI::App& app, Action& chosen, int& status) {
       ->type_name("NAME|FILE");
   check->add_option("--profile", request->trace.profile, "Annotation profile (JSON) of another training loop")
       ->type_name("FILE");
-  check->add_option(kMemorySnapshotsOption, request->trace.memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
+  add_memory_snapshots(*check, request->trace.memory_snapshots);
   check->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
@@ -160,6 +160,7 @@ void add_check(CLI::App& app, Action& chosen, int& status) {
                   "The schedules are those of ranks 0, 1, ... of one job: compare their collectives");
   check->add_option("--batches", request->batches, "Batches of ranks 0, 1, ...: compare their collectives to the end")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(1, 1'000))
       ->type_name("N,N,...");
   check->add_option("--repair", request->repair, "File for the one schedule with all fixes")->type_name("FILE");

@@ -59,7 +59,7 @@ void add_convert(CLI::App& app, Action& chosen) {
   const auto options = std::make_shared<ConvertOptions>();
   CLI::App* convert = app.add_subcommand("convert", "Write recordings as one file in another format");
   convert->add_option("files", options->files, kRecordingsHelp)->required()->type_name("FILE|DIR");
-  convert->add_option(kMemorySnapshotsOption, options->memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
+  add_memory_snapshots(*convert, options->memory_snapshots);
   convert
       ->add_option("-o,--output", options->output, "File to write; its ending tells the format: .ilt, .json, .json.gz")
       ->required()

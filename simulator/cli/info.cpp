@@ -42,7 +42,7 @@ void add_info(CLI::App& app, Action& chosen) {
   const auto options = std::make_shared<InfoOptions>();
   CLI::App* info = app.add_subcommand("info", "Show what a recording holds and how good its data is");
   info->add_option("files", options->files, kRecordingsHelp)->required()->type_name("FILE|DIR");
-  info->add_option(kMemorySnapshotsOption, options->memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
+  add_memory_snapshots(*info, options->memory_snapshots);
   info->add_option("--format", options->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -2,19 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "simulator/cli/errors.hpp"
 
 namespace interlace::cli {
 
+void add_memory_snapshots(CLI::App& command, std::vector<std::string>& memory_snapshots) {
+  command.add_option(kMemorySnapshotsOption, memory_snapshots, kMemorySnapshotsHelp)
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+}
+
 ingest::Recording read_recording(const std::vector<std::string>& files,
                                  const std::vector<std::string>& memory_snapshots, Console& console) {
   console.progress(files.size() == 1 ? fmt::format("reading {}", files.front())
                                      : fmt::format("reading {} files", files.size()));
-  const std::vector<std::filesystem::path> paths(files.begin(), files.end());
+  std::vector<std::filesystem::path> paths(files.begin(), files.end());
   ingest::ReadOptions options;
   options.memory_snapshots.assign(memory_snapshots.begin(), memory_snapshots.end());
+  // Of "r0 r1 --memory-snapshot a.pickle b.pickle" the option has the first alone; b is that of the second rank.
+  const auto recordings = std::ranges::stable_partition(
+      paths, [&](const auto& path) { return memory_snapshots.empty() || path.extension() != ".pickle"; });
+  options.memory_snapshots.insert(options.memory_snapshots.end(), recordings.begin(), recordings.end());
+  paths.erase(recordings.begin(), recordings.end());
   return ingest::read(paths, options);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <CLI/App.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -18,7 +19,12 @@ inline constexpr const char* kMemorySnapshotsHelp =
     "Memory snapshots of the recorded processes (torch.cuda.memory._dump_snapshot), one a rank";
 inline constexpr const char* kMemorySnapshotsOption = "--memory-snapshot";
 
-/// Reads what the user named, with progress. memory_snapshots: one a rank, or none. Throws as ingest::read does.
+/// Adds that option to a subcommand whose recordings have no option. Each time it takes one word, so that it may stand
+/// in front of the recordings.
+void add_memory_snapshots(CLI::App& command, std::vector<std::string>& memory_snapshots);
+
+/// Reads what the user named, with progress. memory_snapshots: one a rank, or none; those among `files` come behind
+/// them. Throws as ingest::read does.
 [[nodiscard]] ingest::Recording read_recording(const std::vector<std::string>& files,
                                                const std::vector<std::string>& memory_snapshots, Console& console);
 

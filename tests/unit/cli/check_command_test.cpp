@@ -97,6 +97,9 @@ TEST(CheckCommand, ComparesRanks) {
   EXPECT_NE(uneven.out.find("deadlock"), std::string::npos);
   EXPECT_NE(uneven.out.find("rank 2"), std::string::npos);
   EXPECT_EQ(interlace("check --batches 3,3,3 torchrec/base").status, 0);
+  const Finished two = interlace("check --per-rank --batches 8,7 torchrec/base torchrec/base");
+  EXPECT_EQ(two.status, 1) << two.err;
+  EXPECT_NE(two.out.find("deadlock"), std::string::npos) << two.out;
 }
 
 TEST(CheckCommand, WritesTheRepairedSchedule) {

@@ -142,6 +142,23 @@ TEST_F(CliTest, InfoShowsMemory) {
   EXPECT_NE(table.out.find("memory by stream"), std::string::npos) << table.out;
 }
 
+// In front of recordings the option takes one word each time; behind them all, as docs/memory_snapshots.md shows.
+TEST_F(CliTest, TakesMemorySnapshotsAnywhere) {
+  const std::string behind = sample("sparse.mem") + with_snapshots("sparse");
+  const std::string before = " --memory-snapshot " + snapshot("sparse", 0) + " --memory-snapshot " +
+                             snapshot("sparse", 1) + " " + sample("sparse.mem");
+  const Finished info = interlace("info --format json " + before);
+  ASSERT_EQ(info.status, 0) << info.err;
+  EXPECT_EQ(info.out, interlace("info --format json " + behind).out);
+  EXPECT_EQ(interlace("convert -o " + path("a.ilt") + before).err,
+            interlace("convert " + behind + " -o " + path("b.ilt")).err);
+  EXPECT_EQ(content(path("a.ilt")), content(path("b.ilt")));
+  const Finished check = interlace("check" + before);
+  EXPECT_EQ(check.status, 0) << check.err;
+  const auto findings = [](const Finished& run) { return run.out.substr(run.out.find('\n')); };
+  EXPECT_EQ(findings(check), findings(interlace("check " + behind)));
+}
+
 TEST_F(CliTest, ConvertKeepsTheMemory) {
   const Finished convert =
       interlace("convert -o " + path("joined.ilt") + " " + sample("base.mem") + with_snapshots("base"));
