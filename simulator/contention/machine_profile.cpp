@@ -133,8 +133,10 @@ MachineProfile parse_machine_profile(std::string_view json, const std::string& s
 }
 
 MachineProfile read_machine_profile(const std::filesystem::path& file) {
+  const std::string advice = "name a file of interlace calibrate";
+  if (std::filesystem::is_directory(file)) throw Error(kBadMachineProfile, file.string(), "is a folder", advice);
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(kBadMachineProfile, file.string(), "cannot be read", "name a file of interlace calibrate");
+  if (!in) throw Error(kBadMachineProfile, file.string(), "cannot be read", advice);
   return parse_machine_profile(std::string(std::istreambuf_iterator<char>(in), {}), file.string());
 }
 

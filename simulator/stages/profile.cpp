@@ -114,6 +114,7 @@ Profile parse_profile(std::string_view text, std::string_view source) {
 }
 
 Profile read_profile(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file)) refuse(file.string(), "is a folder");
   std::ifstream in(file, std::ios::binary);
   if (!in) refuse(file.string(), "cannot be opened");
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

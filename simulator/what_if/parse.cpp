@@ -213,8 +213,10 @@ std::vector<Edit> parse_edits(std::string_view text, std::string_view source) {
 }
 
 std::vector<Edit> read_edits(const std::filesystem::path& file) {
+  const std::string advice = "check the name and that you may read it";
+  if (std::filesystem::is_directory(file)) throw Error(kBadEdit, file.string(), "is a folder", advice);
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(kBadEdit, file.string(), "cannot be opened", "check the name and that you may read it");
+  if (!in) throw Error(kBadEdit, file.string(), "cannot be opened", advice);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   return parse_edits(text, file.string());
 }
