@@ -146,13 +146,8 @@ int run_validate(const ValidateRequest& request, Console& console) {
     throw Error(kNotPlanned, "validate", "needs one of --out, --resume, --report and --repredict",
                 "--out begins a campaign in a new folder");
   }
-  const campaign::Folder folder(request.out ? *request.out : *request.resume);
-  if (request.out) {
-    campaign::Plan plan = plan_of(request);
-    std::filesystem::create_directories(folder.path() / "logs");
-    if (plan.device == "cuda") plan.hardware = gpus(folder.path());
-    folder.create(plan);
-  }
+  campaign::Plan plan;
+  if (request.out) plan = plan_of(request);
   const std::filesystem::path here = folder_of_this_program();
   CampaignRunner runner{.engine = request.engine ? std::filesystem::path(*request.engine) : here / "interlace-engine",
                         .recorder = here / "interlace-record",
@@ -162,6 +157,12 @@ int run_validate(const ValidateRequest& request, Console& console) {
   if (!std::filesystem::exists(runner.engine)) {
     throw Error(kPartNotBuilt, runner.engine.string(), "the engine is not part of this build",
                 "build the preset engine-cuda, or name one with --engine");
+  }
+  const campaign::Folder folder(request.out ? *request.out : *request.resume);
+  if (request.out) {
+    std::filesystem::create_directories(folder.path() / "logs");
+    if (plan.device == "cuda") plan.hardware = gpus(folder.path());
+    folder.create(plan);
   }
   const bool finished = carry_out(folder, runner, console);
   if (!finished) {

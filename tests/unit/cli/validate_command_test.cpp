@@ -69,6 +69,15 @@ TEST_F(ValidateReport, RefusesAChangedPrediction) {
   EXPECT_TRUE(run.err.starts_with("error[campaign.prediction_changed]")) << run.err;
 }
 
+TEST(Validate, LeavesNoFolderWithoutAnEngine) {
+  const testing::TemporaryFolder folder;
+  const std::string out = (folder.path() / "new").string();
+  const Finished run = interlace("validate --workload t6 --engine /no/engine --out " + out);
+  EXPECT_EQ(run.status, 1);
+  EXPECT_TRUE(run.err.starts_with("error[cli.part_not_built]: /no/engine")) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
 TEST(Validate, SaysWhatIsMissing) {
   const testing::TemporaryFolder folder;
   const std::string out = " --out " + (folder.path() / "new").string();
