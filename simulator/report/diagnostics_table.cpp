@@ -1,10 +1,13 @@
 #include "simulator/report/diagnostics_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <string_view>
+#include <vector>
 
 namespace interlace::report {
 
@@ -33,6 +36,12 @@ std::string diagnostics_summary(std::span<const Diagnostic> diagnostics) {
     const auto kinds = std::ranges::count(diagnostics, severity, &Diagnostic::severity);
     if (kinds == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "data quality: " : ", ", kinds, to_string(severity));
+    if (severity == Severity::kInfo) continue;
+    std::vector<std::string_view> codes;
+    for (const Diagnostic& found : diagnostics) {
+      if (found.severity == severity) codes.push_back(found.code);
+    }
+    text += fmt::format(" ({})", fmt::join(codes, ", "));
   }
   return text;
 }

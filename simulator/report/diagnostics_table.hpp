@@ -14,7 +14,7 @@ namespace interlace::report {
 /// first, then warnings, then information. Says so where there is none.
 void write_diagnostics(std::ostream& out, std::span<const Diagnostic> diagnostics, const TextStyle& style);
 
-/// One line: "data quality: 2 data loss, 1 warning, 3 info". Empty text without diagnostics.
+/// One line: "data quality: 1 data loss (kineto.lost), 2 warning (a.b, c.d), 3 info". Empty text without diagnostics.
 [[nodiscard]] std::string diagnostics_summary(std::span<const Diagnostic> diagnostics);
 
 /// The same diagnostics, the gravest first, else in their order.

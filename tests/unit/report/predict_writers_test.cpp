@@ -183,6 +183,7 @@ TEST(DiagnosticsTable, TellsTheGravestFirst) {
   EXPECT_EQ(text_of(write_diagnostics, std::vector<Diagnostic>{}, TextStyle{}),
             "data quality\n  nothing was missing, repaired or inferred\n");
   EXPECT_EQ(diagnostics_summary({}), "");
+  EXPECT_EQ(diagnostics_summary(report.recorded.diagnostics), "data quality: 1 data loss (kineto.lost), 1 info");
 }
 
 TEST(PredictReport, OrdersByStepTime) {
