@@ -2,12 +2,14 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "simulator/base/program.hpp"
 #include "simulator/cli/subcommands.hpp"
+#include "simulator/cli/usage.hpp"
 
 namespace {
 
@@ -37,7 +39,9 @@ int run(int argc, char** argv) {
     std::ranges::reverse(words);  // as CLI11 takes them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? interlace::kSuccess : interlace::kUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::cerr << interlace::cli::usage_problem(app, error) << "\nRun with --help for more information.\n";
+    return interlace::kUsage;
   }
 
   interlace::cli::Console console;

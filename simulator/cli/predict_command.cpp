@@ -11,6 +11,7 @@
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/subcommands.hpp"
+#include "simulator/cli/usage.hpp"
 #include "simulator/report/predict_data.hpp"
 #include "simulator/report/predict_table.hpp"
 
@@ -49,6 +50,8 @@ void run_predict(const PredictRequest& request, Console& console) {
     console.quality(answer.report.recorded.diagnostics);
   }
 }
+
+constexpr double kMostGibibytes = 1e9;  // its bytes fit in 64 bits
 
 /// What is wrong with it; nothing where nothing is.
 std::string a_step_in_ms(const std::string& text) {
@@ -93,7 +96,7 @@ void add_predict(CLI::App& app, Action& chosen) {
           ->type_name("MS");
   predict->add_option(kMemorySnapshotsOption, request->memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
   predict->add_option("--gpu-memory", request->gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
-      ->check(CLI::PositiveNumber)
+      ->check(positive("number of GiB", kMostGibibytes))
       ->type_name("GIB");
   predict->add_option("--seed", request->seed, "Of the replayed jitter")->capture_default_str();
   predict->add_option("--steps", request->steps, "Steady steps to simulate in a run")->check(CLI::Range(3, 1'000'000));

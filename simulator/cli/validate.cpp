@@ -15,6 +15,7 @@
 #include "simulator/cli/child_process.hpp"
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/subcommands.hpp"
+#include "simulator/cli/usage.hpp"
 #include "simulator/cli/validate_request.hpp"
 #include "simulator/schedule/library.hpp"
 
@@ -23,6 +24,7 @@ namespace interlace::cli {
 namespace {
 
 constexpr int kUnfinished = 3;
+constexpr double kMostMinutes = 1e6;
 
 struct ValidateRequest {
   campaign::Plan plan;
@@ -193,7 +195,7 @@ void add_plan_options(CLI::App& validate, ValidateRequest& request) {
   validate.add_option("--ranks", plan.ranks, "Ranks to start; the workload's number where absent")
       ->check(CLI::Range(1, 4096));
   validate.add_option("--batch", plan.batch, "Samples a batch and rank; the workload's where absent")
-      ->check(CLI::PositiveNumber);
+      ->check(positive("whole number", INT32_MAX));
   validate.add_option("--device", plan.device, "Where to run")
       ->check(CLI::IsMember({"cuda", "cpu"}))
       ->capture_default_str();
@@ -205,7 +207,9 @@ void add_plan_options(CLI::App& validate, ValidateRequest& request) {
   validate.add_option("--repeats", plan.repeats, "Measured runs of each schedule")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  validate.add_option("--steps", plan.steps, "Timed steps of a run")->check(CLI::PositiveNumber)->capture_default_str();
+  validate.add_option("--steps", plan.steps, "Timed steps of a run")
+      ->check(positive("whole number", INT32_MAX))
+      ->capture_default_str();
   validate.add_option("--warmup", plan.warmup, "Steps before them")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -236,7 +240,7 @@ void add_validate(CLI::App& app, Action& chosen, int& status) {
                    "would have said")
       ->type_name("DIR");
   validate->add_option("--minutes", request->minutes, "Stop before so many have passed; --resume goes on")
-      ->check(CLI::PositiveNumber);
+      ->check(positive("number of minutes", kMostMinutes));
   validate->add_option("--engine", request->engine, "interlace-engine, where it is not beside this program")
       ->type_name("FILE");
   validate->add_option("--run-limit", request->run_limit_s, "Seconds after which a run is ended")

@@ -86,6 +86,25 @@ TEST_F(CliTest, ErrorsAreOneLineWithACode) {
   }
 }
 
+TEST_F(CliTest, NamesTheWordThatIsWrong) {
+  const auto said = [](const std::string& arguments) {
+    const Finished run = interlace(arguments);
+    EXPECT_EQ(run.status, 2) << arguments;
+    return run.err.substr(0, run.err.find('\n'));
+  };
+  EXPECT_EQ(said("predct --from x"), R"("predct" is no subcommand of interlace; did you mean "predict"?)");
+  EXPECT_EQ(said("xyz"), R"("xyz" is no subcommand of interlace)");
+  EXPECT_EQ(said("schedules shw x"), R"("shw" is no subcommand of schedules; did you mean "show"?)");
+  EXPECT_EQ(said("predict --from x --schedules y"),
+            R"("--schedules" is no option of predict; did you mean "--schedule"?)");
+  EXPECT_EQ(said("predict --from x"), "--schedule is required");
+  for (const std::string wrong : {"80GB", "-1", "0", "inf", "nan"}) {
+    EXPECT_EQ(said("predict --from x --schedule all --gpu-memory " + wrong),
+              "--gpu-memory: \"" + wrong + "\" is no positive number of GiB");
+  }
+  EXPECT_EQ(said("validate --minutes long"), R"(--minutes: "long" is no positive number of minutes)");
+}
+
 // What stands behind `record` is for another program, which a build lays beside this one.
 TEST_F(CliTest, HandsEveryWordToTheRecorder) {
   std::filesystem::copy_file(INTERLACE_BINARY, folder / "interlace");
