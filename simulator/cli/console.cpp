@@ -1,11 +1,14 @@
 #include "simulator/cli/console.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include "simulator/report/diagnostics_table.hpp"
@@ -15,6 +18,7 @@ namespace interlace::cli {
 namespace {
 
 constexpr std::chrono::seconds kLongWork{3};
+constexpr std::size_t kIndent = 2;  // of what follows the first line of a note
 
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before any thread starts
@@ -32,11 +36,26 @@ bool locale_is_utf8() {
   return false;
 }
 
+/// Columns of the terminal that standard output goes to; COLUMNS says more. Lines of fewer than 60 hold no table, and
+/// longer than 140 are hard to read.
+std::optional<std::size_t> terminal_width() {
+  constexpr std::size_t kNarrowest = 60;
+  constexpr std::size_t kWidest = 140;
+  const std::string_view said = environment("COLUMNS");
+  std::size_t columns = 0;
+  if (std::from_chars(said.data(), said.data() + said.size(), columns).ec != std::errc()) {
+    winsize window{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0) columns = window.ws_col;
+  }
+  return columns == 0 ? std::nullopt : std::optional(std::clamp(columns, kNarrowest, kWidest));
+}
+
 }  // namespace
 
 Console::Console() : started_(std::chrono::steady_clock::now()) {
   const bool plain = !environment("NO_COLOR").empty() || environment("TERM") == "dumb";
   style_.colour = isatty(STDOUT_FILENO) != 0 && !plain;
+  if (const auto width = terminal_width()) style_.width = *width;
   style_.unicode = locale_is_utf8();
   error_is_terminal_ = isatty(STDERR_FILENO) != 0 && environment("TERM") != "dumb";
 }
@@ -58,7 +77,11 @@ void Console::progress(std::string_view doing) {
 void Console::note(std::string_view text) {
   if (quiet_) return;
   done();
-  std::cerr << text << '\n';
+  std::string lead;
+  for (const std::string& line : report::wrapped(text, style_.width - kIndent)) {
+    std::cerr << lead << line << '\n';
+    lead.assign(kIndent, ' ');
+  }
 }
 
 void Console::quality(std::span<const Diagnostic> diagnostics) {

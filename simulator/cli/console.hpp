@@ -13,7 +13,7 @@ namespace interlace::cli {
 /// The terminal as a subcommand sees it: results go to `out`, everything else to standard error.
 class Console {
  public:
-  /// Looks at the environment (NO_COLOR, TERM, the locale) and at what standard output and error are.
+  /// Looks at the environment (NO_COLOR, TERM, COLUMNS, the locale) and at what standard output and error are.
   Console();
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
@@ -29,7 +29,7 @@ class Console {
   /// What is being done now: one line that the next replaces on a terminal; elsewhere a line of its own, but only once
   /// the program has run for some seconds.
   void progress(std::string_view doing);
-  /// A line on standard error that stays.
+  /// A paragraph on standard error that stays, wrapped.
   void note(std::string_view text);
   /// One line that sums the diagnostics up, where there are any.
   void quality(std::span<const Diagnostic> diagnostics);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
+#include <sstream>
 #include <string>
 
 #include "simulator/cli/subcommands.hpp"
@@ -33,6 +34,25 @@ void list(Console& console) {
   }
 }
 
+/// Wraps what schedule::describe() says: paragraphs, and in its table the last column.
+void print_wrapped(const schedule::Schedule& schedule, Console& console) {
+  const std::size_t width = console.style().width;
+  std::istringstream lines(schedule::describe(schedule));
+  std::size_t last_column = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("line ")) last_column = line.find("waits and notes");
+    std::string lead = line.substr(0, last_column);
+    if (report::columns_of(line) <= width) {
+      console.out() << line << '\n';
+      continue;
+    }
+    for (const std::string& part : report::wrapped(line.substr(lead.size()), width - lead.size())) {
+      console.out() << lead << part << '\n';
+      lead.assign(lead.size(), ' ');
+    }
+  }
+}
+
 }  // namespace
 
 void add_schedules(CLI::App& app, Action& chosen) {
@@ -50,7 +70,11 @@ void add_schedules(CLI::App& app, Action& chosen) {
   show->callback([shown, as_json, &chosen] {
     chosen = [shown, as_json](Console& console) {
       const schedule::Schedule schedule = schedule::load(*shown);
-      console.out() << (*as_json ? schedule::print(schedule) : schedule::describe(schedule));
+      if (*as_json) {
+        console.out() << schedule::print(schedule);
+      } else {
+        print_wrapped(schedule, console);
+      }
     };
   });
 

@@ -125,9 +125,12 @@ void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::s
   out << marked(name) << ' ' << marked(mark) << fmt::format("{:>{}}", milliseconds(row.step_time_ns), kStepColumns)
       << fmt::format("{:>{}}", milliseconds(row.step_time_low_ns) + " - " + milliseconds(row.step_time_high_ns),
                      kRangeColumns)
-      << speedup << "  " << whisker(row, axis, style) << '\n';
-  out << std::string(kIndent, ' ') << coloured(style, Colour::kDim, device_line(row)) << '\n';
-  for (const std::string& line : memory_lines(row, capacity)) {
+      << speedup;
+  if (axis.columns > 0) out << "  " << whisker(row, axis, style);
+  out << '\n';
+  std::vector<std::string> lines = memory_lines(row, capacity);
+  lines.insert(lines.begin(), device_line(row));
+  for (const std::string& line : lines) {
     for (const std::string& part : wrapped(line, style.width - kIndent)) {
       out << std::string(kIndent, ' ') << coloured(style, Colour::kDim, part) << '\n';
     }
@@ -152,15 +155,19 @@ void write_predict_table(std::ostream& out, const PredictReport& report, const T
       axis.from = std::min({axis.from, row.step_time_low_ns, row.step_time_ns});
       axis.to = std::max({axis.to, row.step_time_high_ns, row.step_time_ns});
     }
-    name_columns = std::min(name_columns, kLongestName);
-    const std::size_t before_axis = name_columns + 2 + kStepColumns + kRangeColumns + kSpeedupColumns + 2;
-    axis.columns = style.width > before_axis + 12 ? style.width - before_axis : 12;
+    constexpr std::size_t kFigures = 2 + kStepColumns + kRangeColumns + kSpeedupColumns;
+    constexpr std::size_t kLeastAxis = 14;  // with the gap in front of it
+    name_columns = std::min({name_columns, kLongestName, style.width - std::min(style.width, kFigures)});
+    const std::size_t room = style.width - std::min(style.width, name_columns + kFigures);
+    axis.columns = room < kLeastAxis ? 0 : room - 2;  // the name tells more
 
     const std::string low = milliseconds(axis.from);
     const std::string high = milliseconds(axis.to);
-    std::string head = fmt::format("{:<{}}{:>{}}{:>{}}{:>{}}  {}", "schedule", name_columns + 2, "step ms",
-                                   kStepColumns, "p10 - p90", kRangeColumns, "speed-up", kSpeedupColumns, low);
-    head += std::string(axis.columns - std::min(axis.columns, low.size() + high.size()), ' ') + high;
+    std::string head = fmt::format("{:<{}}{:>{}}{:>{}}{:>{}}", "schedule", name_columns + 2, "step ms", kStepColumns,
+                                   "p10 - p90", kRangeColumns, "speed-up", kSpeedupColumns);
+    if (axis.columns > 0) {
+      head += "  " + low + std::string(axis.columns - std::min(axis.columns, low.size() + high.size()), ' ') + high;
+    }
     out << '\n' << coloured(style, Colour::kDim, head) << '\n';
     const auto order = by_step_time(report);
     for (const std::size_t i : order) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 namespace interlace::report {
@@ -147,23 +149,69 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::text(const TextStyle& style, std::size_t indent) const {
-  std::vector<std::size_t> widths;
-  for (const Column& column : columns_) widths.push_back(columns_of(column.title));
+std::vector<std::size_t> TextTable::widths(std::size_t room) const {
+  constexpr std::size_t kNarrowest = 10;  // of a column of shortened names
+  std::vector<std::size_t> widths(columns_.size(), 0);
+  std::vector<std::size_t> least(columns_.size(), 0);
   for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], columns_of(row[i]));
+      if (columns_[i].align == Align::kRight || row[i].find(kEscape) != std::string::npos) least[i] = widths[i];
+    }
   }
+  const auto excess = [&] {
+    const std::size_t all = std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1));
+    return all > room ? all - room : 0;
+  };
+  const std::vector<std::size_t> of_cells = widths;
+  for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], columns_of(columns_[i].title));
+  if (excess() == 0) return widths;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    for (const std::string& word : wrapped(columns_[i].title, 1)) least[i] = std::max(least[i], columns_of(word));
+    widths[i] = std::max(of_cells[i], least[i]);
+  }
+  while (excess() > 0) {
+    std::optional<std::size_t> widest;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const bool shrinks = widths[i] > std::max(least[i], kNarrowest);
+      if (shrinks && (!widest || widths[i] > widths[*widest])) widest = i;
+    }
+    if (!widest) break;
+    --widths[*widest];
+  }
+  return widths;
+}
+
+std::string TextTable::text(const TextStyle& style, std::size_t indent) const {
+  const std::vector<std::size_t> width = widths(style.width - std::min(style.width, indent));
   const auto line = [&](const auto& cell_of) {
     std::string out(indent, ' ');
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (i > 0) out += "  ";
-      out += padded(cell_of(i), widths[i], columns_[i].align);
+      out += padded(cell_of(i), width[i], columns_[i].align);
     }
     out.erase(out.find_last_not_of(' ') + 1);
     return out;
   };
-  std::string out = coloured(style, Colour::kDim, line([&](std::size_t i) { return columns_[i].title; })) + "\n";
-  for (const auto& row : rows_) out += line([&](std::size_t i) { return row[i]; }) + "\n";
+  // Titles of several lines stand on the bottom.
+  std::vector<std::vector<std::string>> titles;
+  std::size_t height = 1;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    titles.push_back(wrapped(columns_[i].title, width[i]));
+    height = std::max(height, titles.back().size());
+  }
+  std::string out;
+  for (std::size_t left = height; left > 0; --left) {
+    const auto title = [&](std::size_t i) {
+      return left > titles[i].size() ? std::string() : titles[i][titles[i].size() - left];
+    };
+    out += coloured(style, Colour::kDim, line(title)) + "\n";
+  }
+  for (const auto& row : rows_) {
+    out += line(
+        [&](std::size_t i) { return columns_of(row[i]) > width[i] ? shortened_middle(row[i], width[i]) : row[i]; });
+    out += "\n";
+  }
   return out;
 }
 

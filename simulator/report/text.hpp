@@ -50,7 +50,8 @@ enum class Colour : std::uint8_t { kBold, kDim, kGood, kBad, kWarning };
 
 enum class Align : std::uint8_t { kLeft, kRight };
 
-/// Rows of cells in columns two spaces apart. Cells may hold colours. The table does not wrap.
+/// Rows of cells in columns two spaces apart. Cells may hold colours. What is wider than the style has its titles
+/// broken into lines, and then its longest left-aligned cells shortened in the middle, those with colours aside.
 class TextTable {
  public:
   struct Column {
@@ -65,6 +66,9 @@ class TextTable {
   [[nodiscard]] std::string text(const TextStyle& style, std::size_t indent = 0) const;
 
  private:
+  /// Of columns, so that a line takes at most `room` where that can be had.
+  [[nodiscard]] std::vector<std::size_t> widths(std::size_t room) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

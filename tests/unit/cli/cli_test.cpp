@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/report/text.hpp"
 #include "simulator/schedule/library.hpp"
 #include "tests/unit/cli/run_interlace.hpp"
 
@@ -83,6 +84,21 @@ TEST_F(CliTest, ErrorsAreOneLineWithACode) {
     ASSERT_NE(error, std::string::npos) << arguments << ": " << run.err;
     EXPECT_TRUE(run.err.substr(error).starts_with(start)) << arguments << ": " << run.err;
     EXPECT_EQ(lines_of(run.err.substr(error)), 1U) << run.err;
+  }
+}
+
+TEST_F(CliTest, FitsANarrowTerminal) {
+  for (const std::string& arguments :
+       {"predict --schedule all --steps 3 --from " + sample("sparse"), "info " + sample("sparse.mem"),
+        std::string("schedules show torchrec/semi_sync"), "check " + sample("sparse")}) {
+    const Finished run = interlace(arguments, "80");
+    ASSERT_EQ(run.status, 0) << run.err;
+    std::size_t widest = 0;
+    std::istringstream lines(run.out + run.err);
+    for (std::string line; std::getline(lines, line); widest = std::max(widest, report::columns_of(line))) {
+      EXPECT_LE(report::columns_of(line), 80U) << line;
+    }
+    EXPECT_GT(widest, 70U) << arguments;
   }
 }
 

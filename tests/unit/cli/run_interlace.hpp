@@ -8,9 +8,9 @@ namespace interlace::cli {
 
 using testing::Finished;
 
-/// Runs the program that was built.
-inline Finished interlace(const std::string& arguments) {
-  return testing::run_program(INTERLACE_BINARY " " + arguments);
+/// Runs the program that was built, as wide as where there is no terminal.
+inline Finished interlace(const std::string& arguments, const std::string& columns = "") {
+  return testing::run_program("COLUMNS=" + columns + " " INTERLACE_BINARY " " + arguments);
 }
 
 /// The recordings of both ranks of a sample schedule.

@@ -68,5 +68,13 @@ TEST(TextTable, AlignsColumns) {
             "  longer  10.50\n");
 }
 
+TEST(TextTable, ShortensNamesWhereTheyDoNotFit) {
+  TextTable table({{"a kernel"}, {"total time", Align::kRight}});
+  table.add({"abcdefghijklmnopqrst", "12.5"});
+  // Two columns between and five of "total" leave thirteen.
+  EXPECT_EQ(table.text({.width = 20}), "               total\na kernel        time\nabcdef...qrst   12.5\n");
+  EXPECT_EQ(table.text({.width = 32}), "a kernel              total time\nabcdefghijklmnopqrst        12.5\n");
+}
+
 }  // namespace
 }  // namespace interlace::report
