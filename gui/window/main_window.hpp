@@ -90,6 +90,7 @@ class MainWindow : public QMainWindow {
   void connect_session();
   void add_keys(QMenu* view_menu);
   void ask_for_recordings();
+  void ask_for_folder();
   void ask_for_schedule();
   void ask_for_picture();
   void ask_where_to_save_draft();

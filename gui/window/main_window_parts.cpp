@@ -72,6 +72,8 @@ void MainWindow::make_panels() {
 void MainWindow::make_menus() {
   QMenu* file = menuBar()->addMenu(tr("&File"));
   file->addAction(tr("Open recordings..."), QKeySequence::Open, this, &MainWindow::ask_for_recordings);
+  file->addAction(tr("Open folder..."), QKeySequence(tr("Ctrl+Shift+O")), this, &MainWindow::ask_for_folder)
+      ->setObjectName(QStringLiteral("open_folder"));
   recent_menu_ = file->addMenu(tr("Recent"));
   recent_menu_->setObjectName(QStringLiteral("recent"));
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_files);
@@ -146,6 +148,12 @@ void MainWindow::ask_for_recordings() {
   std::vector<std::filesystem::path> files;
   for (const QString& file : chosen) files.emplace_back(file.toStdString());
   open(std::move(files));
+}
+
+void MainWindow::ask_for_folder() {
+  const QString chosen =
+      QFileDialog::getExistingDirectory(this, tr("Open the folder that holds the recordings of a run"));
+  if (!chosen.isEmpty()) open({chosen.toStdString()});
 }
 
 void MainWindow::ask_for_schedule() {

@@ -15,11 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 3> kEndings{".ilt", ".json", ".json.gz"};
+/// What the GUI keeps beside recordings.
+constexpr std::string_view kNotesEnding = ".notes.json";
 
 bool is_trace(const fs::directory_entry& entry) {
   std::error_code unknown;
   if (!entry.is_regular_file(unknown)) return false;
   const std::string name = entry.path().filename().string();
+  if (name.ends_with(kNotesEnding)) return false;
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 

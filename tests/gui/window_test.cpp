@@ -1,6 +1,7 @@
 // Drives the real window as a user does.
 #include <gtest/gtest.h>
 
+#include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QFileDialog>
@@ -82,6 +83,31 @@ TEST_F(WindowTest, NotesAreThereAgainWhenTheRecordingIsOpenedAgain) {
   QTest::mouseClick(&pane(Side::kMeasured), Qt::LeftButton, {}, point_of(pane(Side::kMeasured), kernel));
   key("M");  // takes it away, and with the last one the file
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "base.r0.json.gz.notes.json"));
+}
+
+TEST_F(WindowTest, AFolderIsOpenedFromTheMenuAndAgainWithNotesInIt) {
+  const testing::TemporaryFolder folder;
+  for (const std::filesystem::path& file : kBase) {
+    std::filesystem::copy_file(file, folder.path() / file.filename());
+  }
+  const auto actions = window_.findChildren<QAction*>("open_folder");
+  ASSERT_EQ(actions.size(), 1);
+  for (std::size_t marks = 0; marks < 2; ++marks) {
+    QTimer::singleShot(0, [&folder] {
+      auto* asks = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+      ASSERT_NE(asks, nullptr);
+      asks->findChild<QLineEdit*>("fileNameEdit")->setText(QString::fromStdString(folder.path().string()));
+      ASSERT_TRUE(QMetaObject::invokeMethod(asks, "accept"));
+    });
+    actions.front()->trigger();
+    settle();
+    ASSERT_EQ(window_.failure_dialog(), nullptr);
+    EXPECT_EQ(pane(Side::kMeasured).run()->trace().ranks().size(), kBase.size());
+    EXPECT_EQ(window_.timelines().marks(Side::kMeasured).size(), marks);
+    window_.activateWindow();  // as a window manager does when a dialog has gone
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+    if (marks == 0) key("M");
+  }
 }
 
 TEST_F(WindowTest, TheDialogOpensAllRanksAtOnce) {

@@ -143,6 +143,16 @@ TEST(ReadFolder, StandsForTheTracesInIt) {
   EXPECT_EQ(recording.diagnostics.count_of("ingest.other_files"), 3);
 }
 
+TEST(ReadFolder, NotesOnARecordingAreNoTraces) {
+  const TemporaryFolder folder;
+  folder.write("0.json", rank_text(0, "10"));
+  folder.write("0.json.notes.json", R"({"interlace_notes": 1, "notes": []})");
+  folder.write("interlace.notes.json", R"({"interlace_notes": 1, "notes": []})");
+  const Recording recording = read(Files{folder.path()});
+  EXPECT_EQ(recording.trace.ranks().size(), 1U);
+  EXPECT_EQ(recording.diagnostics.count_of("ingest.other_files"), 2);
+}
+
 TEST(ReadFolder, RefusesOneWithoutTraces) {
   const TemporaryFolder folder;
   EXPECT_EQ(code_of({folder.path()}), "ingest.no_files");
