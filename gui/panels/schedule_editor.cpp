@@ -28,9 +28,12 @@ QString title_of(Gravity gravity) {
   switch (gravity) {
     case Gravity::kWrong: return QObject::tr("cannot run");
     case Gravity::kHazard: return QObject::tr("race");
-    case Gravity::kLate: return QObject::tr("late");
-    default: return QObject::tr("hint");
+    case Gravity::kKnown: return QObject::tr("known hazard");
+    case Gravity::kNumbers: return QObject::tr("numbers");
+    case Gravity::kHint: return QObject::tr("hint");
+    case Gravity::kNote: return QObject::tr("note");
   }
+  return {};
 }
 
 QString counted(std::size_t count, const QString& one, const QString& more) {
@@ -59,6 +62,7 @@ ScheduleEditor::ScheduleEditor(QWidget* parent)
       table_(new QTableView),
       findings_(new QListWidget),
       wait_menu_(new QMenu(this)) {
+  summary_->setObjectName(QStringLiteral("verdict"));
   make_bar();
   make_table();
   make_findings();
@@ -232,13 +236,18 @@ void ScheduleEditor::show_verdict() {
   };
   say(Gravity::kWrong, tr("reason why it cannot run"), tr("reasons why it cannot run"));
   say(Gravity::kHazard, tr("line races"), tr("lines race"));
-  say(Gravity::kLate, tr("read is late"), tr("reads are late"));
+  if (verdict->known_hazards > 0) {
+    words << counted(verdict->known_hazards, tr("known hazard"), tr("known hazards"));
+  }
+  const bool numbers_differ = verdict->count(Gravity::kNumbers) > 0;
+  if (numbers_differ) words << tr("numbers differ from a synchronous loop");
   say(Gravity::kHint, tr("hint"), tr("hints"));
   const bool sound = verdict->can_run && verdict->count(Gravity::kHazard) == 0;
+  const bool plain = !numbers_differ && verdict->known_hazards == 0;
   if (sound) words.prepend(tr("free of races"));
   summary_->setText(words.join(QStringLiteral(" · ")));
   QPalette palette = summary_->palette();
-  palette.setColor(QPalette::WindowText, sound ? theme_->good : theme_->bad);
+  palette.setColor(QPalette::WindowText, !sound ? theme_->bad : plain ? theme_->good : theme_->text);
   summary_->setPalette(palette);
   std::vector<Remark> remarks = verdict->remarks;
   std::ranges::stable_sort(remarks, std::ranges::greater{}, &Remark::gravity);
@@ -253,7 +262,7 @@ void ScheduleEditor::show_verdict() {
 
 QColor ScheduleEditor::colour_of(Gravity gravity) const {
   if (gravity >= Gravity::kHazard) return theme_->bad;
-  return gravity == Gravity::kLate ? theme_->text : theme_->dim_text;
+  return gravity >= Gravity::kNumbers ? theme_->text : theme_->dim_text;
 }
 
 void ScheduleEditor::set_forecast(const Forecast& forecast) { forecast_->setText(in_qt(facts_of(forecast))); }

@@ -17,27 +17,24 @@ std::string hazard_text(const check::Hazard& hazard, const check::Side& own, con
                                  own.operation, own.does, other.operation, other.does);
   if (other.line != 0) text += fmt::format(" (line {})", other.line);
   text += ". " + hazard.why;
+  if (!hazard.stays.empty()) text += " It stays: " + hazard.stays;
   if (hazard.fix) text += (text.ends_with('.') ? " Fix: " : ". Fix: ") + hazard.fix->text;
   return text;
 }
 
-void add_hazards(const check::ScheduleCheck& check, std::vector<Remark>& remarks) {
-  for (const check::Hazard& hazard : check.hazards) {
+void add_hazards(const std::vector<check::Hazard>& hazards, Gravity gravity, std::vector<Remark>& remarks) {
+  for (const check::Hazard& hazard : hazards) {
     // Both sides are marked: which of them is to be moved is the user's choice.
-    remarks.push_back({Gravity::kHazard, hazard.later.line, hazard_text(hazard, hazard.later, hazard.earlier)});
+    remarks.push_back({gravity, hazard.later.line, hazard_text(hazard, hazard.later, hazard.earlier)});
     if (hazard.earlier.line != hazard.later.line && hazard.earlier.line != 0) {
-      remarks.push_back({Gravity::kHazard, hazard.earlier.line, hazard_text(hazard, hazard.earlier, hazard.later)});
+      remarks.push_back({gravity, hazard.earlier.line, hazard_text(hazard, hazard.earlier, hazard.later)});
     }
   }
 }
 
 void add_hints(const check::ScheduleCheck& check, std::vector<Remark>& remarks) {
-  for (const check::Staleness& read : check.staleness) {
-    if (read.updates == 0) continue;
-    remarks.push_back({Gravity::kLate, 0,
-                       fmt::format("{} reads {} that lack {} update{}", read.stage, read.resource, read.updates,
-                                   read.updates == 1 ? "" : "s")});
-  }
+  for (const std::string& reason : check.numerics.reasons) remarks.push_back({Gravity::kNumbers, 0, reason});
+  for (const std::string& note : check.notes) remarks.push_back({Gravity::kNote, 0, note});
   for (const check::WaitUse& wait : check.waits) {
     if (wait.use == check::WaitUse::Use::kNeeded) continue;
     const bool redundant = wait.use == check::WaitUse::Use::kRedundant;
@@ -93,7 +90,9 @@ Verdict verdict_of(const schedule::Schedule& schedule) {
   verdict.can_run = verdict.remarks.empty();
   if (!verdict.can_run) return verdict;
   check::ScheduleCheck check = check::check(schedule);
-  add_hazards(check, verdict.remarks);
+  add_hazards(check.hazards, Gravity::kHazard, verdict.remarks);
+  add_hazards(check.known_hazards, Gravity::kKnown, verdict.remarks);
+  verdict.known_hazards = check.known_hazards.size();
   add_hints(check, verdict.remarks);
   std::ranges::stable_sort(verdict.remarks, {}, &Remark::line);
   verdict.repaired = std::move(check.repaired);

@@ -12,10 +12,12 @@ namespace interlace::gui {
 
 /// How grave a remark about a line of a schedule is.
 enum class Gravity : std::uint8_t {
-  kHint,    ///< a wait that is not needed, overlap that is lost
-  kLate,    ///< reads numbers that are late
-  kHazard,  ///< can go wrong, depending on timing
-  kWrong,   ///< cannot run at all
+  kNote,     ///< what the verdict relies on
+  kHint,     ///< a wait that is not needed, overlap that is lost
+  kNumbers,  ///< computes other numbers than a synchronous loop
+  kKnown,    ///< a hazard that the schedule says it has
+  kHazard,   ///< can go wrong, depending on timing
+  kWrong,    ///< cannot run at all
 };
 
 struct Remark {
@@ -26,8 +28,9 @@ struct Remark {
 
 /// What can be said of a schedule without running it. Lines are rows of a Draft.
 struct Verdict {
-  std::vector<Remark> remarks;  ///< by line
-  bool can_run = false;         ///< free of kWrong
+  std::vector<Remark> remarks;    ///< by line
+  bool can_run = false;           ///< free of kWrong
+  std::size_t known_hazards = 0;  ///< a remark on each of their lines
   std::optional<schedule::Schedule> repaired;
 
   [[nodiscard]] std::size_t count(Gravity gravity) const;
@@ -35,8 +38,8 @@ struct Verdict {
 
 using VerdictPtr = std::shared_ptr<const Verdict>;
 
-/// Form first, as the reader of files demands it; what is well-formed is checked for races, staleness and needless
-/// waits (simulator/check).
+/// Form first, as the reader of files demands it; what is well-formed is checked for races, for other numbers than a
+/// synchronous loop's and for needless waits (simulator/check).
 [[nodiscard]] Verdict verdict_of(const schedule::Schedule& schedule);
 
 }  // namespace interlace::gui

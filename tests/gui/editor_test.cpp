@@ -1,5 +1,6 @@
 // Edits schedules in the real window: what races is told on the spot, and every edit is predicted.
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMessageBox>
@@ -161,6 +162,23 @@ TEST_F(EditorTest, WorksWithoutARecording) {
   EXPECT_EQ(editor().schedule().name, "mine/staged");
   EXPECT_TRUE(editor().verdict_text().startsWith("free of races"));
   EXPECT_EQ(window_.failure_dialog(), nullptr);
+}
+
+TEST_F(EditorTest, IsPlainlyGreenOnlyWhereTheNumbersAreThoseOfASynchronousLoop) {
+  const auto colour = [&] { return editor().findChild<QLabel*>("verdict")->palette().color(QPalette::WindowText); };
+  begin("torchrec/staged");
+  EXPECT_EQ(colour(), theme(ThemeKind::kLight).good);
+  ASSERT_TRUE(model().move_row(row_of("optimizer_step"), row_of("backward")));
+  settle();
+  EXPECT_TRUE(editor().verdict_text().contains("numbers differ from a synchronous loop"));
+  EXPECT_EQ(colour(), theme(ThemeKind::kLight).text);
+  EXPECT_TRUE(editor().findings().item(0)->text().startsWith("numbers: "));
+  screenshot("numbers_differ");
+  editor().mark_saved();  // so that nobody asks
+  begin("torchrec/fused_sparse_dist");
+  EXPECT_TRUE(editor().verdict_text().contains("1 known hazard"));
+  EXPECT_EQ(colour(), theme(ThemeKind::kLight).text);
+  screenshot("known_hazard");
 }
 
 TEST_F(EditorTest, SavesAFileThatCanBeReadAndRefusesWhatCannotRun) {

@@ -143,6 +143,35 @@ TEST(Verdict, OfAShippedScheduleHasNoHazards) {
   EXPECT_EQ(verdict.count(Gravity::kWrong), 0U);
 }
 
+/// What a verdict says with this gravity, all together.
+std::string told(const Verdict& verdict, Gravity gravity) {
+  std::string text;
+  for (const Remark& remark : verdict.remarks) {
+    if (remark.gravity == gravity) text += remark.text + "\n";
+  }
+  return text;
+}
+
+TEST(Verdict, TellsOfOtherNumbersThanASynchronousLoopComputes) {
+  EXPECT_EQ(verdict_of(sparse_dist().schedule()).count(Gravity::kNumbers), 0U);
+  Draft draft(schedule::find("torchrec/staged"));
+  const std::size_t optimizer = row_of(draft, Stage::kOptimizerStep);
+  ASSERT_TRUE(draft.move(optimizer, row_of(draft, Stage::kBackward)));
+  const Verdict verdict = verdict_of(draft.schedule());
+  EXPECT_EQ(verdict.count(Gravity::kHazard), 0U);
+  EXPECT_NE(told(verdict, Gravity::kNumbers).find("optimizer_step"), std::string::npos);
+  const Verdict late = verdict_of(schedule::find("torchrec/semi_sync"));
+  EXPECT_NE(told(late, Gravity::kNumbers).find("1 update late"), std::string::npos);
+}
+
+TEST(Verdict, TellsOfHazardsThatAreKnownAndWhyTheyStay) {
+  const Verdict verdict = verdict_of(schedule::find("torchrec/fused_sparse_dist"));
+  EXPECT_EQ(verdict.count(Gravity::kHazard), 0U);
+  EXPECT_EQ(verdict.known_hazards, 1U);
+  EXPECT_NE(told(verdict, Gravity::kKnown).find("output_exchange"), std::string::npos);
+  EXPECT_NE(told(verdict, Gravity::kKnown).find("TorchRec does not record it there"), std::string::npos);
+}
+
 TEST(Verdict, AWaitEditedAwayIsToldOnTheLinesThatRace) {
   Draft draft = sparse_dist();
   std::size_t wait = 0;
