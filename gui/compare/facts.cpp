@@ -47,7 +47,11 @@ std::string facts_of(const Forecast& forecast) {
   std::vector<std::string> parts = {fmt::format("{} ms a step ({} - {})", report::milliseconds(row.step_time_ns),
                                                 report::milliseconds(row.step_time_low_ns),
                                                 report::milliseconds(row.step_time_high_ns))};
-  if (row.speedup) parts.push_back(fmt::format("{:.3f}x", *row.speedup));
+  if (row.speedup && forecast.replayed_step_ns) {
+    // Not over what was measured: so the line says over what.
+    parts.push_back(
+        fmt::format("{:.3f}x over {} ms replayed", *row.speedup, report::milliseconds(*forecast.replayed_step_ns)));
+  }
   add_overlap(row.overlap, parts);
   if (forecast.replay_error) {
     parts.push_back(

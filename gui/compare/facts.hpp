@@ -12,7 +12,7 @@ namespace interlace::gui {
 
 /// "torchrec/base · 37.45 ms a step as recorded · 2 of 2 ranks · 13,771 operations".
 [[nodiscard]] std::string facts_of(const Recorded& recorded);
-/// "33.52 ms a step (32.83 - 34.24) · 1.103x · exposed communication 0.89 ms · device idle 0.41 ms".
+/// "33.52 ms a step (32.83 - 34.24) · 1.103x over 36.97 ms replayed · exposed communication 0.89 ms · device idle ...".
 [[nodiscard]] std::string facts_of(const Forecast& forecast);
 
 /// What the step at `offset` behind the middle one spends its time on: along its critical path, and while the first

@@ -63,6 +63,12 @@ void PredictionsModel::set_recorded(const report::RecordedRun& recorded) {
   endResetModel();
 }
 
+void PredictionsModel::set_replayed(std::optional<Nanoseconds> step) {
+  if (!recorded_ || recorded_->predicted_step_time_ns == step) return;
+  recorded_->predicted_step_time_ns = step;
+  Q_EMIT dataChanged(index(0, kSchedule), index(0, kSchedule));
+}
+
 void PredictionsModel::add(const report::Prediction& prediction) {
   if (const auto row = row_of(prediction.schedule)) {
     predictions_[static_cast<std::size_t>(*row - (recorded_ ? 1 : 0))] = prediction;
@@ -168,7 +174,9 @@ QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
     if (of != nullptr) return QString::fromStdString(of->schedule);
     const QString schedule =
         recorded_->schedule ? QString::fromStdString(*recorded_->schedule) : tr("schedule not known");
-    return tr("measured (%1)").arg(schedule);
+    const QString text = tr("measured (%1)").arg(schedule);
+    if (!recorded_->predicted_step_time_ns) return text;
+    return text + tr(", %1 ms replayed").arg(ms(*recorded_->predicted_step_time_ns).toDouble(), 0, 'f', 2);
   }
   if (index.column() == kInterval) {
     if (of == nullptr || (role != Qt::DisplayRole && role != Qt::UserRole)) return {};
@@ -183,7 +191,9 @@ QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant PredictionsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+  if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::ToolTipRole && section == kSpeedup) return tr("over the recorded schedule replayed");
+  if (role != Qt::DisplayRole) return {};
   switch (section) {
     case kSchedule: return tr("schedule");
     case kStep: return tr("step ms");

@@ -35,6 +35,8 @@ class PredictionsModel : public QAbstractTableModel {
 
   /// Drops all lines but the recording's.
   void set_recorded(const report::RecordedRun& recorded);
+  /// The recorded schedule replayed, which speed-ups refer to: told on the recording's line.
+  void set_replayed(std::optional<Nanoseconds> step);
   /// Replaces the line of the same schedule where there is one.
   void add(const report::Prediction& prediction);
   void remove(const std::string& schedule);

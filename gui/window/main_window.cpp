@@ -142,6 +142,7 @@ void MainWindow::predict_all() {
 
 void MainWindow::when_predicted(const ForecastPtr& forecast) {
   predictions_.add(forecast->row);
+  predictions_.set_replayed(forecast->replayed_step_ns);
   for (const int column : {PredictionsModel::kAllocated, PredictionsModel::kReserved}) {
     predictions_table_->table().setColumnHidden(column, forecast->row.memory.empty());
   }

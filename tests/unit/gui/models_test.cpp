@@ -67,6 +67,16 @@ TEST(PredictionsModel, ShowsTheRecordingAndWhatIsPredicted) {
   EXPECT_EQ(model.prediction(2)->schedule, "mine");
 }
 
+TEST(PredictionsModel, TellsWhatSpeedUpsAreOver) {
+  PredictionsModel model;
+  const Watched watched(model);
+  model.set_recorded(recorded());
+  model.add(prediction("torchrec/staged", 30'000'000));
+  model.set_replayed(37'500'000);  // 1.25 times as long
+  EXPECT_EQ(text(model, 0, PredictionsModel::kSchedule), "measured (torchrec/base), 37.50 ms replayed");
+  EXPECT_EQ(text(model, 0, PredictionsModel::kStep), "37.45") << "as it was measured";
+}
+
 TEST(PredictionsModel, APredictionAgainReplacesItsLine) {
   PredictionsModel model;
   const Watched watched(model);

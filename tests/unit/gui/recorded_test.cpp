@@ -13,9 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "gui/compare/facts.hpp"
 #include "gui/session/forecast.hpp"
 #include "gui/session/sample.hpp"
 #include "gui/timeline/dependencies.hpp"
+#include "simulator/report/text.hpp"
 #include "simulator/schedule/library.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -160,6 +162,8 @@ TEST(Forecaster, PredictsTheRecordedScheduleAsTheStepThatOthersAreComparedWith) 
   const ForecastPtr itself = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
   EXPECT_EQ(itself->row.step_time_ns, forecaster.replayed_step().value());
   EXPECT_DOUBLE_EQ(itself->row.speedup.value(), 1.0);
+  const std::string base = "1.000x over " + report::milliseconds(itself->row.step_time_ns) + " ms replayed";
+  EXPECT_NE(facts_of(*itself).find(base), std::string::npos) << facts_of(*itself);
 }
 
 }  // namespace
