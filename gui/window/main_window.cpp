@@ -270,14 +270,19 @@ void MainWindow::search(const QString& pattern) {
   try {
     panel_->search(pattern);
   } catch (const Error& error) {
-    hit_label_->setText(in_qt(error.problem()));
+    show_beside_search(in_qt(error.problem()));
     return;
   }
   if (!pattern.isEmpty()) panel_->show_hit(true);
   show_hit_text();
 }
 
-void MainWindow::show_hit_text() { hit_label_->setText(panel_->hit_text()); }
+void MainWindow::show_hit_text() { show_beside_search(panel_->hit_text()); }
+
+void MainWindow::show_beside_search(const QString& text) {
+  hit_label_->setText(hit_label_->fontMetrics().elidedText(text, Qt::ElideRight, hit_label_->width()));
+  hit_label_->setToolTip(text);
+}
 
 void MainWindow::export_picture(const std::filesystem::path& file) {
   try {

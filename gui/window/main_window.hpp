@@ -83,6 +83,7 @@ class MainWindow : public QMainWindow {
  private:
   void make_menus();
   void make_tool_bar();
+  void add_search_to(QToolBar& bar);
   void add_views_to(QToolBar& bar);
   void make_panels();
   void make_status_bar();
@@ -117,6 +118,8 @@ class MainWindow : public QMainWindow {
   /// Those alive at the mouse, while their table is to be seen.
   void show_blocks(Side side);
   void show_hit_text();
+  /// Cut to the room that there is; all of it is in the tool tip.
+  void show_beside_search(const QString& text);
   void show_alignment();
   void remember_file();
   void fill_recent_files();

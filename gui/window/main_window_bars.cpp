@@ -3,6 +3,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QProgressBar>
+#include <QShortcut>
 #include <QStatusBar>
 #include <QToolBar>
 #include <QToolButton>
@@ -18,6 +19,7 @@ void MainWindow::make_tool_bar() {
   bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
   bar->addAction(tr("Open..."), this, &MainWindow::ask_for_recordings);
   bar->addSeparator();
+  add_search_to(*bar);  // early, so that narrow windows do not put it away
   schedule_box_ = new QComboBox;
   schedule_box_->setMinimumContentsLength(30);
   schedule_box_->setFocusPolicy(Qt::ClickFocus);
@@ -50,16 +52,26 @@ void MainWindow::make_tool_bar() {
   });
   bar->addWidget(colour_box_);
   add_views_to(*bar);
-  bar->addSeparator();
+}
+
+void MainWindow::add_search_to(QToolBar& bar) {
+  constexpr int kFieldWidth = 200;
+  constexpr int kTextWidth = 110;
   search_field_ = new QLineEdit;
   search_field_->setObjectName(QStringLiteral("search"));
   search_field_->setPlaceholderText(tr("search (/)"));
   search_field_->setClearButtonEnabled(true);
-  search_field_->setMaximumWidth(280);
-  bar->addWidget(search_field_);
+  search_field_->setFixedWidth(kFieldWidth);
   hit_label_ = new QLabel;
-  hit_label_->setMinimumWidth(110);
-  bar->addWidget(hit_label_);
+  hit_label_->setObjectName(QStringLiteral("hits"));
+  hit_label_->setFixedWidth(kTextWidth);
+  hit_label_->setContentsMargins(4, 0, 4, 0);
+  bar.addWidget(search_field_);
+  bar.addWidget(hit_label_);
+  bar.addSeparator();
+  auto* leave = new QShortcut(QKeySequence(Qt::Key_Escape), search_field_);
+  leave->setContext(Qt::WidgetShortcut);
+  connect(leave, &QShortcut::activated, this, [this] { panel_->setFocus(); });
   connect(search_field_, &QLineEdit::returnPressed, this, [this] {
     search(search_field_->text());
     panel_->setFocus();

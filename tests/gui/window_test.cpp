@@ -6,6 +6,7 @@
 #include <QClipboard>
 #include <QFileDialog>
 #include <QInputDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
@@ -279,6 +280,25 @@ TEST_F(WindowTest, KeysSearchMarkColourAndHelp) {
   key("?");
   QTest::qWait(10);
   EXPECT_NE(window_.findChild<HelpDialog*>(), nullptr);
+}
+
+TEST_F(WindowTest, ANarrowWindowIsSearchedToo) {
+  window_.resize(1024, 700);
+  open(kBase);
+  auto* field = window_.findChild<QLineEdit*>("search");
+  for (const char* keys : {"/", "Ctrl+F"}) {
+    key(keys);
+    ASSERT_EQ(QApplication::focusWidget(), field) << keys;
+    EXPECT_TRUE(field->isVisible() && window_.rect().contains(field->mapTo(&window_, field->rect().bottomRight())));
+    QTest::keyClick(field, Qt::Key_Escape);
+    EXPECT_EQ(QApplication::focusWidget(), &window_.timelines()) << "letters are commands again";
+  }
+  const int width = field->width();
+  window_.search("(");
+  QCoreApplication::processEvents();
+  EXPECT_EQ(field->width(), width);
+  EXPECT_TRUE(window_.findChild<QLabel*>("hits")->toolTip().startsWith("no regular expression"));
+  screenshot("narrow");
 }
 
 TEST_F(WindowTest, HelpListsTheKeys) {
