@@ -4,14 +4,25 @@
 #include <utility>
 
 #include "simulator/base/error.hpp"
+#include "simulator/replay/program.hpp"
 
 namespace interlace::gui {
+
+namespace {
+
+/// Options of the command line are of no use here.
+std::string advice_here(const Error& error) {
+  if (error.code() != replay::kStageNotRecorded.name) return error.advice();
+  return "record a schedule that runs it; on the command line, edits can give its duration";
+}
+
+}  // namespace
 
 Failure failure_of(std::exception_ptr caught, std::string title, std::string place) {
   try {
     std::rethrow_exception(std::move(caught));
   } catch (const Error& error) {
-    return {std::move(title), error.problem(), error.place(), error.advice(), std::string(error.code())};
+    return {std::move(title), error.problem(), error.place(), advice_here(error), std::string(error.code())};
   } catch (const std::bad_alloc&) {
     return {std::move(title), "there is not enough memory", std::move(place),
             "open fewer ranks, or record a shorter span", ""};

@@ -1,10 +1,13 @@
 #include "gui/session/forecast.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "gui/session/tagging.hpp"
 #include "simulator/analysis/compare.hpp"
 #include "simulator/cli/prediction_row.hpp"
+#include "simulator/replay/program.hpp"
 
 namespace interlace::gui {
 
@@ -17,6 +20,20 @@ Forecaster::Replayed Forecaster::replay(const schedule::Schedule& schedule) cons
 std::optional<Nanoseconds> Forecaster::replayed_step() const {
   if (!itself_) return std::nullopt;
   return itself_->prediction.step_time;
+}
+
+std::optional<std::string> Forecaster::why_it_does_not_apply(const schedule::Schedule& schedule) const {
+  const replay::SiteTable& sites = recorded_->predictor->sites();
+  if (const auto lost = replay::lost_stage(schedule, sites)) {
+    return fmt::format("recorded stage \"{}\" is not in it", schedule::to_string(*lost));
+  }
+  try {
+    (void)replay::compile(schedule, *recorded_->cut, sites);
+  } catch (const Error& error) {
+    if (error.code() != replay::kStageNotRecorded.name) throw;
+    return error.problem();
+  }
+  return std::nullopt;
 }
 
 ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progress& progress) {

@@ -34,6 +34,10 @@ class Forecaster {
   /// Blocks. Throws gui.cannot_predict, replay.stage_not_recorded, Cancelled.
   [[nodiscard]] ForecastPtr predict(const schedule::Schedule& schedule, const Progress& progress);
 
+  /// Why a schedule says nothing about this recording: it runs a stage that was not recorded, or leaves one out that
+  /// the recorded loop cannot do without. REQUIRES: the recording has a predictor.
+  [[nodiscard]] std::optional<std::string> why_it_does_not_apply(const schedule::Schedule& schedule) const;
+
   /// The recorded schedule replayed: what speed-ups refer to. None before the first prediction, and where the recorded
   /// schedule is not known.
   [[nodiscard]] std::optional<Nanoseconds> replayed_step() const;

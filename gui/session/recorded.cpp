@@ -30,7 +30,7 @@ std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, Recorded&
     if (known != nullptr) recorded.schedule = *known;
     return table;
   } catch (const Error& error) {
-    recorded.no_predictions = error.what();
+    recorded.no_predictions = error.problem();
     return std::nullopt;
   }
 }

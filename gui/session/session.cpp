@@ -76,6 +76,22 @@ void Session::predict(const schedule::Schedule& schedule) {
   });
 }
 
+void Session::predict_if_it_applies(const schedule::Schedule& schedule) {
+  if (!forecaster_) return;
+  start(schedule.name + " cannot be predicted", [this, schedule, forecaster = forecaster_](const Progress& progress) {
+    const auto why_not = forecaster->why_it_does_not_apply(schedule);
+    const ForecastPtr forecast = why_not ? nullptr : forecaster->predict(schedule, progress);
+    return [this, name = schedule.name, why_not, forecast, forecaster] {
+      if (forecaster != forecaster_) return;
+      if (forecast) {
+        Q_EMIT predicted(forecast);
+      } else {
+        Q_EMIT left_out({name, *why_not});
+      }
+    };
+  });
+}
+
 void Session::try_out(const schedule::Schedule& draft) {
   const std::uint64_t number = ++*tried_;
   start(draft.name + " cannot be checked", [this, draft, number, tried = tried_](const Progress& progress) {

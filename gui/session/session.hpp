@@ -32,6 +32,8 @@ class Session : public QObject {
   void open(std::vector<std::filesystem::path> files);
   /// Predicts from the open recording; does nothing where none is.
   void predict(const schedule::Schedule& schedule);
+  /// The same of one among many: what does not apply to the recording is left out.
+  void predict_if_it_applies(const schedule::Schedule& schedule);
   /// Judges a schedule that is being edited, then predicts it where it can run and a recording is open. Only the last
   /// one asked for counts: what comes late of earlier ones is dropped.
   void try_out(const schedule::Schedule& draft);
@@ -51,6 +53,8 @@ class Session : public QObject {
   void opened();
   void predicted(const interlace::gui::ForecastPtr& forecast);
   void failed(const interlace::gui::Failure& failure);
+  /// By predict_if_it_applies().
+  void left_out(const interlace::report::SkippedSchedule& schedule);
   void judged(const interlace::gui::VerdictPtr& verdict);
   void report_written(const QString& file);
   void explained();

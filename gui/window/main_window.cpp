@@ -54,6 +54,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), panel_(new Compar
   make_tool_bar();
   make_menus();
   make_status_bar();
+  enable_predictions();
   connect_session();
   constexpr int kRestMs = 120;
   measuring_.setSingleShot(true);
@@ -72,6 +73,10 @@ void MainWindow::connect_session() {
   connect(&session_, &Session::opened, this, &MainWindow::when_opened);
   connect(&session_, &Session::predicted, this, &MainWindow::when_predicted);
   connect(&session_, &Session::failed, this, &MainWindow::show_failure);
+  connect(&session_, &Session::left_out, this, [this](const report::SkippedSchedule& schedule) {
+    left_out_.skipped.push_back(schedule);
+    show_left_out();
+  });
   connect(&session_, &Session::finished, this, [this] { show_busy(false); });
   connect(panel_, &ComparePanel::marks_changed, this, [this](Side side) {
     if (side == Side::kMeasured) save_notes();
@@ -112,6 +117,9 @@ void MainWindow::when_opened() {
   predictions_.set_recorded(recorded->facts);
   diagnostics_.set(recorded->diagnostics.entries());
   blocks_.clear();
+  left_out_ = {};
+  show_left_out();
+  enable_predictions();
   panel_->set_recorded(recorded);
   load_notes();
   const QString name = in_qt(recorded->files.front().filename().string());
@@ -136,8 +144,31 @@ void MainWindow::predict(const std::string& name_or_file) {
 }
 
 void MainWindow::predict_all() {
-  for (const schedule::Schedule& schedule : schedule::all_sound()) session_.predict(schedule);
+  left_out_ = {};
+  show_left_out();
+  for (const schedule::Schedule& schedule : schedule::all_sound()) session_.predict_if_it_applies(schedule);
   show_busy(session_.busy());
+}
+
+void MainWindow::show_left_out() {
+  QStringList reasons;
+  for (const report::SkippedGroup& group : report::skipped_by_reason(left_out_)) {
+    reasons << tr("%1 (%2)").arg(in_qt(group.schedules), in_qt(group.why));
+  }
+  const QString text = tr("%1 do not apply: %2").arg(left_out_.skipped.size()).arg(reasons.join(QStringLiteral(", ")));
+  left_out_label_->setText(text);
+  left_out_label_->setToolTip(reasons.join(u'\n'));  // the line is cut where it is too long
+  left_out_label_->setVisible(!reasons.isEmpty());
+}
+
+void MainWindow::enable_predictions() {
+  const RecordedPtr& recorded = session_.recorded();
+  const bool enabled = recorded && recorded->predictor;
+  schedule_box_->setEnabled(enabled);
+  for (QAction* action : predict_actions_) action->setEnabled(enabled);
+  if (recorded && !enabled) {
+    hover_label_->setText(tr("Nothing can be predicted: %1").arg(in_qt(recorded->no_predictions)));
+  }
 }
 
 void MainWindow::when_predicted(const ForecastPtr& forecast) {

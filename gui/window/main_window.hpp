@@ -105,6 +105,9 @@ class MainWindow : public QMainWindow {
   void begin_draft(const schedule::Schedule& schedule);
   void show_failure(const Failure& failure);
   void show_busy(bool busy);
+  void show_left_out();
+  /// Only where there is something to predict from.
+  void enable_predictions();
   void when_opened();
   void when_predicted(const ForecastPtr& forecast);
   void show_details();
@@ -131,6 +134,7 @@ class MainWindow : public QMainWindow {
   BlocksModel blocks_;
   DiagnosticsModel diagnostics_;
   std::vector<std::string> schedules_to_predict_;  ///< once the recording is open
+  report::PredictReport left_out_;                 ///< what "All" skipped, and nothing else
 
   ComparePanel* panel_;
   ScheduleEditor* editor_;
@@ -140,7 +144,9 @@ class MainWindow : public QMainWindow {
   TablePanel* details_table_ = nullptr;
   TablePanel* range_table_ = nullptr;
   TablePanel* blocks_table_ = nullptr;
+  QLabel* left_out_label_ = nullptr;
   QComboBox* schedule_box_ = nullptr;
+  std::vector<QAction*> predict_actions_;
   QComboBox* colour_box_ = nullptr;
   QToolButton* link_button_ = nullptr;
   QComboBox* align_box_ = nullptr;

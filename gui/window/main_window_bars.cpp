@@ -33,9 +33,11 @@ void MainWindow::make_tool_bar() {
     schedule_box_->setCurrentIndex(0);
     panel_->setFocus();
   });
-  bar->addAction(tr("All"), this, &MainWindow::predict_all)->setToolTip(tr("Predict all built-in schedules"));
-  bar->addAction(tr("From file..."), this, &MainWindow::ask_for_schedule)
-      ->setToolTip(tr("Predict a schedule of your own"));
+  predict_actions_.push_back(bar->addAction(tr("All"), this, &MainWindow::predict_all));
+  predict_actions_.back()->setObjectName(QStringLiteral("predict_all"));
+  predict_actions_.back()->setToolTip(tr("Predict all built-in schedules that apply"));
+  predict_actions_.push_back(bar->addAction(tr("From file..."), this, &MainWindow::ask_for_schedule));
+  predict_actions_.back()->setToolTip(tr("Predict a schedule of your own"));
   bar->addAction(tr("Edit"), this, &MainWindow::edit_shown)
       ->setToolTip(tr("Edit the schedule that is shown: reorder, change streams and waits"));
   bar->addSeparator();

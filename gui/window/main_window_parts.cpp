@@ -12,6 +12,7 @@
 #include <QSplitter>
 #include <QTabWidget>
 #include <QTableView>
+#include <QVBoxLayout>
 
 #include "gui/panels/table_panel.hpp"
 #include "gui/session/sample.hpp"
@@ -44,7 +45,17 @@ void MainWindow::make_panels() {
   lower_tabs_ = new QTabWidget;
   lower_tabs_->setDocumentMode(true);
   lower_tabs_->setFocusPolicy(Qt::NoFocus);
-  lower_tabs_->addTab(predictions_table_, tr("Predictions"));
+  left_out_label_ = new QLabel;
+  left_out_label_->setObjectName(QStringLiteral("left_out"));
+  left_out_label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  left_out_label_->setContentsMargins(4, 0, 4, 2);
+  left_out_label_->hide();
+  auto* predicted = new QWidget;
+  auto* parts = new QVBoxLayout(predicted);
+  parts->setContentsMargins(0, 0, 0, 0);
+  parts->addWidget(predictions_table_);
+  parts->addWidget(left_out_label_);
+  lower_tabs_->addTab(predicted, tr("Predictions"));
   lower_tabs_->addTab(range_table_, tr("Range"));
   lower_tabs_->addTab(blocks_table_, tr("Memory"));
   lower_tabs_->addTab(quality_table, tr("Data quality"));
@@ -90,8 +101,8 @@ void MainWindow::make_menus() {
   file->addSeparator();
   file->addAction(tr("Quit"), QKeySequence::Quit, this, &QWidget::close);
   QMenu* predict_menu = menuBar()->addMenu(tr("&Predict"));
-  predict_menu->addAction(tr("All built-in schedules"), this, &MainWindow::predict_all);
-  predict_menu->addAction(tr("Schedule from file..."), this, &MainWindow::ask_for_schedule);
+  predict_actions_.push_back(predict_menu->addAction(tr("All built-in schedules"), this, &MainWindow::predict_all));
+  predict_actions_.push_back(predict_menu->addAction(tr("Schedule from file..."), this, &MainWindow::ask_for_schedule));
   predict_menu->addSeparator();
   predict_menu->addAction(tr("Edit the schedule that is shown"), this, &MainWindow::edit_shown);
   QAction* shown = editor_dock_->toggleViewAction();

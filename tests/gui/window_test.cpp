@@ -301,6 +301,35 @@ TEST_F(WindowTest, ANarrowWindowIsSearchedToo) {
   screenshot("narrow");
 }
 
+TEST_F(WindowTest, AllLeavesOutWhatDoesNotApplyAndSaysSoInALine) {
+  open(kBase);
+  window_.predict_all();
+  settle();
+  EXPECT_EQ(window_.failure_dialog(), nullptr);
+  const QString text = window_.findChild<QLabel*>("left_out")->text();
+  EXPECT_TRUE(text.contains(" do not apply: ")) << text.toStdString();
+  EXPECT_FALSE(text.contains("--"));
+  const int predicted = window_.predictions().rowCount() - 1;
+  EXPECT_GT(predicted, 3);
+  EXPECT_EQ(predicted + text.count('/'), static_cast<int>(schedule::all_sound().size())) << "each is told of";
+  screenshot("all");
+}
+
+TEST_F(WindowTest, WithoutStagesNothingIsOfferedToPredict) {
+  const auto* all = window_.findChild<QAction*>("predict_all");
+  ASSERT_NE(all, nullptr);
+  EXPECT_FALSE(all->isEnabled()) << "nothing is open";
+  open({kTraces / "hta/simple_add"});
+  EXPECT_FALSE(all->isEnabled());
+  EXPECT_EQ(window_.failure_dialog(), nullptr);
+  open(kBase);
+  EXPECT_TRUE(all->isEnabled());
+  window_.predict("torchrec/prefetch");  // by name it is told why not, without options of a command line
+  settle();
+  ASSERT_NE(window_.failure_dialog(), nullptr);
+  EXPECT_FALSE(window_.failure_dialog()->informativeText().contains("--"));
+}
+
 TEST_F(WindowTest, HelpListsTheKeys) {
   window_.show_help();
   QTest::qWait(10);
