@@ -44,6 +44,8 @@ class Stack {
       fill(
           painter, below, [&](std::size_t moment) { return curve.pools[pool].allocated[moment]; }, pool_colour(pool));
     }
+    fill(
+        painter, below, [&](std::size_t moment) { return of_no_pool(curve, moment); }, pool_colour(curve.pools.size()));
     if (!curve.active.empty()) line(painter, curve.active, QPen(theme.text, 1, Qt::DotLine));
     if (!curve.reserved.empty()) line(painter, curve.reserved, QPen(theme.bad, 1.4));
   }
@@ -149,6 +151,16 @@ void draw_pools(QPainter& painter, const MemoryPlot& plot, std::optional<std::si
     const Bytes bytes = moment ? of.allocated[*moment] : *std::ranges::max_element(of.allocated);
     entries.push_back({pool_name(*plot.trace, of), bytes_text(bytes), pool_colour(pool)});
   }
+  Bytes rest = 0;
+  Bytes most = 0;
+  for (std::size_t i = 0; i < plot.curve->at.size(); ++i) {
+    const Bytes bytes = of_no_pool(*plot.curve, i);
+    most = std::max(most, bytes);
+    if (!moment || i == *moment) rest = std::max(rest, bytes);
+  }
+  if (most > 0) {
+    entries.push_back({QObject::tr("of streams not told"), bytes_text(rest), pool_colour(plot.curve->pools.size())});
+  }
   const QFont font = sized(10);
   const QFontMetricsF metrics(font);
   double width = kApart;
@@ -196,6 +208,14 @@ std::vector<std::optional<std::size_t>> fullest_moments(const MemoryCurve& curve
     moments[x] = fullest;
   }
   return moments;
+}
+
+Bytes of_no_pool(const MemoryCurve& curve, std::size_t moment) {
+  Bytes rest = curve.allocated[moment] - curve.persistent;
+  for (const analysis::PoolCurve& pool : curve.pools) {
+    if (!pool.allocated.empty()) rest -= pool.allocated[moment];
+  }
+  return std::max<Bytes>(rest, 0);
 }
 
 Bytes most_of(const MemoryCurve& curve) {

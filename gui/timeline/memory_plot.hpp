@@ -30,6 +30,10 @@ inline constexpr double kMemoryHeight = 98;
 [[nodiscard]] std::vector<std::optional<std::size_t>> fullest_moments(const analysis::MemoryCurve& curve,
                                                                       const Viewport& trace_view, Nanoseconds until);
 
+/// What is allocated at a moment and neither always there nor of a pool: of a recording that does not tell the streams
+/// of blocks, all that comes and goes.
+[[nodiscard]] Bytes of_no_pool(const analysis::MemoryCurve& curve, std::size_t moment);
+
 /// The most that a curve ever shows.
 [[nodiscard]] Bytes most_of(const analysis::MemoryCurve& curve);
 

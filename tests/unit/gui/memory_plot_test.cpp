@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <QImage>
+
+#include "gui/timeline/pane.hpp"
+#include "tests/unit/gui/small_trace.hpp"
+
 namespace interlace::gui {
 namespace {
 
@@ -33,6 +38,27 @@ TEST(FullestMoments, BeginWithWhatHoldsAlreadyAndEndWithTheTrace) {
 
 TEST(FullestMoments, AreNoneOfAnEmptyCurve) {
   EXPECT_EQ(fullest_moments({}, {.begin_ns = 0, .ns_per_px = 1, .width = 2}, 10), (Moments(2)));
+}
+
+TEST(DrawMemory, ShowsWhatIsAllocatedWithoutPoolsToo) {
+  SmallTrace small;
+  small.kernel(small.stream(7), "kernel", 0, 1'000);
+  const trace::Trace trace = small.build();
+  analysis::MemoryCurve curve;
+  curve.at = {0};
+  curve.allocated = {90};
+  curve.persistent = 10;
+  EXPECT_EQ(of_no_pool(curve, 0), 80);
+  MemoryPlot plot{.curve = &curve, .trace = &trace, .view = {}, .anchor = 0, .top = 100, .cursor = std::nullopt};
+  plot.view = {.begin_ns = 0, .ns_per_px = 10, .width = 100};
+  QImage image(static_cast<int>(kLabelWidth) + 100, static_cast<int>(kMemoryHeight), QImage::Format_RGB32);
+  QPainter painter(&image);
+  draw_memory(painter, plot, QRectF(image.rect()), theme(ThemeKind::kLight));
+  painter.end();
+  const QColor half = image.pixelColor(static_cast<int>(kLabelWidth) + 50, image.height() / 2);
+  EXPECT_NE(half, theme(ThemeKind::kLight).background);
+  curve.pools.push_back({.stream = std::nullopt, .handle = 0, .allocated = {50}});
+  EXPECT_EQ(of_no_pool(curve, 0), 30);
 }
 
 TEST(BytesText, HasTheUnitThatFits) {
