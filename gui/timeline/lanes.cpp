@@ -108,10 +108,9 @@ std::vector<OrderedLane> ordered_lanes(const trace::Trace& trace) {
   return ordered;
 }
 
-/// "main (priority -1)" of the predicted, "stream 7" of the recorded: the bare name is the title.
-std::string title_of(const trace::Lane& lane, LaneUse use) {
-  if (lane.kind == LaneKind::kStream && lane.name.empty()) return fmt::format("stream {}", lane.number);
-  if (lane.kind == LaneKind::kStream) return lane.name.substr(0, lane.name.find(" (priority"));
+std::string title_of(const trace::Trace& trace, LaneId id, LaneUse use) {
+  const trace::Lane& lane = trace.lane(id);
+  if (lane.kind == LaneKind::kStream) return stream_name(trace, id);
   if (use == LaneUse::kMainThread) return lane.name == "host" ? "host" : "host main";
   return fmt::format("thread {}", lane.number);
 }
@@ -152,7 +151,7 @@ Lanes lay_out(const trace::Trace& trace) {
     const trace::Lane& lane = trace.lane(of.lane);
     all.lanes.push_back({.lane = of.lane,
                          .use = of.use,
-                         .title = title_of(lane, of.use),
+                         .title = title_of(trace, of.lane, of.use),
                          .remark = remark_of(lane, of),
                          .role = of.use == LaneUse::kStream ? std::optional(of.role) : std::nullopt,
                          .first_row = static_cast<RowIndex>(all.rows.size()),
@@ -162,6 +161,17 @@ Lanes lay_out(const trace::Trace& trace) {
     for (std::vector<Row>& band : bands) std::ranges::move(band, std::back_inserter(all.rows));
   }
   return all;
+}
+
+std::string stream_name(const trace::Trace& trace, LaneId stream) {
+  const trace::Lane& lane = trace.lane(stream);
+  if (lane.name.empty()) return fmt::format("stream {}", lane.number);
+  // "main (priority -1)" of the predicted: the bare name is enough.
+  const std::string name = lane.name.substr(0, lane.name.find(" (priority"));
+  const auto same = std::ranges::count_if(trace.lanes(), [&](const trace::Lane& other) {
+    return other.kind == LaneKind::kStream && other.rank == lane.rank && other.name == lane.name;
+  });
+  return same > 1 ? fmt::format("{} {}", name, lane.number) : name;
 }
 
 std::optional<RowIndex> row_of(const Lanes& lanes, const trace::Trace& trace, OperationId op) {

@@ -73,6 +73,10 @@ struct Lanes {
 /// a row is a depth of nesting. Work of a stream that runs at the same time stands below each other.
 [[nodiscard]] Lanes lay_out(const trace::Trace& trace);
 
+/// A stream as it was named, without its priority, else by its number; with its number, too, where the rank has several
+/// of that name.
+[[nodiscard]] std::string stream_name(const trace::Trace& trace, trace::LaneId stream);
+
 /// The row of an operation. None where `lanes` is of another trace.
 [[nodiscard]] std::optional<RowIndex> row_of(const Lanes& lanes, const trace::Trace& trace, trace::OperationId op);
 

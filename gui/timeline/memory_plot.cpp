@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/timeline/lanes.hpp"
 #include "gui/timeline/pane.hpp"
 #include "gui/timeline/ticks.hpp"
 
@@ -228,8 +229,7 @@ Bytes most_of(const MemoryCurve& curve) {
 
 QString pool_name(const trace::Trace& trace, const analysis::PoolCurve& pool) {
   if (!pool.stream) return QObject::tr("stream at 0x%1").arg(pool.handle, 0, 16);
-  const trace::Lane& lane = trace.lane(*pool.stream);
-  return lane.name.empty() ? QObject::tr("stream %1").arg(lane.number) : QString::fromStdString(lane.name);
+  return QString::fromStdString(stream_name(trace, *pool.stream));
 }
 
 QString bytes_text(Bytes bytes) {

@@ -102,6 +102,18 @@ TEST(Lanes, OrdersThreadsAndStreamsByUse) {
   EXPECT_EQ(lanes.lanes[2].remark, "copy");
 }
 
+TEST(Lanes, StreamsOfOneNameAreToldApartByNumber) {
+  SmallTrace small;
+  small.kernel(small.stream(7, "non-blocking"), "a", 0, 300);
+  small.kernel(small.stream(9, "non-blocking"), "b", 0, 200);
+  small.kernel(small.stream(8, "main (priority -1)"), "c", 0, 100);
+  const trace::Trace trace = small.build();
+  std::vector<std::string> titles;
+  for (const LaneRows& lane : lay_out(trace).lanes) titles.push_back(lane.title);
+  std::ranges::sort(titles);
+  EXPECT_EQ(titles, (std::vector<std::string>{"main", "non-blocking 7", "non-blocking 9"}));
+}
+
 TEST(Lanes, FindsTheOperationAtOrNearAPoint) {
   SmallTrace small;
   const auto stream = small.stream(7);
