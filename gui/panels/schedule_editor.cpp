@@ -84,8 +84,10 @@ ScheduleEditor::ScheduleEditor(QWidget* parent)
 
 void ScheduleEditor::make_bar() {
   bar_->setToolButtonStyle(Qt::ToolButtonTextOnly);
-  name_->setToolTip(tr("The name of the schedule"));
-  connect(name_, &QLineEdit::editingFinished, this, [this] { model_.rename(name_->text().trimmed()); });
+  name_->setToolTip(tr("The name of the schedule; those of built-in ones are taken"));
+  connect(name_, &QLineEdit::editingFinished, this, [this] {
+    if (!model_.rename(name_->text().trimmed())) name_->setText(in_qt(schedule().name));
+  });
   bar_->addWidget(name_);
   const auto add = [this](const QString& text, const QKeySequence& key, const QString& tip, auto run) {
     QAction* action = bar_->addAction(text, this, run);

@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "simulator/schedule/library.hpp"
+
 namespace interlace::gui {
 
 namespace {
@@ -234,6 +236,9 @@ bool Draft::add_stream(const std::string& name) {
 
 bool Draft::rename(const std::string& name) {
   if (name.empty() || name == present_.name) return false;
+  // Predictions are told apart by name: this one's would stand in the place of the built-in one's.
+  const auto built_in = schedule::library();
+  if (std::ranges::find(built_in, name, &schedule::LibraryEntry::name) != built_in.end()) return false;
   Schedule next = present_;
   next.name = name;
   commit(std::move(next));

@@ -48,6 +48,7 @@ class Draft {
   bool add_wait(std::size_t row, const std::string& waiter, const std::string& source);
   bool remove(std::size_t row);
   bool add_stream(const std::string& name);
+  /// A built-in schedule's name is refused.
   bool rename(const std::string& name);
   /// Takes another schedule over, as a repaired one; the name stays.
   void replace(schedule::Schedule schedule);

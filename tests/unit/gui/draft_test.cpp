@@ -136,6 +136,13 @@ TEST(Draft, AddsAndDropsWaits) {
   EXPECT_EQ(draft.rows().size(), 16U);
 }
 
+TEST(Draft, IsNotNamedLikeABuiltInSchedule) {
+  Draft draft = sparse_dist();
+  EXPECT_FALSE(draft.rename("torchrec/sparse_dist"));
+  EXPECT_EQ(draft.schedule().name, "mine/sparse_dist");
+  EXPECT_TRUE(draft.rename("mine/other"));
+}
+
 TEST(Verdict, OfAShippedScheduleHasNoHazards) {
   const Verdict verdict = verdict_of(sparse_dist().schedule());
   EXPECT_TRUE(verdict.can_run);
