@@ -38,6 +38,12 @@ std::optional<Aligned> aligned_batch(const Run& run, std::ptrdiff_t offset) {
   return Aligned{*life, step->batch};
 }
 
+Colouring colour_run(const Run& run, ColourBy by, std::ptrdiff_t offset) {
+  const auto step = by == ColourBy::kBatch ? aligned_step(run, offset) : std::nullopt;
+  const std::int32_t batch = step ? step->batch.value_or(0) : 0;
+  return colour(run.trace(), run.scene().lanes(), run.scene().tags(), by, batch);
+}
+
 std::optional<std::ptrdiff_t> offset_of_batch(const Run& run, std::int32_t batch) {
   const auto middle = aligned_step(run, 0);
   if (!middle || !middle->batch) return std::nullopt;

@@ -9,6 +9,7 @@
 
 #include "gui/compare/views.hpp"
 #include "gui/session/run.hpp"
+#include "gui/timeline/colouring.hpp"
 
 namespace interlace::gui {
 
@@ -34,6 +35,9 @@ struct Aligned {
 /// The batch which that step trains: on the first rank, from the start of the first device work for it to the end of
 /// the last, as far as the trace holds it. None where the trace does not tell.
 [[nodiscard]] std::optional<Aligned> aligned_batch(const Run& run, std::ptrdiff_t offset);
+
+/// A run in colours that are the same in both panes: batches are counted from the one that this step trains.
+[[nodiscard]] Colouring colour_run(const Run& run, ColourBy by, std::ptrdiff_t offset);
 
 /// The offset of the step that trains a batch, or the nearest that there is. None where the trace does not tell.
 [[nodiscard]] std::optional<std::ptrdiff_t> offset_of_batch(const Run& run, std::int32_t batch);

@@ -119,7 +119,7 @@ void RenderedComparison::add_explanations(const RenderOptions& options) {
 void RenderedComparison::add(RunPtr run, const RenderOptions& options) {
   Part part;
   const Scene& scene = run->scene();
-  part.colouring = colour(run->trace(), scene.lanes(), scene.tags(), options.colour_by);
+  part.colouring = colour_run(*run, options.colour_by, 0);
   part.choice = LaneChoice::compact(scene.lanes(), run->trace().ranks().size());
   part.run = std::move(run);
   parts_.push_back(std::move(part));

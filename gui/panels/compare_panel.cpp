@@ -231,7 +231,7 @@ void ComparePanel::set_colour_by(ColourBy by) {
 }
 
 std::shared_ptr<const Colouring> ComparePanel::colouring_of(const Run& run) const {
-  return std::make_shared<Colouring>(colour(run.trace(), run.scene().lanes(), run.scene().tags(), colour_by_));
+  return std::make_shared<Colouring>(colour_run(run, colour_by_, aligned_step_));
 }
 
 void ComparePanel::recolour() {

@@ -73,6 +73,7 @@ void ComparePanel::align_selections() {
 void ComparePanel::align() {
   set_anchors();
   compare();
+  if (colour_by_ == ColourBy::kBatch) recolour();  // counted from the aligned one
   const Interval shown = views_.view(active_).visible();
   if (!shown.contains(0)) {
     look(active_, centred(views_.view(active_), {0, 0}));

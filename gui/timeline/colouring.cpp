@@ -33,30 +33,21 @@ Colouring by_stage(const trace::Trace& trace, const Tags& tags) {
   return result;
 }
 
-/// Batches far apart share a colour.
-Colouring by_batch(const trace::Trace& trace, const Tags& tags) {
+/// Batches far apart share a colour; the name is that of the one nearest to the aligned one.
+Colouring by_batch(const trace::Trace& trace, const Tags& tags, std::int32_t aligned_batch) {
   const auto cycle = static_cast<std::int32_t>(categorical_colours().size());
   Colouring result;
-  std::map<std::int32_t, std::vector<std::int32_t>> batches;  // by colour
+  result.classes.push_back({});
+  for (std::int32_t number = 0; number < cycle; ++number) {
+    const std::int32_t from_aligned = number <= cycle / 2 ? number : number - cycle;
+    result.classes.push_back({from_aligned == 0 ? "aligned batch" : fmt::format("batch {:+}", from_aligned),
+                              categorical(static_cast<std::size_t>(number))});
+  }
   result.class_of.reserve(trace.size());
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const auto batch = tags.batch_of({i});
-    if (!batch) {
-      result.class_of.push_back(0);
-      continue;
-    }
-    const std::int32_t number = (*batch % cycle + cycle) % cycle;
-    std::vector<std::int32_t>& same = batches[number];
-    if (std::ranges::find(same, *batch) == same.end()) same.push_back(*batch);
+    const std::int32_t number = batch ? ((*batch - aligned_batch) % cycle + cycle) % cycle : -1;
     result.class_of.push_back(static_cast<ColourClass>(number + 1));
-  }
-  result.classes.resize(static_cast<std::size_t>(cycle) + 1);
-  for (auto& [number, same] : batches) {
-    const auto position = static_cast<std::size_t>(number);
-    std::ranges::sort(same);
-    std::string name = fmt::format("batch {}", same.front());
-    if (same.size() > 1) name += same.size() > 2 ? fmt::format(", {}, ...", same[1]) : fmt::format(", {}", same[1]);
-    result.classes[position + 1] = {std::move(name), categorical(position)};
   }
   return result;
 }
@@ -129,11 +120,12 @@ std::string_view to_string(ColourBy by) {
   return "";
 }
 
-Colouring colour(const trace::Trace& trace, const Lanes& lanes, const Tags& tags, ColourBy by) {
+Colouring colour(const trace::Trace& trace, const Lanes& lanes, const Tags& tags, ColourBy by,
+                 std::int32_t aligned_batch) {
   Colouring result;
   switch (by) {
     case ColourBy::kStage: result = by_stage(trace, tags); break;
-    case ColourBy::kBatch: result = by_batch(trace, tags); break;
+    case ColourBy::kBatch: result = by_batch(trace, tags, aligned_batch); break;
     case ColourBy::kKind: result = by_kind(trace); break;
     case ColourBy::kStream: result = by_stream(trace, lanes); break;
   }

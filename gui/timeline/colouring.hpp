@@ -35,6 +35,9 @@ struct Colouring {
   [[nodiscard]] const ColourEntry& entry_of(trace::OperationId op) const { return classes[class_of[op.index()]]; }
 };
 
-[[nodiscard]] Colouring colour(const trace::Trace& trace, const Lanes& lanes, const Tags& tags, ColourBy by);
+/// aligned_batch: by batch, the one that colours and names are counted from, since traces count batches each for
+/// itself.
+[[nodiscard]] Colouring colour(const trace::Trace& trace, const Lanes& lanes, const Tags& tags, ColourBy by,
+                               std::int32_t aligned_batch = 0);
 
 }  // namespace interlace::gui

@@ -122,6 +122,25 @@ TEST(Colouring, GivesEveryOperationAClassThatOccurs) {
   EXPECT_EQ(streams.entry_of(named(trace, "launch")).name, "main");  // a call has the colour of its stream
 }
 
+TEST(Colouring, CountsBatchesFromTheAlignedOne) {
+  const trace::Trace trace = predicted_like();
+  const Lanes lanes = lay_out(trace);
+  const Tags tags = tags_of_prediction(trace);
+  // "adam" is of batch 0, "lookup" of batch 1; another trace may call them 30 and 31.
+  Tags later(trace.size());
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    if (const auto batch = tags.batch_of({i})) later.set_batch({i}, *batch + 30);
+  }
+  const Colouring here = colour(trace, lanes, tags, ColourBy::kBatch, 0);
+  const Colouring there = colour(trace, lanes, later, ColourBy::kBatch, 30);
+  EXPECT_EQ(here.class_of, there.class_of);
+  EXPECT_EQ(here.entry_of(named(trace, "adam")).name, "aligned batch");
+  EXPECT_EQ(there.entry_of(named(trace, "lookup")).name, "batch +1");
+  EXPECT_NE(here.entry_of(named(trace, "adam")).colour, here.entry_of(named(trace, "lookup")).colour);
+  const std::array both = {&here, &there};
+  EXPECT_EQ(legend_of(both).size(), 2U);
+}
+
 TEST(Legend, ListsWhatOccursInTheOrderOfAStep) {
   const trace::Trace trace = predicted_like();
   const Lanes lanes = lay_out(trace);
