@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "gui/compare/alignment.hpp"
 #include "gui/compare/facts.hpp"
@@ -16,6 +17,15 @@
 #include "gui/timeline/names.hpp"
 
 namespace interlace::gui {
+
+namespace {
+
+/// One's own stands beside the built-in one that it came from.
+QString title_of(const std::string& schedule) {
+  return QString::fromStdString(schedule.starts_with("mine/") ? schedule : file_name(schedule));
+}
+
+}  // namespace
 
 ComparePanel::ComparePanel(QWidget* parent)
     : QWidget(parent),
@@ -107,6 +117,7 @@ void ComparePanel::set_recorded(RecordedPtr recorded) {
   lower_->hide();
   pane(Side::kPredicted).set_run(nullptr, nullptr);
   for (auto& marks : marks_) marks.clear();
+  marks_of_.clear();
   history_.clear();
   const RunPtr& run = recorded_->run;
   aligned_step_ = 0;
@@ -129,7 +140,7 @@ void ComparePanel::set_recorded(RecordedPtr recorded) {
 }
 
 void ComparePanel::add_forecast(ForecastPtr forecast) {
-  const std::string& name = forecast->schedule.name;
+  const std::string name = forecast->schedule.name;
   const auto same = std::ranges::find(forecasts_, name, [](const ForecastPtr& f) { return f->schedule.name; });
   const auto tab = static_cast<int>(same - forecasts_.begin());
   const bool is_new = same == forecasts_.end();
@@ -137,10 +148,11 @@ void ComparePanel::add_forecast(ForecastPtr forecast) {
   if (is_new) {
     forecasts_.push_back(std::move(forecast));
     const QSignalBlocker quiet(tabs_);
-    // One's own stands beside the built-in one that it came from.
-    tabs_->addTab(QString::fromStdString(name.starts_with("mine/") ? name : file_name(name)));
+    tabs_->addTab(title_of(name));
     tabs_->setTabToolTip(tab, QString::fromStdString(name));
   } else {
+    marks_of_.erase(name);  // times of what has been replaced
+    tabs_->setTabText(tab, title_of(name));
     *same = std::move(forecast);
   }
   if (is_first) {
@@ -159,7 +171,11 @@ void ComparePanel::show_forecast(int tab) {
     tabs_->setCurrentIndex(tab);
   }
   colourings_[1] = colouring_of(*forecast.run);
+  const bool was_active = active_ == Side::kPredicted;
   pane(Side::kPredicted).set_run(forecast.run, colourings_[1]);
+  marks_[1] = marks_of_[forecast.schedule.name];
+  pane(Side::kPredicted).set_marks(marks_[1]);
+  if (was_active) Q_EMIT range_changed();  // what was measured is gone with the other one
   pane(Side::kPredicted)
       .set_title(tr("Predicted  %1").arg(QString::fromStdString(forecast.schedule.name)),
                  QString::fromStdString(facts_of(forecast)));
@@ -182,6 +198,7 @@ void ComparePanel::close_forecast(int tab) {
   if (tab < 0 || tab >= static_cast<int>(forecasts_.size())) return;
   const std::string closed = forecasts_[static_cast<std::size_t>(tab)]->schedule.name;
   forecasts_.erase(forecasts_.begin() + tab);
+  marks_of_.erase(closed);
   Q_EMIT forecast_closed(closed);
   {
     const QSignalBlocker quiet(tabs_);
@@ -196,9 +213,17 @@ void ComparePanel::close_forecast(int tab) {
   colourings_[1] = nullptr;
   compare();
   show_memory();
-  active_ = Side::kMeasured;
+  const bool was_active = std::exchange(active_, Side::kMeasured) == Side::kPredicted;
   update_legend();
   Q_EMIT selection_changed();
+  if (was_active) Q_EMIT range_changed();
+}
+
+void ComparePanel::set_outdated(const std::string& schedule) {
+  const auto found = std::ranges::find(forecasts_, schedule, [](const ForecastPtr& f) { return f->schedule.name; });
+  if (found == forecasts_.end()) return;
+  const auto tab = static_cast<int>(found - forecasts_.begin());
+  tabs_->setTabText(tab, tr("%1 (before the last edit)").arg(title_of(schedule)));
 }
 
 void ComparePanel::share_evenly() {

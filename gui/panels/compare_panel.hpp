@@ -2,6 +2,7 @@
 
 #include <QElapsedTimer>
 #include <QWidget>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -35,6 +36,8 @@ class ComparePanel : public QWidget {
   void add_forecast(ForecastPtr forecast);
   void show_forecast(int tab);
   void close_forecast(int tab);
+  /// The prediction of this schedule is of it as it was before edits; until add_forecast() brings another.
+  void set_outdated(const std::string& schedule);
   void set_theme(const Theme& theme);
   void set_colour_by(ColourBy by);
   void set_hint(const QString& hint);
@@ -137,6 +140,8 @@ class ComparePanel : public QWidget {
   };
 
   void connect_pane(Side side);
+  /// Shows the marks of a side after a change.
+  void show_marks(Side side);
   void share_evenly();
   void look(Side side, const Viewport& view);
   void show_views();
@@ -188,6 +193,7 @@ class ComparePanel : public QWidget {
   std::array<std::shared_ptr<const SearchHits>, kSides> hits_;
   std::array<std::shared_ptr<const Colouring>, kSides> colourings_;
   std::array<std::vector<Mark>, kSides> marks_;
+  std::map<std::string, std::vector<Mark>> marks_of_;  ///< by schedule: of all predictions
 
   LegendStrip* legend_;
   QSplitter* splitter_;

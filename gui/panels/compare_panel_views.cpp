@@ -230,8 +230,7 @@ void ComparePanel::toggle_mark() {
   } else {
     marks.push_back({at, std::to_string(marks.size() + 1)});
   }
-  active_pane().set_marks(marks);
-  Q_EMIT marks_changed(active_);
+  show_marks(active_);
 }
 
 void ComparePanel::set_note(const std::string& text) {
@@ -241,8 +240,15 @@ void ComparePanel::set_note(const std::string& text) {
   auto near = mark_near(at);
   if (near == marks.end()) near = marks.insert(marks.end(), {at, {}});
   near->text = text;
-  active_pane().set_marks(marks);
-  Q_EMIT marks_changed(active_);
+  show_marks(active_);
+}
+
+void ComparePanel::show_marks(Side side) {
+  const std::vector<Mark>& marks = marks_[static_cast<std::size_t>(side)];
+  if (side == Side::kPredicted)
+    marks_of_[forecasts_[static_cast<std::size_t>(shown_forecast())]->schedule.name] = marks;
+  pane(side).set_marks(marks);
+  Q_EMIT marks_changed(side);
 }
 
 void ComparePanel::set_marks(std::vector<Mark> marks) {

@@ -89,16 +89,23 @@ void MainWindow::connect_session() {
   });
   connect(&session_, &Session::explained, panel_, &ComparePanel::show_explanations);
   connect(&session_, &Session::judged, editor_, &ScheduleEditor::set_verdict);
+  connect(&session_, &Session::judged, this, [this](const VerdictPtr& verdict) {
+    if (!verdict->can_run) panel_->set_outdated(editor_->schedule().name);
+  });
   connect(&session_, &Session::not_predicted, editor_, &ScheduleEditor::set_not_predicted);
+  connect(&session_, &Session::not_predicted, this, [this] { panel_->set_outdated(editor_->schedule().name); });
   connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_details);
   connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_hit_text);
   connect(panel_, &ComparePanel::range_changed, this, &MainWindow::show_range);
   connect(panel_, &ComparePanel::hovered, hover_label_, &QLabel::setText);
   connect(panel_, &ComparePanel::cursor_changed, this, &MainWindow::show_blocks);
   connect(panel_, &ComparePanel::linked_changed, this, [this](bool linked) { link_button_->setChecked(linked); });
-  connect(panel_, &ComparePanel::forecast_closed, this,
-          [this](const std::string& schedule) { predictions_.remove(schedule); });
+  connect(panel_, &ComparePanel::forecast_closed, this, [this](const std::string& schedule) {
+    predictions_.remove(schedule);
+    drop_blocks_of_prediction();
+  });
   connect(panel_, &ComparePanel::forecast_shown, this, [this](int tab) {
+    drop_blocks_of_prediction();
     const auto row = predictions_.row_of(panel_->forecasts()[static_cast<std::size_t>(tab)]->schedule.name);
     if (row) predictions_table_->select_model_row(*row);
   });
@@ -117,6 +124,7 @@ void MainWindow::when_opened() {
   predictions_.set_recorded(recorded->facts);
   diagnostics_.set(recorded->diagnostics.entries());
   blocks_.clear();
+  name_blocks(tr("Memory"));
   left_out_ = {};
   show_left_out();
   enable_predictions();
@@ -292,7 +300,24 @@ void MainWindow::show_blocks(Side side) {
   // What was under the mouse stays to be read while the mouse goes there.
   if (!memory.has_memory() || !at || lower_tabs_->currentWidget() != blocks_table_) return;
   const PaneContent content = panel_->pane(side).content();
-  blocks_.set(panel_->pane(side).run(), memory.curve(), *at, content.anchor);
+  const RunPtr& run = panel_->pane(side).run();
+  blocks_.set(run, memory.curve(), *at, content.anchor);
+  blocks_side_ = side;
+  const int rank = run->trace().ranks()[run->memory()[memory.curve()].rank.index()].number;
+  name_blocks(tr("Memory of %1, rank %2 at %3")
+                  .arg(side == Side::kMeasured ? tr("measured") : in_qt(run->title()))
+                  .arg(rank)
+                  .arg(in_qt(duration_text(*at - content.anchor))));
+}
+
+void MainWindow::name_blocks(const QString& title) {
+  lower_tabs_->setTabText(lower_tabs_->indexOf(blocks_table_), title);
+}
+
+void MainWindow::drop_blocks_of_prediction() {
+  if (blocks_side_ != Side::kPredicted) return;
+  blocks_.clear();
+  name_blocks(tr("Memory"));
 }
 
 void MainWindow::show_blocks_table() { lower_tabs_->setCurrentWidget(blocks_table_); }

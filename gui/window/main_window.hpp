@@ -120,6 +120,10 @@ class MainWindow : public QMainWindow {
   void measure_range();
   /// Those alive at the mouse, while their table is to be seen.
   void show_blocks(Side side);
+  /// Which side, rank and moment the table of blocks is of.
+  void name_blocks(const QString& title);
+  /// Where they are of a prediction that is shown no more.
+  void drop_blocks_of_prediction();
   void show_hit_text();
   /// Cut to the room that there is; all of it is in the tool tip.
   void show_beside_search(const QString& text);
@@ -132,6 +136,7 @@ class MainWindow : public QMainWindow {
   FactsModel details_;
   RangeModel range_;
   BlocksModel blocks_;
+  Side blocks_side_ = Side::kMeasured;  ///< that blocks_ is of
   DiagnosticsModel diagnostics_;
   std::vector<std::string> schedules_to_predict_;  ///< once the recording is open
   report::PredictReport left_out_;                 ///< what "All" skipped, and nothing else

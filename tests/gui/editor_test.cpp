@@ -5,6 +5,7 @@
 #include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QTabBar>
 #include <QTableView>
 #include <QTimer>
 #include <QWindow>
@@ -123,7 +124,10 @@ TEST_F(EditorTest, RowsMoveByKeysAndWhatCannotRunIsToldNotPredicted) {
   EXPECT_TRUE(editor().verdict_text().contains("cannot run"));
   EXPECT_EQ(editor().forecast_text(), "");
   EXPECT_EQ(predicted_step(), before) << "the last one that could run";
+  const auto* tabs = window_.timelines().findChild<QTabBar*>();
+  EXPECT_EQ(tabs->tabText(1), "mine/sparse_dist (before the last edit)");
   press("Alt+Down");
+  EXPECT_EQ(tabs->tabText(1), "mine/sparse_dist");
   EXPECT_EQ(row_of("backward"), row_of("dense_forward") + 1);
 }
 

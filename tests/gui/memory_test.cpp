@@ -1,5 +1,6 @@
 // The memory of a recording with snapshots, beside that of a prediction.
 #include <QAbstractItemModelTester>
+#include <QTabWidget>
 
 #include "gui/panels/memory_strip.hpp"
 #include "tests/gui/window_fixture.hpp"
@@ -58,6 +59,13 @@ TEST_F(MemoryTest, BlocksAliveAtTheMouseAreListed) {
   EXPECT_EQ(sum, curve.allocated[curve.moment_at(time).value()]);
   EXPECT_FALSE(blocks.index(1, BlocksModel::kStage).data().toString().isEmpty());
   screenshot("memory");
+  const auto* tabs = window_.findChild<QTabWidget*>();
+  EXPECT_TRUE(tabs->tabText(2).startsWith("Memory of torchrec/sparse_dist, rank 0 at "))
+      << tabs->tabText(2).toStdString();
+  window_.predict("torchrec/staged");
+  settle();
+  EXPECT_EQ(blocks.rowCount(), 0) << "what they were of is not shown any more";
+  EXPECT_EQ(tabs->tabText(2), "Memory");
 }
 
 TEST_F(MemoryTest, TheTableOfBlocksIsAModelLikeOthers) {

@@ -330,6 +330,24 @@ TEST_F(WindowTest, WithoutStagesNothingIsOfferedToPredict) {
   EXPECT_FALSE(window_.failure_dialog()->informativeText().contains("--"));
 }
 
+TEST_F(WindowTest, MarksAndRangesGoWithThePredictionThatTheyAreOf) {
+  open(kBase, {"torchrec/sparse_dist", "torchrec/staged"});
+  TimelinePane& predicted = pane(Side::kPredicted);
+  const trace::OperationId kernel = widest_kernel(predicted);
+  QTest::mouseClick(&predicted, Qt::LeftButton, {}, point_of(predicted, kernel));
+  key("M");
+  ASSERT_EQ(predicted.content().marks.size(), 1U);
+  const trace::Trace& trace = predicted.run()->trace();
+  Q_EMIT predicted.range_wanted(MeasuredRange{{trace.start(kernel), trace.end(kernel)}, {0}});
+  EXPECT_GT(window_.range().rowCount(), 0);
+  window_.timelines().show_forecast(0);
+  EXPECT_TRUE(predicted.content().marks.empty());
+  EXPECT_TRUE(window_.timelines().marks(Side::kPredicted).empty());
+  EXPECT_EQ(window_.range().rowCount(), 0);
+  window_.timelines().show_forecast(1);
+  EXPECT_EQ(predicted.content().marks.size(), 1U) << "it is there again with its prediction";
+}
+
 TEST_F(WindowTest, HelpListsTheKeys) {
   window_.show_help();
   QTest::qWait(10);
