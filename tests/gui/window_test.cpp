@@ -324,9 +324,10 @@ TEST_F(WindowTest, WithoutStagesNothingIsOfferedToPredict) {
   EXPECT_EQ(window_.failure_dialog(), nullptr);
   open(kBase);
   EXPECT_TRUE(all->isEnabled());
-  window_.predict("torchrec/prefetch");  // by name it is told why not, without options of a command line
+  window_.predict("torchrec/prefetch_sparse_dist");  // by name it is told why not, without options of a command line
   settle();
   ASSERT_NE(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("replay.stage_not_recorded"));
   EXPECT_FALSE(window_.failure_dialog()->informativeText().contains("--"));
 }
 
