@@ -235,8 +235,8 @@ class Compiler {
     play_as({{Stage::kInputDistWait, Piece::kSplits, module}}, step, splits);
   }
 
-  /// TorchRec exchanges the splits of all modules at once on a rank of its own, too, and the host, which reads them, waits
-  /// for NCCL's stream. A loop that asks for those of each module, as base does, exchanges none there.
+  /// TorchRec exchanges the splits of all modules at once on a rank of its own, too, and the host, which reads them,
+  /// waits for NCCL's stream. A loop that asks for those of each module, as base does, exchanges none there.
   [[nodiscard]] bool exchanges_no_splits(std::optional<ModuleId> module) const { return lone_rank_ && module; }
 
   [[nodiscard]] StreamIndex collectives() const { return {plan_->first_collective_stream}; }

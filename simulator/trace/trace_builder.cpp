@@ -242,7 +242,7 @@ bool TraceBuilder::is_duplicate(std::uint32_t first, std::uint32_t second) const
       // A function that calls itself looks like this, too.
       return durations_[first] > 0 && ranges_[a].kind == ranges_[b].kind && ranges_[a].kind != RangeKind::kPython &&
              ranges_[a].sequence_number == ranges_[b].sequence_number;
-    case OperationKind::kAllocation: return allocations_[a] == allocations_[b];
+    case OperationKind::kAllocation: return false;  // one block may be taken, given back and taken again at one time
   }
   return false;
 }
@@ -257,8 +257,6 @@ void TraceBuilder::drop_duplicates(Diagnostics& diagnostics) {
       continue;
     }
     const auto see = [&](std::uint32_t row) {
-      // A block may be taken, given back and taken again at one time: only the event just before can be the same.
-      if (kinds_[row] == OperationKind::kAllocation) return std::pair(row - 1, row == i);
       const auto [at, is_new] = seen.try_emplace({kinds_[row], names_[row], durations_[row], correlations_[row]}, row);
       return std::pair(at->second, !is_new);
     };
