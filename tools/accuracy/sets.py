@@ -37,6 +37,9 @@ INTERCONNECT = {
     "z4": "NVLink, 2 channels",
     "z5": "NVLink",
     "z6": "host memory",
+    "w6": "nothing: one GPU",
+    "w7": "nothing: one GPU",
+    "w8": "nothing: one GPU",
 }
 PREDICTED_SETS = ("t2", "t6", "t7", "t9", "c6", "n5", "n6")
 MEASURED_ONLY_SETS = ("m2",)

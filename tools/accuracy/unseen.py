@@ -30,6 +30,12 @@ GROUPS = {
         "the model; column-wise tables for the first time. z6 was recorded on a machine on which sparse itself took 2.5 % less "
         "the second time.",
     ),
+    "one_gpu": (
+        "Three jobs on a single GPU",
+        "Recorded in the same way on one H200 by itself, and predicted by the first version that predicts such recordings, "
+        "which one other job had taught (samples/traces/torchrec_w1_1_rank). They showed that a loop that asks for splits module "
+        "by module, as base does, exchanges none there; it is told apart since.",
+    ),
 }
 
 
