@@ -85,7 +85,7 @@ bool lacks_times(const Span& span, std::optional<Nanoseconds> first_on_host) {
   // More than any clock of a device is off its host's.
   constexpr Nanoseconds kLongBefore = 10'000 * kMillisecond;
   if (span.start == 0 && span.duration == 0) return true;
-  return first_on_host && span.start<*first_on_host&& * first_on_host - span.start> kLongBefore;
+  return first_on_host && *first_on_host - span.start > kLongBefore;
 }
 
 std::optional<Nanoseconds> first_on_host(const RankFile& rank_file) {
