@@ -122,6 +122,22 @@ void compare_with_recorded(const Predicted& recorded, const Predicted& other, re
   }
 }
 
+replay::PredictOptions options_of(const PredictRequest& request) {
+  replay::PredictOptions options;
+  options.simulation.seed = request.seed;
+  if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
+  options.simulation.machine.contention = request.contention;
+  if (request.under_recorder) options.simulation.host_scale = 1.0;
+  if (request.device_only) {
+    options.runs = 1;
+    options.simulation.jitter = false;
+    options.simulation.host_scale = 0;
+  }
+  options.run_steps = request.run_steps;
+  if (request.gpu_memory_gib) options.memory.capacity = std::llround(*request.gpu_memory_gib * kGibibyte);
+  return options;
+}
+
 }  // namespace
 
 PredictAnswer predict(const PredictRequest& request, Console& console) {
@@ -147,18 +163,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   }
   replay::Predictor predictor(recording.trace, cut, std::move(edited));
   if (known != nullptr) predictor.learn_memory(*known, recording.diagnostics);
-  replay::PredictOptions options;
-  options.simulation.seed = request.seed;
-  if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
-  options.simulation.machine.contention = request.contention;
-  if (request.under_recorder) options.simulation.host_scale = 1.0;
-  if (request.device_only) {
-    options.runs = 1;
-    options.simulation.jitter = false;
-    options.simulation.host_scale = 0;
-  }
-  options.run_steps = request.run_steps;
-  if (request.gpu_memory_gib) options.memory.capacity = std::llround(*request.gpu_memory_gib * kGibibyte);
+  const replay::PredictOptions options = options_of(request);
   Diagnostics assumptions;
   if (!request.contention) assumptions.count(replay::kContentionOff);
   const auto run = [&](const schedule::Schedule& schedule) {

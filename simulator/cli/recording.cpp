@@ -23,10 +23,10 @@ ingest::Recording read_recording(const std::vector<std::string>& files,
   ingest::ReadOptions options;
   options.memory_snapshots.assign(memory_snapshots.begin(), memory_snapshots.end());
   // Of "r0 r1 --memory-snapshot a.pickle b.pickle" the option has the first alone; b is that of the second rank.
-  const auto recordings = std::ranges::stable_partition(
-      paths, [&](const auto& path) { return memory_snapshots.empty() || path.extension() != ".pickle"; });
-  options.memory_snapshots.insert(options.memory_snapshots.end(), recordings.begin(), recordings.end());
-  paths.erase(recordings.begin(), recordings.end());
+  const auto is_recording = [&](const auto& path) { return memory_snapshots.empty() || path.extension() != ".pickle"; };
+  const auto others = std::stable_partition(paths.begin(), paths.end(), is_recording);
+  options.memory_snapshots.insert(options.memory_snapshots.end(), others, paths.end());
+  paths.erase(others, paths.end());
   return ingest::read(paths, options);
 }
 

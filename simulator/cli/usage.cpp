@@ -48,13 +48,13 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 CLI::Validator positive(const std::string& what, double most) {
-  return CLI::Validator(
-      [what, most](const std::string& text) {
-        double value = 0;
-        const bool good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= most;  // NaN is neither
-        return good ? std::string() : fmt::format("\"{}\" is no positive {}", text, what);
-      },
-      "");
+  CLI::Validator validator;
+  validator.operation([what, most](const std::string& text) {
+    double value = 0;
+    const bool good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= most;  // NaN is neither
+    return good ? std::string() : fmt::format("\"{}\" is no positive {}", text, what);
+  });
+  return validator;
 }
 
 }  // namespace interlace::cli
