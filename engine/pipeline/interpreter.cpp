@@ -6,6 +6,7 @@
 
 #include "engine/pipeline/part_range.hpp"
 #include "engine/runtime/profile.hpp"
+#include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/step_checks.hpp"
 
 namespace interlace::engine {
@@ -14,12 +15,6 @@ namespace {
 
 // Waits look back at most this far: the language bounds how far a batch may be away.
 constexpr std::int64_t kEventMemory = 2 * std::int64_t{schedule::kMaxBatch} + 2;
-
-// `module` of these is a name of the user's own.
-bool is_generic(schedule::Stage stage) {
-  return stage == schedule::Stage::kCompute || stage == schedule::Stage::kAllToAll ||
-         stage == schedule::Stage::kValidateOutput;
-}
 
 }  // namespace
 
@@ -88,7 +83,7 @@ StageCall Interpreter::call_of(const schedule::StageStep& step, std::optional<st
 std::vector<std::size_t> Interpreter::modules_of(const schedule::StageStep& step,
                                                  std::optional<std::size_t> module) const {
   if (module) return {*module};
-  if (step.module && !is_generic(step.stage)) {
+  if (step.module && !schedule::names_its_own(step.stage)) {
     const auto found = std::ranges::find(modules_, *step.module);
     if (found == modules_.end()) {
       throw Error(
@@ -111,7 +106,7 @@ StageOutcome Interpreter::run_in_ranges(const StageCall& call) {
   const schedule::StageStep& step = *call.step;
   const Range range(*device_, std::string(to_string(step.stage)) + ' ' + std::to_string(call.batch));
   std::optional<PartRange> named;
-  if (is_generic(step.stage) && step.module) named.emplace(*device_, *step.module, part::kWhole);
+  if (schedule::names_its_own(step.stage) && step.module) named.emplace(*device_, *step.module, part::kWhole);
   const std::string name =
       std::string(to_string(step.stage)) + (step.part ? " of " + std::string(to_string(*step.part)) : std::string());
   Profiled piece(*device_, "stage", name, call.stream);

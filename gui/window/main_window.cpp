@@ -74,7 +74,7 @@ void MainWindow::connect_session() {
   connect(&session_, &Session::predicted, this, &MainWindow::when_predicted);
   connect(&session_, &Session::failed, this, &MainWindow::show_failure);
   connect(&session_, &Session::left_out, this, [this](const report::SkippedSchedule& schedule) {
-    left_out_.skipped.push_back(schedule);
+    left_out_.push_back(schedule);
     show_left_out();
   });
   connect(&session_, &Session::finished, this, [this] { show_busy(false); });
@@ -125,7 +125,7 @@ void MainWindow::when_opened() {
   diagnostics_.set(recorded->diagnostics.entries());
   blocks_.clear();
   name_blocks(tr("Memory"));
-  left_out_ = {};
+  left_out_.clear();
   show_left_out();
   enable_predictions();
   panel_->set_recorded(recorded);
@@ -152,7 +152,7 @@ void MainWindow::predict(const std::string& name_or_file) {
 }
 
 void MainWindow::predict_all() {
-  left_out_ = {};
+  left_out_.clear();
   show_left_out();
   for (const schedule::Schedule& schedule : schedule::all_sound()) session_.predict_if_it_applies(schedule);
   show_busy(session_.busy());
@@ -163,7 +163,7 @@ void MainWindow::show_left_out() {
   for (const report::SkippedGroup& group : report::skipped_by_reason(left_out_)) {
     reasons << tr("%1 (%2)").arg(in_qt(group.schedules), in_qt(group.why));
   }
-  const QString text = tr("%1 do not apply: %2").arg(left_out_.skipped.size()).arg(reasons.join(QStringLiteral(", ")));
+  const QString text = tr("%1 do not apply: %2").arg(left_out_.size()).arg(reasons.join(QStringLiteral(", ")));
   left_out_label_->setText(text);
   left_out_label_->setToolTip(reasons.join(u'\n'));  // the line is cut where it is too long
   left_out_label_->setVisible(!reasons.isEmpty());

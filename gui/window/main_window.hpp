@@ -139,7 +139,7 @@ class MainWindow : public QMainWindow {
   Side blocks_side_ = Side::kMeasured;  ///< that blocks_ is of
   DiagnosticsModel diagnostics_;
   std::vector<std::string> schedules_to_predict_;  ///< once the recording is open
-  report::PredictReport left_out_;                 ///< what "All" skipped, and nothing else
+  std::vector<report::SkippedSchedule> left_out_;  ///< what "All" skipped
 
   ComparePanel* panel_;
   ScheduleEditor* editor_;

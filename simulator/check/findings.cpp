@@ -22,13 +22,19 @@ ExaminedRun::ExaminedRun(const schedule::Schedule& schedule, const UnrollOptions
   std::ranges::copy(pool_conflicts(program, order), std::back_inserter(conflicts));
 }
 
-Examined::Examined(const schedule::Schedule& schedule, UnrollOptions options) {
-  options.batches = batches_to_steady_state(schedule, options);
-  runs_.emplace_back(schedule, options);
+std::deque<ExaminedRun> examined_runs(const schedule::Schedule& schedule, UnrollOptions options) {
+  std::deque<ExaminedRun> runs;
+  runs.emplace_back(schedule, options);
   for (const std::int64_t batches : lengths_of_short_runs(schedule)) {
     options.batches = batches;
-    runs_.emplace_back(schedule, options);
+    runs.emplace_back(schedule, options);
   }
+  return runs;
+}
+
+Examined::Examined(const schedule::Schedule& schedule, UnrollOptions options) {
+  options.batches = batches_to_steady_state(schedule, options);
+  runs_ = examined_runs(schedule, options);
 }
 
 namespace {

@@ -23,6 +23,9 @@ struct ExaminedRun {
   std::vector<Conflict> conflicts;
 };
 
+/// One with as many batches as `options` say, then those with so few that the pipeline never fills.
+[[nodiscard]] std::deque<ExaminedRun> examined_runs(const schedule::Schedule& schedule, UnrollOptions options);
+
 /// A schedule unrolled until its steady state repeats, and for so few batches that its pipeline never fills. The
 /// schedule must outlive it.
 class Examined {

@@ -22,12 +22,9 @@ std::vector<UnrollOptions> rules(const UnrollOptions& options) {
 
 constexpr std::array<std::string_view, 2> kReasons = {"", "needed with one rank, without collectives"};
 
-std::size_t clashes(const schedule::Schedule& schedule, UnrollOptions options) {
-  std::size_t clashes = ExaminedRun(schedule, options).conflicts.size();
-  for (const std::int64_t batches : lengths_of_short_runs(schedule)) {
-    options.batches = batches;
-    clashes += ExaminedRun(schedule, options).conflicts.size();
-  }
+std::size_t clashes(const schedule::Schedule& schedule, const UnrollOptions& options) {
+  std::size_t clashes = 0;
+  for (const ExaminedRun& run : examined_runs(schedule, options)) clashes += run.conflicts.size();
   return clashes;
 }
 

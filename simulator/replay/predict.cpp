@@ -154,7 +154,6 @@ Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTabl
     : trace_(&trace), cut_(&cut), sites_(std::move(sites)) {}
 
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
-  const schedule::Schedule bound = stages::bound_to(*cut_, schedule);
   const Plan plan = compile(schedule, *cut_, sites_);
   const SimulationOptions usual = on_recorded_machine(options.simulation, sites_);
   const std::vector<SimulationResult> results = simulate_often(plan, sites_, usual, options.runs);
@@ -176,8 +175,8 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
       to_end.batches = std::min(std::max(*options.run_steps, shown), usual.iterations);
       with_end = simulate_often(plan, sites_, to_end, options.runs);
     }
-    memory =
-        memory_of(memory_, *recorded_, bound, plan, sites_, options.run_steps ? with_end : results, options.memory);
+    memory = memory_of(memory_, *recorded_, stages::bound_to(*cut_, schedule), plan, sites_,
+                       options.run_steps ? with_end : results, options.memory);
   }
 
   const std::int32_t first = options.simulation.warm_up;

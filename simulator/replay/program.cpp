@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/step_checks.hpp"
 #include "simulator/stages/bind.hpp"
 
@@ -24,11 +25,6 @@ using stages::ModuleId;
 using stages::Piece;
 using stages::SegmentKey;
 
-/// `module` of these is a name of the schedule's own.
-bool is_generic(Stage stage) {
-  return stage == Stage::kCompute || stage == Stage::kAllToAll || stage == Stage::kValidateOutput;
-}
-
 /// Compiles one rank's recorded iteration.
 class Compiler {
  public:
@@ -38,7 +34,7 @@ class Compiler {
     for (std::uint32_t i = 0; i < iteration.calls.size(); ++i) {
       const SegmentKey& key = iteration.calls[i].segment;
       calls_[key].push_back(i);
-      if (key.module && !is_generic(key.stage)) modules_.insert(*key.module);
+      if (key.module && !schedule::names_its_own(key.stage)) modules_.insert(*key.module);
     }
     find_lookup_stream(schedule.iteration);
   }
@@ -339,8 +335,8 @@ class Compiler {
     std::vector<SegmentKey> keys;
     for (const auto& [key, calls] : calls_) {
       if (key.stage != step.stage || (module && key.module && key.module != module)) continue;
-      const bool other =
-          is_generic(step.stage) && step.module && key.module && cut_->modules[key.module->index()] != *step.module;
+      const bool other = schedule::names_its_own(step.stage) && step.module && key.module &&
+                         cut_->modules[key.module->index()] != *step.module;
       if (!other) keys.push_back(key);
     }
     return keys;

@@ -19,8 +19,6 @@ using trace::OperationId;
 using trace::OperationKind;
 using trace::Trace;
 
-/// Calls outside any blocking take microseconds; longer ones were interrupted by the profiler or the system.
-constexpr Nanoseconds kLongestCall = 40 * kMicrosecond;
 constexpr Nanoseconds kBlockingCopyCall = 6 * kMicrosecond;
 constexpr Nanoseconds kSyncCall = 4 * kMicrosecond;
 
@@ -118,7 +116,7 @@ class SiteFinder {
       RecordedCall call{item.call,
                         item.segment,
                         item.gap,
-                        std::min(trace_->duration(item.call), kLongestCall),
+                        std::min(trace_->duration(item.call), stages::kLongestCall),
                         false,
                         static_cast<std::uint32_t>(result.works.size()),
                         static_cast<std::uint32_t>(launched.size())};

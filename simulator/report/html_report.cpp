@@ -71,7 +71,7 @@ void write_table(std::ostream& out, const PredictReport& report) {
         late(row.parameters_late));
   }
   out << "</tbody>\n</table>\n";
-  for (const SkippedGroup& group : skipped_by_reason(report)) {
+  for (const SkippedGroup& group : skipped_by_reason(report.skipped)) {
     out << fmt::format("<p class=\"note\">Left out, {}: {}</p>\n", escaped_markup(group.why),
                        escaped_markup(group.schedules));
   }

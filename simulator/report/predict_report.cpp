@@ -22,9 +22,9 @@ std::vector<std::size_t> by_step_time(const PredictReport& report) {
   return order;
 }
 
-std::vector<SkippedGroup> skipped_by_reason(const PredictReport& report) {
+std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all) {
   std::vector<SkippedGroup> groups;
-  for (const SkippedSchedule& skipped : report.skipped) {
+  for (const SkippedSchedule& skipped : all) {
     const auto known = std::ranges::find(groups, skipped.why, &SkippedGroup::why);
     if (known == groups.end()) {
       groups.push_back({skipped.schedule, skipped.why});

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -99,7 +100,7 @@ struct PredictReport {
 [[nodiscard]] std::string replayed(const RecordedRun& recorded);
 
 /// In the order of the first of each group.
-[[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(const PredictReport& report);
+[[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all);
 
 /// Position of the smallest step time of schedules without hazards; the first of equals. None where there is none.
 [[nodiscard]] std::optional<std::size_t> fastest(const PredictReport& report);

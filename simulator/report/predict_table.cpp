@@ -176,7 +176,7 @@ void write_predict_table(std::ostream& out, const PredictReport& report, const T
     }
   }
   if (!report.skipped.empty()) out << '\n';
-  for (const SkippedGroup& group : skipped_by_reason(report)) {
+  for (const SkippedGroup& group : skipped_by_reason(report.skipped)) {
     for (const std::string& line : wrapped(fmt::format("left out, {}: {}", group.why, group.schedules), style.width)) {
       out << coloured(style, Colour::kDim, line) << '\n';
     }

@@ -160,6 +160,10 @@ bool goes_module_by_module(const StageStep& step) {
   }
 }
 
+bool names_its_own(Stage stage) {
+  return stage == Stage::kCompute || stage == Stage::kAllToAll || stage == Stage::kValidateOutput;
+}
+
 std::vector<StreamIndex> table_update_streams(const Schedule& schedule, const std::optional<std::string>& module) {
   std::vector<StreamIndex> streams;
   each_stage_step(schedule.iteration, [&](const StageStep& step) {

@@ -77,6 +77,9 @@ struct StageEffects {
 /// embeddings, and that part of backward.
 [[nodiscard]] bool goes_module_by_module(const StageStep& step);
 
+/// Whether `module` of a step of this stage is a name of the user's own, and not that of a sharded module.
+[[nodiscard]] bool names_its_own(Stage stage);
+
 /// The streams on which backward updates the tables of `module` (none: of all modules): autograd runs a backward
 /// operation on the stream of its forward, so these are the streams of the lookups, whatever stream the backward step
 /// names. Real streams (same_as followed), without repeats, in the order of the steps.

@@ -6,22 +6,18 @@
 #include <algorithm>
 #include <span>
 
+#include "simulator/schedule/effects.hpp"
+
 namespace interlace::stages {
 
 namespace {
-
-/// `module` of these is a name of the schedule's own.
-bool names_its_own(schedule::Stage stage) {
-  using enum schedule::Stage;
-  return stage == kCompute || stage == kAllToAll || stage == kValidateOutput;
-}
 
 void number_modules(std::span<schedule::Step> steps, const Cut& recording, const std::string& schedule) {
   for (schedule::Step& step : steps) {
     if (auto* loop = std::get_if<schedule::ForEachModule>(&step.action))
       number_modules(loop->steps, recording, schedule);
     auto* stage = std::get_if<schedule::StageStep>(&step.action);
-    if (stage == nullptr || !stage->module || names_its_own(stage->stage)) continue;
+    if (stage == nullptr || !stage->module || schedule::names_its_own(stage->stage)) continue;
     const auto found = std::ranges::find(recording.modules, *stage->module);
     if (found == recording.modules.end()) {
       throw Error(kUnknownModule, schedule,

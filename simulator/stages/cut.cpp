@@ -281,10 +281,9 @@ class RankCutter {
     return result;
   }
 
-  /// What a call takes of the host itself: one that takes longer than any launch waits for the device.
+  /// What a call takes of the host itself.
   [[nodiscard]] Nanoseconds host_work(OperationId call) const {
-    constexpr Nanoseconds kLongestLaunch = 40 * kMicrosecond;
-    return trace_->kind(call) == OperationKind::kHostSync ? 0 : std::min(trace_->duration(call), kLongestLaunch);
+    return trace_->kind(call) == OperationKind::kHostSync ? 0 : std::min(trace_->duration(call), kLongestCall);
   }
 
   /// Calls of a segment among the first `end` of an iteration.

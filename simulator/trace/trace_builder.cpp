@@ -222,10 +222,7 @@ void TraceBuilder::reorder(const std::vector<std::uint32_t>& order, const std::v
 }
 
 bool TraceBuilder::is_duplicate(std::uint32_t first, std::uint32_t second) const {
-  if (kinds_[first] != kinds_[second] || names_[first] != names_[second] || durations_[first] != durations_[second] ||
-      has_correlation_[first] != has_correlation_[second] || correlations_[first] != correlations_[second]) {
-    return false;
-  }
+  if (has_correlation_[first] != has_correlation_[second]) return false;
   const std::uint32_t a = detail_rows_[first];
   const std::uint32_t b = detail_rows_[second];
   switch (kinds_[first]) {

@@ -72,6 +72,7 @@ class TraceBuilder {
   [[nodiscard]] bool comes_before(std::uint32_t a, std::uint32_t b) const;
   /// Leaves out what is there a second time; to be called when sorted.
   void drop_duplicates(Diagnostics& diagnostics);
+  /// Of two rows of one kind, lane, name, start, duration and correlation.
   [[nodiscard]] bool is_duplicate(std::uint32_t first, std::uint32_t second) const;
   /// Row i becomes that of order[i]; a reference to row r becomes one to new_id[r].
   void reorder(const std::vector<std::uint32_t>& order, const std::vector<std::uint32_t>& new_id);

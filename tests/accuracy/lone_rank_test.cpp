@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,32 +13,18 @@
 #include "simulator/replay/program.hpp"
 #include "simulator/replay/simulation.hpp"
 #include "simulator/schedule/library.hpp"
+#include "tests/accuracy/measured.hpp"
 
 namespace interlace::replay {
 namespace {
 
 const std::filesystem::path kFolder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_w1_1_rank";
 
-/// As the measurements call them.
-const std::map<std::string, std::string> kSchedules{
-    {"torchrec/base", "base"},
-    {"torchrec/sparse_dist", "sparse"},
-    {"torchrec/sparse_dist_inplace", "sparse:inplace"},
-    {"torchrec/fused_sparse_dist", "fused:s=data_dist"},
-    {"torchrec/fused_sparse_dist_new_stream", "fused:s=new"},
-    {"torchrec/semi_sync", "semi"},
-};
-
 class LoneRank : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     ASSERT_TRUE(predictor_.learn_memory(schedule::find(GetParam() == "base" ? "torchrec/base" : "torchrec/sparse_dist"),
                                         diagnostics_));
-  }
-
-  static nlohmann::json measured() {
-    std::ifstream in(kFolder / "w1.r0.json");
-    return nlohmann::json::parse(in)["results"];
   }
 
   const std::vector<std::filesystem::path> files_{kFolder / (GetParam() + ".mem.r0.ilt")};
@@ -51,8 +35,8 @@ class LoneRank : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(LoneRank, IsPredictedFromBaseAndFromSparse) {
-  const nlohmann::json truth = measured();
-  for (const auto& [name, measured_as] : kSchedules) {
+  const nlohmann::json truth = measured(kFolder / "w1.r0.json");
+  for (const auto& [name, measured_as] : kMeasuredAs) {
     SCOPED_TRACE(name);
     const Prediction prediction = predictor_.predict(schedule::find(name), {});
     const double step_ms = truth[measured_as]["mean_ms"];

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,6 +12,7 @@
 #include "simulator/ingest/read.hpp"
 #include "simulator/replay/predict.hpp"
 #include "simulator/schedule/library.hpp"
+#include "tests/accuracy/measured.hpp"
 
 namespace interlace::replay {
 namespace {
@@ -32,11 +32,6 @@ const std::map<std::string, Wanted> kSchedules{
 };
 
 std::filesystem::path traces() { return std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces"; }
-
-nlohmann::json measured(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return nlohmann::json::parse(in)["results"];
-}
 
 void expect_close(const PredictedMemory& memory, const nlohmann::json& truth, double active_error,
                   double reserved_error) {

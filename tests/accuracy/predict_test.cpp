@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,26 +14,17 @@
 
 #include "simulator/ingest/read.hpp"
 #include "simulator/schedule/library.hpp"
+#include "tests/accuracy/measured.hpp"
 
 namespace interlace::replay {
 namespace {
-
-const std::map<std::string, std::string> kMeasuredAs{
-    {"torchrec/base", "base"},
-    {"torchrec/sparse_dist", "sparse"},
-    {"torchrec/sparse_dist_inplace", "sparse:inplace"},
-    {"torchrec/fused_sparse_dist", "fused:s=data_dist"},
-    {"torchrec/fused_sparse_dist_new_stream", "fused:s=new"},
-    {"torchrec/semi_sync", "semi"},
-};
 
 std::filesystem::path folder() { return std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6"; }
 
 std::map<std::string, double> measured_ms() {
   std::map<std::string, double> slowest;
   for (const char* file : {"c6.r0.json", "c6.r1.json"}) {
-    std::ifstream in(folder() / file);
-    const auto results = nlohmann::json::parse(in)["results"];
+    const auto results = measured(folder() / file);
     for (const auto& [schedule, name] : kMeasuredAs) {
       slowest[schedule] = std::max(slowest[schedule], results[name]["mean_ms"].get<double>());
     }

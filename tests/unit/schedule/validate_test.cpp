@@ -140,13 +140,19 @@ TEST(Validate, ModulesHaveChainsOfTheirOwn) {
             (Problems{{4, "schedule.missing_stage"}, {6, "schedule.missing_stage"}, {8, "schedule.missing_stage"}}));
 }
 
-TEST(Validate, AStageOfAllModulesNeedsTheStagesOfEach) {
+/// chain(), with a lookup of "a" and one of "b" instead of the one of all.
+std::vector<Step> chain_of_two_lookups() {
   auto steps = chain();
   StageStep lookup = stage(Stage::kEmbeddingLookup);
   lookup.module = "a";
   steps[5] = {lookup};
   lookup.module = "b";
   steps.insert(steps.begin() + 6, {lookup});
+  return steps;
+}
+
+TEST(Validate, AStageOfAllModulesNeedsTheStagesOfEach) {
+  auto steps = chain_of_two_lookups();
   EXPECT_EQ(problems_of(steps), Problems{});
   std::get<StageStep>(steps[7].action).module = "a";
   // b is looked up and not sent; output_dist_wait waits for both.
@@ -206,12 +212,7 @@ TEST(Validate, TheTablesOfEachNamedModuleAreUpdated) {
     return Step{step};
   };
   const auto with = [&](std::vector<Step> backward) {
-    auto steps = chain();
-    StageStep lookup = stage(Stage::kEmbeddingLookup);
-    lookup.module = "a";
-    steps[5] = {lookup};
-    lookup.module = "b";
-    steps.insert(steps.begin() + 6, {lookup});
+    auto steps = chain_of_two_lookups();
     steps[10] = part(Part::kDense);
     steps.insert(steps.begin() + 11, backward.begin(), backward.end());
     return problems_of(steps);
