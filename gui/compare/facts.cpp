@@ -1,10 +1,13 @@
 #include "gui/compare/facts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <string_view>
 
 #include "gui/compare/alignment.hpp"
 #include "gui/timeline/explanations.hpp"
@@ -58,6 +61,18 @@ std::string facts_of(const Forecast& forecast) {
         fmt::format("step corrected: recorded schedule replays {:+.1f} % off", *forecast.replay_error * 100));
   }
   return joined(parts);
+}
+
+std::string losses_of(const Recorded& recorded) {
+  constexpr std::ptrdiff_t kMost = 2;
+  std::vector<std::string_view> codes;
+  for (const Diagnostic& found : recorded.diagnostics.entries()) {
+    if (found.severity == Severity::kDataLoss) codes.push_back(found.code);
+  }
+  if (codes.empty()) return {};
+  const std::ptrdiff_t more = std::ssize(codes) - kMost;
+  if (more > 0) codes.resize(kMost);
+  return fmt::format("data loss ({}{})", fmt::join(codes, ", "), more > 0 ? fmt::format(", {} more", more) : "");
 }
 
 std::vector<std::pair<std::string, std::string>> critical_facts(const Run& run, std::ptrdiff_t offset) {

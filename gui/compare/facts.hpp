@@ -15,6 +15,9 @@ namespace interlace::gui {
 /// "33.52 ms a step (32.83 - 34.24) · 1.103x over 36.97 ms replayed · exposed communication 0.89 ms · device idle ...".
 [[nodiscard]] std::string facts_of(const Forecast& forecast);
 
+/// "data loss (ilt.truncated)": what happened but is not in the recording. Empty where nothing is known to lack.
+[[nodiscard]] std::string losses_of(const Recorded& recorded);
+
 /// What the step at `offset` behind the middle one spends its time on: along its critical path, and while the first
 /// rank's device does nothing. Named lines, the longest first; of many causes the rest is one line.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> critical_facts(const Run& run, std::ptrdiff_t offset);

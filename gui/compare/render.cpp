@@ -71,6 +71,7 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
     pane.content.placement = &part.placement;
     pane.content.title =
         i == 0 ? QStringLiteral("Measured") : QStringLiteral("Predicted  ") + QString::fromStdString(part.run->title());
+    if (i == 0) pane.content.losses = QString::fromStdString(losses_of(*recorded_));
     pane.content.facts = QString::fromStdString(i == 0 ? facts_of(*recorded_) : facts_of(*forecasts_[i - 1]));
     pane.content.view = fitted(span, options.width - kLabelWidth, 0);
     // Several steps are shown from the first one on.

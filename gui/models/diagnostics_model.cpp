@@ -12,6 +12,19 @@ void DiagnosticsModel::set(std::vector<Diagnostic> found) {
   endResetModel();
 }
 
+int DiagnosticsModel::kinds_of(Severity severity) const {
+  return static_cast<int>(std::ranges::count(found_, severity, &Diagnostic::severity));
+}
+
+QString DiagnosticsModel::grave() const {
+  QStringList parts;
+  const int lost = kinds_of(Severity::kDataLoss);
+  const int warnings = kinds_of(Severity::kWarning);
+  if (lost > 0) parts << tr("%1 data loss").arg(lost);
+  if (warnings > 0) parts << (warnings == 1 ? tr("1 warning") : tr("%1 warnings").arg(warnings));
+  return parts.join(QStringLiteral(", "));
+}
+
 int DiagnosticsModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : static_cast<int>(found_.size());
 }

@@ -17,6 +17,10 @@ class DiagnosticsModel : public QAbstractTableModel {
   /// Shown with the gravest first.
   void set(std::vector<Diagnostic> found);
 
+  [[nodiscard]] int kinds_of(Severity severity) const;
+  /// "1 data loss, 2 warnings": how many kinds matter. Empty where there is only information.
+  [[nodiscard]] QString grave() const;
+
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;

@@ -125,7 +125,9 @@ void ComparePanel::set_recorded(RecordedPtr recorded) {
   views_ = Views();
   colourings_ = {colouring_of(*run), nullptr};
   pane(Side::kMeasured).set_run(run, colourings_[0]);
-  pane(Side::kMeasured).set_title(tr("Measured"), QString::fromStdString(facts_of(*recorded_)));
+  pane(Side::kMeasured)
+      .set_title(tr("Measured"), QString::fromStdString(facts_of(*recorded_)),
+                 QString::fromStdString(losses_of(*recorded_)));
   active_ = Side::kMeasured;
   set_anchors();
   compare();

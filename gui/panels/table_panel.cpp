@@ -7,15 +7,17 @@
 #include <QSortFilterProxyModel>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include "gui/models/csv.hpp"
 #include "simulator/report/file_output.hpp"
 
 namespace interlace::gui {
 
-TablePanel::TablePanel(QAbstractItemModel* model, std::optional<int> stretched, bool sortable, QWidget* parent)
-    : QWidget(parent), table_(new QTableView), model_(model), stretched_(stretched) {
+TablePanel::TablePanel(QAbstractItemModel* model, std::vector<int> stretched, bool sortable, QWidget* parent)
+    : QWidget(parent), table_(new QTableView), model_(model), stretched_(std::move(stretched)) {
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
   all->addWidget(table_);
@@ -53,11 +55,17 @@ TablePanel::TablePanel(QAbstractItemModel* model, std::optional<int> stretched, 
   fit_columns();
 }
 
+void TablePanel::wrap_words() {
+  table_->setWordWrap(true);
+  table_->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+}
+
 void TablePanel::fit_columns() {
   QHeaderView* header = table_->horizontalHeader();
   if (model_->columnCount() == 0) return;
   for (int column = 0; column < model_->columnCount(); ++column) {
-    header->setSectionResizeMode(column, column == stretched_ ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
+    const bool stretched = std::ranges::find(stretched_, column) != stretched_.end();
+    header->setSectionResizeMode(column, stretched ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
   }
 }
 

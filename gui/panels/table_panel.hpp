@@ -2,7 +2,7 @@
 
 #include <QWidget>
 #include <filesystem>
-#include <optional>
+#include <vector>
 
 class QAbstractItemModel;
 class QTableView;
@@ -14,9 +14,12 @@ class TablePanel : public QWidget {
   Q_OBJECT
 
  public:
-  /// The model must outlive the panel. stretched: the column that takes the room that is left; none: each
-  /// is as wide as what it holds.
-  TablePanel(QAbstractItemModel* model, std::optional<int> stretched, bool sortable, QWidget* parent = nullptr);
+  /// The model must outlive the panel. stretched: the columns that share the room that is left; the others are as wide
+  /// as what they hold.
+  TablePanel(QAbstractItemModel* model, std::vector<int> stretched, bool sortable, QWidget* parent = nullptr);
+
+  /// For sentences: what is too long for its column goes on below, in a row as high as that takes.
+  void wrap_words();
 
   [[nodiscard]] QTableView& table() const { return *table_; }
   /// The row of the model behind a row of the table.
@@ -39,7 +42,7 @@ class TablePanel : public QWidget {
 
   QTableView* table_;
   QAbstractItemModel* model_;
-  std::optional<int> stretched_;
+  std::vector<int> stretched_;
 };
 
 }  // namespace interlace::gui

@@ -139,8 +139,13 @@ void draw_title(QPainter& painter, const PaneContent& content, const QRectF& are
   painter.setPen(theme.line);
   painter.drawLine(area.topLeft(), area.topRight());
   const QRectF text = area.adjusted(kPadding, 0, -kPadding, 0);
-  const double end = draw_text(painter, sized(13, true), theme.text, text, content.title);
-  draw_text(painter, sized(12), theme.dim_text, text.adjusted(end - text.left() + 14, 0, 0, 0), content.facts);
+  constexpr double kApart = 14;
+  double end = draw_text(painter, sized(13, true), theme.text, text, content.title);
+  if (!content.losses.isEmpty()) {
+    const QRectF rest = text.adjusted(end - text.left() + kApart, 0, 0, 0);
+    end = draw_text(painter, sized(12, true), theme.bad, rest, content.losses);
+  }
+  draw_text(painter, sized(12), theme.dim_text, text.adjusted(end - text.left() + kApart, 0, 0, 0), content.facts);
 }
 
 void draw_axis(QPainter& painter, const PaneContent& content, const QRectF& area, const Theme& theme) {

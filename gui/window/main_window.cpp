@@ -123,6 +123,7 @@ void MainWindow::when_opened() {
   const RecordedPtr& recorded = session_.recorded();
   predictions_.set_recorded(recorded->facts);
   diagnostics_.set(recorded->diagnostics.entries());
+  show_flaws();
   blocks_.clear();
   name_blocks(tr("Memory"));
   left_out_.clear();
@@ -377,6 +378,7 @@ void MainWindow::set_theme(ThemeKind kind) {
   QApplication::setPalette(widget_palette(theme(kind)));
   panel_->set_theme(theme(kind));
   editor_->set_theme(theme(kind));
+  show_flaws();
 }
 
 void MainWindow::set_colour_by(ColourBy by) {

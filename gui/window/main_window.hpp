@@ -106,6 +106,8 @@ class MainWindow : public QMainWindow {
   void show_failure(const Failure& failure);
   void show_busy(bool busy);
   void show_left_out();
+  /// That the recording has flaws which matter, for who does not open their table.
+  void show_flaws();
   /// Only where there is something to predict from.
   void enable_predictions();
   void when_opened();
@@ -149,6 +151,7 @@ class MainWindow : public QMainWindow {
   TablePanel* details_table_ = nullptr;
   TablePanel* range_table_ = nullptr;
   TablePanel* blocks_table_ = nullptr;
+  TablePanel* quality_table_ = nullptr;
   QLabel* left_out_label_ = nullptr;
   QComboBox* schedule_box_ = nullptr;
   std::vector<QAction*> predict_actions_;
@@ -159,6 +162,7 @@ class MainWindow : public QMainWindow {
   QLabel* hit_label_ = nullptr;
   QLabel* hover_label_ = nullptr;
   QLabel* phase_label_ = nullptr;
+  QToolButton* quality_button_ = nullptr;
   QProgressBar* busy_bar_ = nullptr;
   QToolButton* cancel_button_ = nullptr;
   QMenu* recent_menu_ = nullptr;

@@ -5,9 +5,12 @@
 #include <QProgressBar>
 #include <QShortcut>
 #include <QStatusBar>
+#include <QTabBar>
+#include <QTabWidget>
 #include <QToolBar>
 #include <QToolButton>
 
+#include "gui/panels/table_panel.hpp"
 #include "gui/window/main_window.hpp"
 #include "simulator/schedule/library.hpp"
 
@@ -142,16 +145,37 @@ void MainWindow::make_status_bar() {
   busy_bar_->setMaximumWidth(140);
   busy_bar_->setTextVisible(false);
   cancel_button_ = new QToolButton;
+  cancel_button_->setObjectName(QStringLiteral("cancel"));
   cancel_button_->setText(tr("Cancel"));
   connect(cancel_button_, &QToolButton::clicked, this, [this] {
     session_.cancel();
     schedules_to_predict_.clear();
   });
+  quality_button_ = new QToolButton;
+  quality_button_->setObjectName(QStringLiteral("flaws"));
+  quality_button_->setAutoRaise(true);
+  connect(quality_button_, &QToolButton::clicked, this, [this] { lower_tabs_->setCurrentWidget(quality_table_); });
   statusBar()->addWidget(hover_label_, 1);
+  statusBar()->addPermanentWidget(quality_button_);
   statusBar()->addPermanentWidget(phase_label_);
   statusBar()->addPermanentWidget(busy_bar_);
   statusBar()->addPermanentWidget(cancel_button_);
   show_busy(false);
+}
+
+void MainWindow::show_flaws() {
+  const QString grave = diagnostics_.grave();
+  const int tab = lower_tabs_->indexOf(quality_table_);
+  lower_tabs_->setTabText(tab, grave.isEmpty() ? tr("Data quality") : tr("Data quality: %1").arg(grave));
+  const bool lost = diagnostics_.kinds_of(Severity::kDataLoss) > 0;
+  const QColor colour = lost ? theme(theme_kind_).bad : theme(theme_kind_).text;
+  lower_tabs_->tabBar()->setTabTextColor(tab, colour);
+  QPalette palette = quality_button_->palette();
+  palette.setColor(QPalette::ButtonText, colour);
+  quality_button_->setPalette(palette);
+  quality_button_->setText(grave);
+  quality_button_->setToolTip(tr("What the recording lacks, and what to do about it: the table Data quality"));
+  quality_button_->setVisible(!grave.isEmpty());
 }
 
 }  // namespace interlace::gui

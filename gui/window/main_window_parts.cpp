@@ -31,15 +31,17 @@ QString in_qt(const std::string& text) { return QString::fromStdString(text); }
 }  // namespace
 
 void MainWindow::make_panels() {
-  predictions_table_ = new TablePanel(&predictions_, std::nullopt, true);
-  details_table_ = new TablePanel(&details_, 1, false);
+  predictions_table_ = new TablePanel(&predictions_, {}, true);
+  details_table_ = new TablePanel(&details_, {1}, false);
   details_table_->table().horizontalHeader()->hide();
-  details_table_->table().setWordWrap(true);  // reasons are sentences
-  details_table_->table().verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  range_table_ = new TablePanel(&range_, RangeModel::kName, true);
-  blocks_table_ = new TablePanel(&blocks_, BlocksModel::kStage, true);
-  auto* quality_table = new TablePanel(&diagnostics_, DiagnosticsModel::kMeaning, false);
-  for (const TablePanel* table : {predictions_table_, details_table_, range_table_, blocks_table_, quality_table}) {
+  details_table_->wrap_words();
+  range_table_ = new TablePanel(&range_, {RangeModel::kName}, true);
+  blocks_table_ = new TablePanel(&blocks_, {BlocksModel::kStage}, true);
+  quality_table_ = new TablePanel(
+      &diagnostics_, {DiagnosticsModel::kMeaning, DiagnosticsModel::kAdvice, DiagnosticsModel::kFirstPlace}, false);
+  quality_table_->wrap_words();
+  quality_table_->table().setTextElideMode(Qt::ElideLeft);  // the end of a path tells more
+  for (const TablePanel* table : {predictions_table_, details_table_, range_table_, blocks_table_, quality_table_}) {
     connect(table, &TablePanel::save_wanted, this, [this, table] { ask_where_to_save(*table); });
   }
   lower_tabs_ = new QTabWidget;
@@ -58,7 +60,7 @@ void MainWindow::make_panels() {
   lower_tabs_->addTab(predicted, tr("Predictions"));
   lower_tabs_->addTab(range_table_, tr("Range"));
   lower_tabs_->addTab(blocks_table_, tr("Memory"));
-  lower_tabs_->addTab(quality_table, tr("Data quality"));
+  lower_tabs_->addTab(quality_table_, tr("Data quality"));
   auto* lower = new QSplitter(Qt::Horizontal);
   lower->addWidget(lower_tabs_);
   lower->addWidget(details_table_);

@@ -13,6 +13,8 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QStatusBar>
+#include <QTabWidget>
+#include <QTableView>
 #include <QTest>
 #include <QToolButton>
 #include <QUrl>
@@ -114,6 +116,39 @@ TEST_F(WindowTest, BadFilesAreToldAndTheWindowLivesOn) {
   EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_predict"));
 }
 
+TEST_F(WindowTest, LostDataIsSeenWithoutOpeningItsTable) {
+  const auto* tabs = window_.findChild<QTabWidget*>();
+  auto* button = window_.findChild<QToolButton*>("flaws");
+  ASSERT_TRUE(tabs != nullptr && button != nullptr);
+  constexpr int kQuality = 3;
+  open(kBase);
+  EXPECT_GT(window_.diagnostics().rowCount(), 0);
+  EXPECT_FALSE(button->isVisible()) << "it is harmless";
+  EXPECT_EQ(tabs->tabText(kQuality), "Data quality");
+  EXPECT_TRUE(pane(Side::kMeasured).content().losses.isEmpty());
+
+  const testing::TemporaryFolder folder;
+  const auto cut_off = folder.path() / "cut_off.ilt";
+  std::filesystem::copy_file(kTraces / "engine_t6/base/rank0.ilt", cut_off);
+  std::filesystem::resize_file(cut_off, std::filesystem::file_size(cut_off) - 3000);
+  open({cut_off});
+  ASSERT_EQ(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(tabs->tabText(kQuality).startsWith("Data quality: ")) << tabs->tabText(kQuality).toStdString();
+  EXPECT_TRUE(tabs->tabText(kQuality).contains(" data loss"));
+  EXPECT_TRUE(button->isVisible() && button->text().contains(" data loss"));
+  EXPECT_TRUE(pane(Side::kMeasured).content().losses.contains("ilt.truncated"));
+  EXPECT_NE(tabs->currentIndex(), kQuality);
+  button->click();
+  EXPECT_EQ(tabs->currentIndex(), kQuality);
+  window_.resize(1280, 800);
+  QCoreApplication::processEvents();
+  const auto* table = tabs->currentWidget()->findChild<QTableView*>();
+  for (const auto column : {DiagnosticsModel::kMeaning, DiagnosticsModel::kAdvice}) {
+    EXPECT_GT(table->columnWidth(column), 120) << "wide enough to be read";
+  }
+  screenshot("data_loss");
+}
+
 TEST_F(WindowTest, WhatWasOpenedIsOfferedAgain) {
   open(kBase);
   open({kTraces / "hta/simple_add"});
@@ -161,7 +196,7 @@ TEST_F(WindowTest, OpensWhatIsDropped) {
 TEST_F(WindowTest, CancelDropsWhatIsUnderWay) {
   QSignalSpy opened(&window_.session(), &Session::opened);
   window_.open(kBase);
-  auto* cancel = window_.statusBar()->findChild<QToolButton*>();
+  auto* cancel = window_.statusBar()->findChild<QToolButton*>("cancel");
   ASSERT_TRUE(cancel != nullptr && cancel->isVisible());
   cancel->click();
   EXPECT_FALSE(window_.session().busy()) << "nobody waits for what is not wanted";

@@ -151,6 +151,17 @@ TEST(DiagnosticsModel, ShowsTheGravestFirst) {
   EXPECT_EQ(text(model, 1, DiagnosticsModel::kCount), "3");
 }
 
+TEST(DiagnosticsModel, CountsWhatMattersOnly) {
+  DiagnosticsModel model;
+  model.set({{"a.info", Severity::kInfo, "repaired", "nothing", 3, "x"}});
+  EXPECT_EQ(model.grave(), "");
+  model.set({{"a.info", Severity::kInfo, "repaired", "nothing", 3, "x"},
+             {"a.loss", Severity::kDataLoss, "lost", "record again", 7, "y"},
+             {"a.warning", Severity::kWarning, "odd", "see", 1, "y"},
+             {"b.warning", Severity::kWarning, "odd", "see", 1, "y"}});
+  EXPECT_EQ(model.grave(), "1 data loss, 2 warnings");
+}
+
 TEST(DraftModel, EditsCellsAndRefusesWhatMakesNoSense) {
   DraftModel model(Draft(schedule::find("torchrec/sparse_dist")));
   const Watched watched(model);
