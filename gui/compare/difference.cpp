@@ -100,6 +100,13 @@ std::string lead_text(const Run& measured, const Lead& lead) {
   return text;
 }
 
+double difference_height(double room) {
+  constexpr double kPart = 0.13;
+  constexpr double kLeast = 34;  // two lines of text
+  constexpr double kMost = 50;   // three
+  return std::round(std::clamp(room * kPart, kLeast, kMost));
+}
+
 void draw_difference(QPainter& painter, const std::vector<Lead>& leads, const Viewport& view, const QRectF& area,
                      const Theme& theme) {
   painter.save();
@@ -126,8 +133,11 @@ void draw_difference(QPainter& painter, const std::vector<Lead>& leads, const Vi
   const QString text = at_end >= 0 ? QObject::tr("%1 ahead at the end") : QObject::tr("%1 behind at the end");
   draw_text(painter, QRectF(name.left(), name.top() + 15, kLabelWidth - kNameIndent, 15),
             text.arg(QString::fromStdString(duration_text(std::abs(at_end)))), 10, false, theme.dim_text);
-  draw_text(painter, QRectF(name.left(), name.top() + 29, kLabelWidth - kNameIndent, 15),
-            QObject::tr("at most %1").arg(QString::fromStdString(duration_text(largest))), 10, false, theme.dim_text);
+  const QRectF third(name.left(), name.top() + 29, kLabelWidth - kNameIndent, 15);
+  if (third.bottom() <= area.bottom()) {
+    draw_text(painter, third, QObject::tr("at most %1").arg(QString::fromStdString(duration_text(largest))), 10, false,
+              theme.dim_text);
+  }
   painter.restore();
 }
 

@@ -43,6 +43,7 @@ struct Lead {
 /// columns as a pane.
 void draw_difference(QPainter& painter, const std::vector<Lead>& leads, const Viewport& view, const QRectF& area,
                      const Theme& theme);
-inline constexpr double kDifferenceHeight = 50;
+/// Its height where a timeline has so many pixels with all that belongs to it.
+[[nodiscard]] double difference_height(double room);
 
 }  // namespace interlace::gui

@@ -69,15 +69,15 @@ void write_pdf(const Picture& picture, const QSize& size, QFile& device, const s
 QRectF Picture::pane_area(std::size_t pane) const {
   double y = head_height(*this);
   for (std::size_t i = 0;; ++i) {
-    if (panes[i].leads) y += kDifferenceHeight;
+    y += panes[i].leads_height;
     if (i == pane) return {0, y, width, panes[i].height};
-    y += panes[i].height + (panes[i].memory ? kMemoryHeight : 0);
+    y += panes[i].height + panes[i].memory_height;
   }
 }
 
 double Picture::height() const {
   if (panes.empty()) return head_height(*this);
-  return pane_area(panes.size() - 1).bottom() + (panes.back().memory ? kMemoryHeight : 0);
+  return pane_area(panes.size() - 1).bottom() + panes.back().memory_height;
 }
 
 void draw_picture(QPainter& painter, const Picture& picture) {
@@ -98,13 +98,13 @@ void draw_picture(QPainter& painter, const Picture& picture) {
     const PicturePane& pane = picture.panes[i];
     const QRectF area = picture.pane_area(i);
     if (pane.leads) {
-      const QRectF above(0, area.top() - kDifferenceHeight, picture.width, kDifferenceHeight);
+      const QRectF above(0, area.top() - pane.leads_height, picture.width, pane.leads_height);
       draw_difference(painter, *pane.leads, pane.content.view, above, colours);
     }
     LabelCache labels(pane.content.scene->trace());
     draw_pane(painter, pane.content, area, colours, labels);
     if (pane.memory) {
-      draw_memory(painter, *pane.memory, QRectF(0, area.bottom(), picture.width, kMemoryHeight), colours);
+      draw_memory(painter, *pane.memory, QRectF(0, area.bottom(), picture.width, pane.memory_height), colours);
     }
   }
 }

@@ -22,7 +22,9 @@ struct PicturePane {
   PaneContent content;
   double height = 0;
   std::optional<std::vector<Lead>> leads;  ///< shown in a lane of its own above the pane
+  double leads_height = 0;                 ///< 0 without leads
   std::optional<MemoryPlot> memory;        ///< below the pane
+  double memory_height = 0;                ///< 0 without memory
 };
 
 /// Timelines above each other with a title and a legend, as exported.

@@ -50,9 +50,11 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
   for (std::size_t i = 1; i < parts_.size(); ++i) {
     if (options.steps > 1) break;  // what is compared is one step
     const Comparison comparison(*parts_[0].run, *parts_[i].run, 0);
-    if (comparison.known()) picture_.panes[i].leads = comparison.leads();
+    if (!comparison.known()) continue;
+    picture_.panes[i].leads = comparison.leads();
+    picture_.panes[i].leads_height = difference_height(room_of_pane(options));
   }
-  if (options.memory) add_memory();
+  if (options.memory) add_memory(memory_height(room_of_pane(options)));
   fit_rows(options.height - kTitle - kLegendHeight - strips());
 
   std::vector<RunPtr> runs;
@@ -86,7 +88,7 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
   add_explanations(options);
 }
 
-void RenderedComparison::add_memory() {
+void RenderedComparison::add_memory(double height) {
   Bytes top = 1;
   for (const Part& part : parts_) {
     for (const analysis::MemoryCurve& curve : part.run->memory()) top = std::max(top, most_of(curve));
@@ -100,6 +102,7 @@ void RenderedComparison::add_memory() {
                                           .anchor = 0,
                                           .top = top,
                                           .cursor = std::nullopt};
+    picture_.panes[i].memory_height = height;
   }
 }
 
@@ -126,11 +129,13 @@ void RenderedComparison::add(RunPtr run, const RenderOptions& options) {
   parts_.push_back(std::move(part));
 }
 
+double RenderedComparison::room_of_pane(const RenderOptions& options) const {
+  return (options.height - kTitle - kLegendHeight) / static_cast<double>(parts_.size());
+}
+
 double RenderedComparison::strips() const {
   double height = 0;
-  for (const PicturePane& pane : picture_.panes) {
-    height += (pane.leads ? kDifferenceHeight : 0) + (pane.memory ? kMemoryHeight : 0);
-  }
+  for (const PicturePane& pane : picture_.panes) height += pane.leads_height + pane.memory_height;
   return height;
 }
 

@@ -35,9 +35,11 @@ class RenderedComparison {
     Placement placement;
   };
   void add(RunPtr run, const RenderOptions& options);
-  /// Of differences and of memory: they are as high as they are.
+  /// What each timeline has with all that belongs to it.
+  [[nodiscard]] double room_of_pane(const RenderOptions& options) const;
+  /// The height of all strips, of differences and of memory.
   [[nodiscard]] double strips() const;
-  void add_memory();
+  void add_memory(double height);
   void add_explanations(const RenderOptions& options);
   /// The largest rows with which all panes fit into the height.
   void fit_rows(double height);

@@ -160,6 +160,7 @@ void ComparePanel::add_forecast(ForecastPtr forecast) {
   if (is_first) {
     tabs_->updateGeometry();  // a bar that is hidden does not say that it has grown
     lower_->show();
+    fit_strips();
     share_evenly();
   }
   show_forecast(tab);
@@ -230,7 +231,9 @@ void ComparePanel::set_outdated(const std::string& schedule) {
 
 void ComparePanel::share_evenly() {
   const int half = (beside() ? splitter_->width() : splitter_->height()) / 2;
-  splitter_->setSizes({half, half});
+  // What stands above the lower timeline is of both.
+  const int of_both = beside() ? 0 : (tabs_->sizeHint().height() + difference_->minimumHeight()) / 2;
+  splitter_->setSizes({half - of_both, half + of_both});
 }
 
 bool ComparePanel::beside() const { return splitter_->orientation() == Qt::Horizontal; }
@@ -238,6 +241,7 @@ bool ComparePanel::beside() const { return splitter_->orientation() == Qt::Horiz
 void ComparePanel::set_beside(bool beside) {
   if (beside == this->beside()) return;
   splitter_->setOrientation(beside ? Qt::Horizontal : Qt::Vertical);
+  fit_strips();
   share_evenly();
 }
 
@@ -290,11 +294,18 @@ Picture ComparePanel::picture() const {
   picture.legend = legend_->entries();
   for (const TimelinePane* shown : panes_) {
     if (!shown->run()) continue;
-    picture.panes.push_back({shown->content(), static_cast<double>(shown->height()), std::nullopt});
-    picture.panes.back().content.view = resized(shown->content().view, picture.width - kLabelWidth);
-    if (shown == panes_[1] && difference_->isVisible()) picture.panes.back().leads = comparison_.leads();
+    PicturePane& pane = picture.panes.emplace_back();
+    pane.content = shown->content();
+    pane.height = shown->height();
+    pane.content.view = resized(shown->content().view, picture.width - kLabelWidth);
+    if (shown == panes_[1] && difference_->isVisible()) {
+      pane.leads = comparison_.leads();
+      pane.leads_height = difference_->height();
+    }
     const MemoryStrip& memory = *memories_[shown == panes_[0] ? 0 : 1];
-    if (!memory.isHidden()) picture.panes.back().memory = memory.plot();
+    if (memory.isHidden()) continue;
+    pane.memory = memory.plot();
+    pane.memory_height = memory.height();
   }
   if (recorded_) {
     QStringList names;

@@ -165,6 +165,8 @@ class ComparePanel : public QWidget {
   void compare();
   void show_counterparts();
   void show_memory();
+  /// As high as the room allows that the rows need more.
+  void fit_strips();
   /// Where marks are set: at the selected operation, else at the mouse. REQUIRES: the active pane has a run.
   [[nodiscard]] Nanoseconds mark_place() const;
   [[nodiscard]] std::vector<Mark>::iterator mark_near(Nanoseconds at);

@@ -5,6 +5,7 @@
 #include "gui/compare/alignment.hpp"
 #include "gui/panels/compare_panel.hpp"
 #include "gui/panels/difference_strip.hpp"
+#include "gui/panels/legend_strip.hpp"
 #include "gui/panels/memory_strip.hpp"
 #include "gui/timeline/explanations.hpp"
 #include "gui/timeline/ticks.hpp"
@@ -92,6 +93,14 @@ void ComparePanel::show_memory() {
     top = std::max(top, memory(side).most());
   }
   for (MemoryStrip* memory : memories_) memory->set_top(top);
+  fit_strips();
+}
+
+void ComparePanel::fit_strips() {
+  const bool above_each_other = !forecasts_.empty() && !beside();
+  const double room = (height() - legend_->minimumHeight()) / (above_each_other ? 2.0 : 1.0);
+  for (MemoryStrip* memory : memories_) memory->setFixedHeight(static_cast<int>(memory_height(room)));
+  difference_->setFixedHeight(static_cast<int>(difference_height(room)));
 }
 
 void ComparePanel::show_cursor(Side side, std::optional<double> x) {
@@ -126,6 +135,7 @@ void ComparePanel::apply_width() {
 
 void ComparePanel::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
+  fit_strips();
   apply_width();
 }
 

@@ -8,7 +8,6 @@
 namespace interlace::gui {
 
 DifferenceStrip::DifferenceStrip(QWidget* parent) : QWidget(parent), theme_(&theme(ThemeKind::kLight)) {
-  setFixedHeight(static_cast<int>(kDifferenceHeight));
   setMouseTracking(true);
 }
 

@@ -9,7 +9,6 @@
 namespace interlace::gui {
 
 MemoryStrip::MemoryStrip(QWidget* parent) : QWidget(parent), theme_(&theme(ThemeKind::kLight)) {
-  setFixedHeight(static_cast<int>(kMemoryHeight));
   setMouseTracking(true);
 }
 

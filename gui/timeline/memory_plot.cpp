@@ -120,19 +120,21 @@ std::vector<Named> numbers(const MemoryPlot& plot, std::optional<std::size_t> mo
 
 void draw_names(QPainter& painter, const MemoryPlot& plot, std::optional<std::size_t> moment, const QRectF& area,
                 const Theme& theme) {
-  constexpr double kLine = 15;
+  constexpr double kRoomyLine = 15;
   constexpr double kIndent = 22;
   constexpr double kValue = 88;
   const trace::Rank& rank = plot.trace->ranks()[plot.curve->rank.index()];
-  QRectF line(area.left() + kIndent, area.top() + 3, kLabelWidth - kIndent - 4, kLine);
+  const std::vector<Named> lines = numbers(plot, moment, theme);
+  const double height = std::min(kRoomyLine, (area.height() - 4) / static_cast<double>(lines.size() + 1));
+  QRectF line(area.left() + kIndent, area.top() + 3, kLabelWidth - kIndent - 4, height);
   painter.setFont(sized(11, true));
   painter.setPen(theme.text);
   painter.drawText(
       line, Qt::AlignLeft | Qt::AlignVCenter,
       moment ? QObject::tr("memory, rank %1").arg(rank.number) : QObject::tr("memory peaks, rank %1").arg(rank.number));
   painter.setFont(sized(10));
-  for (const Named& of : numbers(plot, moment, theme)) {
-    line.translate(0, kLine);
+  for (const Named& of : lines) {
+    line.translate(0, height);
     painter.setPen(of.colour);
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, of.name);
     painter.drawText(line.adjusted(kValue - kIndent, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, of.value);
@@ -217,6 +219,13 @@ Bytes of_no_pool(const MemoryCurve& curve, std::size_t moment) {
     if (!pool.allocated.empty()) rest -= pool.allocated[moment];
   }
   return std::max<Bytes>(rest, 0);
+}
+
+double memory_height(double room) {
+  constexpr double kPart = 0.2;
+  constexpr double kLeast = 48;  // four lines of names
+  constexpr double kMost = 98;
+  return std::round(std::clamp(room * kPart, kLeast, kMost));
 }
 
 Bytes most_of(const MemoryCurve& curve) {

@@ -23,7 +23,9 @@ struct MemoryPlot {
   [[nodiscard]] Viewport trace_view() const { return view.shifted(static_cast<double>(anchor)); }
 };
 
-inline constexpr double kMemoryHeight = 98;
+/// Pixels that the curve takes of those that its timeline has with all that belongs to it: the rows need them more
+/// where there are few.
+[[nodiscard]] double memory_height(double room);
 
 /// For each pixel of the plot, of the moments whose values hold in it the one with most allocated. None before the
 /// first moment and behind `until`.

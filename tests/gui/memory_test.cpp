@@ -39,6 +39,19 @@ TEST_F(MemoryTest, CurvesStandBelowBothTimelinesOnOneScale) {
   EXPECT_FALSE(strip(Side::kMeasured).isVisible());
 }
 
+TEST_F(MemoryTest, InASmallWindowTheCurvesLeaveRoomForTheRows) {
+  open_with_memory();
+  const int roomy = strip(Side::kMeasured).height();
+  window_.resize(1280, 800);
+  QCoreApplication::processEvents();
+  screenshot("small_memory");
+  for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+    EXPECT_LT(strip(side).height(), roomy);
+    EXPECT_EQ(strip(side).height(), strip(Side::kMeasured).height()) << "one scale";
+    EXPECT_GE(pane(side).plot_height(), 1.5 * strip(side).height());
+  }
+}
+
 TEST_F(MemoryTest, BlocksAliveAtTheMouseAreListed) {
   open_with_memory();
   window_.show_blocks_table();

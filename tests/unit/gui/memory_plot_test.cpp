@@ -51,7 +51,7 @@ TEST(DrawMemory, ShowsWhatIsAllocatedWithoutPoolsToo) {
   EXPECT_EQ(of_no_pool(curve, 0), 80);
   MemoryPlot plot{.curve = &curve, .trace = &trace, .view = {}, .anchor = 0, .top = 100, .cursor = std::nullopt};
   plot.view = {.begin_ns = 0, .ns_per_px = 10, .width = 100};
-  QImage image(static_cast<int>(kLabelWidth) + 100, static_cast<int>(kMemoryHeight), QImage::Format_RGB32);
+  QImage image(static_cast<int>(kLabelWidth) + 100, static_cast<int>(memory_height(500)), QImage::Format_RGB32);
   QPainter painter(&image);
   draw_memory(painter, plot, QRectF(image.rect()), theme(ThemeKind::kLight));
   painter.end();
