@@ -40,7 +40,8 @@ std::optional<int> parse(int argc, char** argv, Request& request) {
                  "Draw measured beside predicted into a file (.png, .svg, .pdf) and end; needs no display")
       ->type_name("FILE");
   app.add_option("--size", size, "Of the picture: 1920x1080 where absent")->type_name("WxH");
-  app.add_option("--steps", request.render.options.steps, "Training steps that the picture shows: 1 where absent")
+  app.add_option("--steps", request.render.options.steps,
+                 "Training steps that the picture shows, at most as many as there are: 1 where absent")
       ->check(CLI::Range(1, 1000));
   bool without_memory = false;
   app.add_flag("--critical-path", request.render.options.critical_path, "The picture shows what each step hangs on");
@@ -82,7 +83,7 @@ int run(int argc, char** argv) {
   if (request.to_file) {
     if (!has_display()) qputenv("QT_QPA_PLATFORM", "offscreen");
     const QGuiApplication application(argc, argv);
-    render(request.render);
+    for (const std::string& remark : render(request.render)) std::cerr << remark << '\n';
     return kSuccess;
   }
   if (!has_display()) {

@@ -7,7 +7,7 @@
 
 namespace interlace::gui {
 
-void render(const RenderRequest& request) {
+std::vector<std::string> render(const RenderRequest& request) {
   // A wrong schedule is told before the time is taken that reading needs.
   std::vector<schedule::Schedule> schedules;
   for (const std::string& name : request.schedules) schedules.push_back(schedule::load(name));
@@ -18,6 +18,7 @@ void render(const RenderRequest& request) {
   for (const schedule::Schedule& schedule : schedules) forecasts.push_back(forecaster.predict(schedule, silent));
   const RenderedComparison comparison(recorded, std::move(forecasts), request.options);
   write_picture(comparison.picture(), request.out);
+  return comparison.remarks();
 }
 
 void set_size(RenderOptions& options, const std::string& text) {

@@ -15,8 +15,9 @@ struct RenderRequest {
   RenderOptions options;
 };
 
-/// Draws measured beside predicted into a file. Needs a QGuiApplication but no display. Throws Error.
-void render(const RenderRequest& request);
+/// Draws measured beside predicted into a file. Needs a QGuiApplication but no display. Returns what is to be said of
+/// the picture, a line each. Throws Error.
+[[nodiscard]] std::vector<std::string> render(const RenderRequest& request);
 
 /// "1920x1080". Throws gui.bad_size.
 void set_size(RenderOptions& options, const std::string& text);

@@ -7,6 +7,41 @@
 
 namespace interlace::gui {
 
+namespace {
+
+constexpr double kChip = 11;
+constexpr double kGap = 5;  ///< between chip and name
+constexpr double kApart = 16;
+constexpr double kLine = 18;
+constexpr double kPadding = 2;  ///< above and below all lines
+
+QFont legend_font() {
+  QFont font;
+  font.setPixelSize(11);
+  return font;
+}
+
+/// Where each entry stands, from the upper left corner of what is inside the padding.
+std::vector<QRectF> places_of(std::span<const ColourEntry> entries, double width) {
+  constexpr double kLeft = 8;
+  const QFontMetricsF metrics(legend_font());
+  std::vector<QRectF> places;
+  double x = kLeft;
+  double y = 0;
+  for (const ColourEntry& entry : entries) {
+    const double own = kChip + kGap + metrics.horizontalAdvance(QString::fromStdString(entry.name));
+    if (x > kLeft && x + own > width) {
+      x = kLeft;
+      y += kLine;
+    }
+    places.emplace_back(x, y, own, kLine);
+    x += own + kApart;
+  }
+  return places;
+}
+
+}  // namespace
+
 std::vector<ColourEntry> legend_of(std::span<const Colouring* const> colourings) {
   std::vector<ColourEntry> legend;
   for (const Colouring* colouring : colourings) {
@@ -28,27 +63,20 @@ std::vector<ColourEntry> legend_of(std::span<const Colouring* const> colourings)
   return legend;
 }
 
+double legend_height(std::span<const ColourEntry> entries, double width) {
+  const std::vector<QRectF> places = places_of(entries, width);
+  return (places.empty() ? kLine : places.back().bottom()) + 2 * kPadding;
+}
+
 void draw_legend(QPainter& painter, std::span<const ColourEntry> entries, const QRectF& area, const Theme& theme) {
-  constexpr double kChip = 11;
-  constexpr double kPadding = 8;
-  QFont font;
-  font.setPixelSize(11);
-  const QFontMetricsF metrics(font);
-  painter.setFont(font);
-  double x = area.left() + kPadding;
-  for (const ColourEntry& entry : entries) {
-    const QString name = QString::fromStdString(entry.name);
-    const double width = metrics.horizontalAdvance(name);
-    if (x + kChip + 5 + width > area.right()) {
-      painter.setPen(theme.dim_text);
-      painter.drawText(QRectF(x, area.top(), area.right() - x, area.height()), Qt::AlignVCenter, QStringLiteral("…"));
-      return;
-    }
-    const QRectF chip(x, area.center().y() - kChip / 2, kChip, kChip);
-    painter.fillRect(chip, entry.colour ? to_qcolor(*entry.colour) : theme.neutral);
+  painter.setFont(legend_font());
+  const std::vector<QRectF> places = places_of(entries, area.width());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const QRectF place = places[i].translated(area.left(), area.top() + kPadding);
+    const QRectF chip(place.left(), place.center().y() - kChip / 2, kChip, kChip);
+    painter.fillRect(chip, entries[i].colour ? to_qcolor(*entries[i].colour) : theme.neutral);
     painter.setPen(theme.text);
-    painter.drawText(QRectF(chip.right() + 5, area.top(), width + 2, area.height()), Qt::AlignVCenter, name);
-    x = chip.right() + 5 + width + 16;
+    painter.drawText(place.adjusted(kChip + kGap, 0, 2, 0), Qt::AlignVCenter, QString::fromStdString(entries[i].name));
   }
 }
 

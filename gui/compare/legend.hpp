@@ -12,8 +12,9 @@ namespace interlace::gui {
 /// The classes that occur in any of the colourings, each name once.
 [[nodiscard]] std::vector<ColourEntry> legend_of(std::span<const Colouring* const> colourings);
 
-/// Draws a chip and a name for each entry, as many as fit in a line.
+/// Draws a chip and a name for each entry, in as many lines as that takes.
 void draw_legend(QPainter& painter, std::span<const ColourEntry> entries, const QRectF& area, const Theme& theme);
-inline constexpr double kLegendHeight = 22;
+/// Pixels that this takes.
+[[nodiscard]] double legend_height(std::span<const ColourEntry> entries, double width);
 
 }  // namespace interlace::gui

@@ -17,8 +17,6 @@ namespace {
 
 constexpr double kTitle = 30;
 
-double head_height(const Picture& picture) { return (picture.title.isEmpty() ? 0 : kTitle) + kLegendHeight; }
-
 [[noreturn]] void fail(const std::filesystem::path& file, const QString& why) {
   throw Error(kCannotWritePicture, file.string(), "the picture cannot be written: " + why.toStdString(),
               "check the folder, its permissions and the room on the disk");
@@ -66,8 +64,10 @@ void write_pdf(const Picture& picture, const QSize& size, QFile& device, const s
 
 }  // namespace
 
+double Picture::head_height() const { return (title.isEmpty() ? 0 : kTitle) + legend_height(legend, width); }
+
 QRectF Picture::pane_area(std::size_t pane) const {
-  double y = head_height(*this);
+  double y = head_height();
   for (std::size_t i = 0;; ++i) {
     y += panes[i].leads_height;
     if (i == pane) return {0, y, width, panes[i].height};
@@ -76,7 +76,7 @@ QRectF Picture::pane_area(std::size_t pane) const {
 }
 
 double Picture::height() const {
-  if (panes.empty()) return head_height(*this);
+  if (panes.empty()) return head_height();
   return pane_area(panes.size() - 1).bottom() + panes.back().memory_height;
 }
 
@@ -93,7 +93,8 @@ void draw_picture(QPainter& painter, const Picture& picture) {
     painter.drawText(QRectF(8, 0, picture.width - 16, kTitle), Qt::AlignVCenter | Qt::TextSingleLine, picture.title);
     y += kTitle;
   }
-  draw_legend(painter, picture.legend, QRectF(0, y, picture.width, kLegendHeight), colours);
+  draw_legend(painter, picture.legend, QRectF(0, y, picture.width, legend_height(picture.legend, picture.width)),
+              colours);
   for (std::size_t i = 0; i < picture.panes.size(); ++i) {
     const PicturePane& pane = picture.panes[i];
     const QRectF area = picture.pane_area(i);

@@ -36,6 +36,8 @@ struct Picture {
   ThemeKind theme = ThemeKind::kLight;
 
   [[nodiscard]] double height() const;
+  /// Of title and legend, above all panes.
+  [[nodiscard]] double head_height() const;
   /// Where a pane stands.
   [[nodiscard]] QRectF pane_area(std::size_t pane) const;
 };

@@ -1,6 +1,10 @@
 #include "gui/compare/render.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "gui/compare/alignment.hpp"
@@ -13,8 +17,6 @@ namespace interlace::gui {
 
 namespace {
 
-constexpr double kTitle = 30;
-
 QString title_of(const Recorded& recorded) {
   QString title = QStringLiteral("Interlace");
   for (const std::string& file : recorded.facts.files) {
@@ -23,17 +25,26 @@ QString title_of(const Recorded& recorded) {
   return title;
 }
 
-/// As much of the axis as `steps` steps take, with a little around.
+std::size_t most_steps(const std::vector<RunPtr>& runs) {
+  std::size_t most = 0;
+  for (const RunPtr& run : runs) most = std::max(most, run->first_steps().size());
+  return most;
+}
+
+/// As much of the axis as `steps` steps take, with a little around: of one step the longest that there is.
 Interval shown_span(const std::vector<RunPtr>& runs, std::size_t steps) {
   Nanoseconds longest = 0;
   Nanoseconds trace = 0;
   for (const RunPtr& run : runs) {
     trace = std::max(trace, run->trace().length());
-    for (const Interval& step : run->first_steps()) longest = std::max(longest, step.length());
+    const std::vector<Interval>& of_run = run->first_steps();
+    if (steps > 1 && !of_run.empty()) {
+      longest = std::max(longest, of_run[std::min(steps, of_run.size()) - 1].end - of_run.front().begin);
+    } else {
+      for (const Interval& step : of_run) longest = std::max(longest, step.length());
+    }
   }
-  if (longest == 0) return {0, trace};
-  const Nanoseconds around = longest / 20;
-  return {-around, longest * static_cast<Nanoseconds>(steps) + around};
+  return longest == 0 ? Interval{0, trace} : view_from_zero(longest);
 }
 
 }  // namespace
@@ -47,23 +58,22 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
   picture_.width = options.width;
   picture_.theme = options.theme;
   picture_.panes.resize(parts_.size());
+  make_legend(options);
   for (std::size_t i = 1; i < parts_.size(); ++i) {
     if (options.steps > 1) break;  // what is compared is one step
     const Comparison comparison(*parts_[0].run, *parts_[i].run, 0);
-    if (!comparison.known()) continue;
-    picture_.panes[i].leads = comparison.leads();
-    picture_.panes[i].leads_height = difference_height(room_of_pane(options));
+    if (comparison.known()) picture_.panes[i].leads = comparison.leads();
   }
-  if (options.memory) add_memory(memory_height(room_of_pane(options)));
-  fit_rows(options.height - kTitle - kLegendHeight - strips());
+  if (options.memory) add_memory();
+  fit_rows(options);
 
   std::vector<RunPtr> runs;
-  std::vector<const Colouring*> colourings;
-  for (const Part& part : parts_) {
-    runs.push_back(part.run);
-    colourings.push_back(&part.colouring);
+  for (const Part& part : parts_) runs.push_back(part.run);
+  if (const std::size_t most = most_steps(runs); most < options.steps && options.steps > 1) {
+    remarks_.push_back(most == 0
+                           ? "no steps are told apart: all is shown"
+                           : fmt::format("{} step{} shown: there are no more", most, most == 1 ? " is" : "s are"));
   }
-  picture_.legend = legend_of(colourings);
   const Interval span = shown_span(runs, options.steps);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
@@ -88,7 +98,7 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
   add_explanations(options);
 }
 
-void RenderedComparison::add_memory(double height) {
+void RenderedComparison::add_memory() {
   Bytes top = 1;
   for (const Part& part : parts_) {
     for (const analysis::MemoryCurve& curve : part.run->memory()) top = std::max(top, most_of(curve));
@@ -102,7 +112,6 @@ void RenderedComparison::add_memory(double height) {
                                           .anchor = 0,
                                           .top = top,
                                           .cursor = std::nullopt};
-    picture_.panes[i].memory_height = height;
   }
 }
 
@@ -114,10 +123,13 @@ void RenderedComparison::add_explanations(const RenderOptions& options) {
     if (options.critical_path) picture_.panes[i].content.critical = run.critical_paths();
     if (options.idle) picture_.panes[i].content.idle = run.idle();
   }
-  if (!options.idle) return;
-  std::vector<ColourEntry> legend = idle_legend(theme(options.theme));
-  legend.insert(legend.end(), picture_.legend.begin(), picture_.legend.end());
-  picture_.legend = std::move(legend);
+}
+
+void RenderedComparison::make_legend(const RenderOptions& options) {
+  std::vector<const Colouring*> colourings;
+  for (const Part& part : parts_) colourings.push_back(&part.colouring);
+  if (options.idle) picture_.legend = idle_legend(theme(options.theme));
+  std::ranges::move(legend_of(colourings), std::back_inserter(picture_.legend));
 }
 
 void RenderedComparison::add(RunPtr run, const RenderOptions& options) {
@@ -129,35 +141,65 @@ void RenderedComparison::add(RunPtr run, const RenderOptions& options) {
   parts_.push_back(std::move(part));
 }
 
-double RenderedComparison::room_of_pane(const RenderOptions& options) const {
-  return (options.height - kTitle - kLegendHeight) / static_cast<double>(parts_.size());
+void RenderedComparison::fit_strips(double height) {
+  const double room = (height - picture_.head_height()) / static_cast<double>(parts_.size());
+  for (PicturePane& pane : picture_.panes) {
+    if (pane.leads) pane.leads_height = difference_height(room);
+    if (pane.memory) pane.memory_height = memory_height(room);
+  }
 }
 
-double RenderedComparison::strips() const {
-  double height = 0;
-  for (const PicturePane& pane : picture_.panes) height += pane.leads_height + pane.memory_height;
+double RenderedComparison::beside_rows() const {
+  double height = picture_.head_height();
+  for (const PicturePane& pane : picture_.panes) height += kAbovePlot + pane.leads_height + pane.memory_height;
   return height;
 }
 
-void RenderedComparison::fit_rows(double height) {
+double RenderedComparison::enough_for(double rows) {
+  // Strips grow with the picture, by less than it does.
+  constexpr int kRounds = 20;
+  double height = rows;
+  for (int round = 0; round < kRounds; ++round) {
+    fit_strips(height);
+    height = beside_rows() + rows;
+  }
+  return std::ceil(height);
+}
+
+void RenderedComparison::fit_rows(const RenderOptions& options) {
   constexpr double kLargest = 1.5;
   constexpr double kSmallest = 0.55;
   const auto total = [&](double factor) {
     double sum = 0;
     for (Part& part : parts_) {
       part.placement = place(part.run->trace(), part.run->scene().lanes(), part.choice, RowHeights().scaled(factor));
-      sum += part.placement.height + kAbovePlot;
+      sum += part.placement.height;
     }
     return sum;
   };
-  const double rows_at_one = total(1) - static_cast<double>(parts_.size()) * kAbovePlot;
-  const double room = height - static_cast<double>(parts_.size()) * kAbovePlot;
-  const double used = total(std::clamp(room / rows_at_one, kSmallest, kLargest));
+  const auto panes = static_cast<double>(parts_.size());
+  fit_strips(options.height);
+  const double room = options.height - beside_rows();
+  const double used = total(std::clamp(room / total(1), kSmallest, kLargest));
+  if (used > room + 1) return cut_rows(options, room, used);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    // What is left over, or lacking where even the smallest rows are too high, is shared evenly.
-    const double share = (height - used) / static_cast<double>(parts_.size());
-    picture_.panes[i].height = std::max(kAbovePlot + 20, parts_[i].placement.height + kAbovePlot + share);
+    picture_.panes[i].height = parts_[i].placement.height + kAbovePlot + (room - used) / panes;
   }
+}
+
+void RenderedComparison::cut_rows(const RenderOptions& options, double room, double needed) {
+  constexpr double kLeast = 20;
+  std::size_t cut = 0;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Placement& placement = parts_[i].placement;
+    const double height = std::max(kLeast, placement.height * room / needed);
+    picture_.panes[i].height = kAbovePlot + height;
+    picture_.panes[i].content.rows_cut = cut_to(placement, height - kRowsCutHeight);
+    cut += picture_.panes[i].content.rows_cut;
+  }
+  remarks_.push_back(fmt::format("{} row{} not fit: --size {:.0f}x{:.0f} shows all", cut, cut == 1 ? " does" : "s do",
+                                 options.width, enough_for(needed)));
+  fit_strips(options.height);
 }
 
 }  // namespace interlace::gui

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "gui/compare/picture.hpp"
@@ -13,7 +14,7 @@ struct RenderOptions {
   double height = 1080;
   ColourBy colour_by = ColourBy::kStage;
   ThemeKind theme = ThemeKind::kLight;
-  std::size_t steps = 1;  ///< how many to show
+  std::size_t steps = 1;  ///< how many to show; where there are not so many, all
   bool memory = true;     ///< curves of the first rank below each timeline, where memory was recorded
   bool critical_path = false;
   bool idle = false;  ///< why devices do nothing
@@ -26,6 +27,8 @@ class RenderedComparison {
   RenderedComparison(RecordedPtr recorded, std::vector<ForecastPtr> forecasts, const RenderOptions& options);
 
   [[nodiscard]] const Picture& picture() const { return picture_; }
+  /// In what the picture is not as asked for, a line each: rows that do not fit, steps that are not there.
+  [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
   struct Part {
@@ -35,19 +38,25 @@ class RenderedComparison {
     Placement placement;
   };
   void add(RunPtr run, const RenderOptions& options);
-  /// What each timeline has with all that belongs to it.
-  [[nodiscard]] double room_of_pane(const RenderOptions& options) const;
-  /// The height of all strips, of differences and of memory.
-  [[nodiscard]] double strips() const;
-  void add_memory(double height);
+  /// Differences and memory, in a picture of this height.
+  void fit_strips(double height);
+  /// What the picture needs for all but rows.
+  [[nodiscard]] double beside_rows() const;
+  /// The height of a picture in which rows of this height have room; leaves the strips as high as they are in it.
+  [[nodiscard]] double enough_for(double rows);
+  void add_memory();
   void add_explanations(const RenderOptions& options);
+  void make_legend(const RenderOptions& options);
   /// The largest rows with which all panes fit into the height.
-  void fit_rows(double height);
+  void fit_rows(const RenderOptions& options);
+  /// Where the smallest rows do not fit either: shares the height by need, and leaves out what is too much.
+  void cut_rows(const RenderOptions& options, double room, double needed);
 
   RecordedPtr recorded_;
   std::vector<ForecastPtr> forecasts_;
   std::vector<Part> parts_;
   Picture picture_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace interlace::gui

@@ -2,13 +2,19 @@
 
 namespace interlace::gui {
 
-LegendStrip::LegendStrip(QWidget* parent) : QWidget(parent), theme_(&theme(ThemeKind::kLight)) {
-  setFixedHeight(static_cast<int>(kLegendHeight));
-}
+LegendStrip::LegendStrip(QWidget* parent) : QWidget(parent), theme_(&theme(ThemeKind::kLight)) { fit(); }
 
 void LegendStrip::set_entries(std::vector<ColourEntry> entries) {
   entries_ = std::move(entries);
+  fit();
   update();
+}
+
+void LegendStrip::fit() { setFixedHeight(static_cast<int>(legend_height(entries_, width()))); }
+
+void LegendStrip::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fit();
 }
 
 void LegendStrip::set_theme(const Theme& theme) {

@@ -7,7 +7,7 @@
 
 namespace interlace::gui {
 
-/// The line that says what colours mean.
+/// The lines that say what colours mean.
 class LegendStrip : public QWidget {
  public:
   explicit LegendStrip(QWidget* parent = nullptr);
@@ -18,8 +18,11 @@ class LegendStrip : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void fit();
+
   std::vector<ColourEntry> entries_;
   const Theme* theme_;
 };

@@ -89,7 +89,8 @@ void draw_lane_name(QPainter& painter, const PaneContent& content, const PlacedL
   QString remark = QString::fromStdString(lane.remark);
   if (placed.rows_left_out > 0) {
     if (!remark.isEmpty()) remark += QStringLiteral(", ");
-    remark += QStringLiteral("%1 more rows").arg(placed.rows_left_out);
+    remark += placed.rows_left_out == 1 ? QStringLiteral("1 more row")
+                                        : QStringLiteral("%1 more rows").arg(placed.rows_left_out);
   }
   if (remark.isEmpty()) return;
   const QRectF rest = roomy ? area.translated(0, line) : QRectF(end + 6, first, labels.right() - end - 10, line);
@@ -132,6 +133,15 @@ void draw_lane_names(QPainter& painter, const PaneContent& content, const PaneAr
   }
   painter.setPen(theme.line);
   painter.drawLine(areas.labels.topRight(), areas.labels.bottomRight());
+}
+
+void draw_rows_cut(QPainter& painter, const PaneContent& content, const PaneAreas& areas, const Theme& theme) {
+  const QRectF all = areas.labels.united(areas.plot);
+  const QRectF line(all.left(), all.bottom() - kRowsCutHeight, all.width(), kRowsCutHeight);
+  painter.fillRect(line, theme.strip);
+  draw_text(painter, sized(10, true), theme.bad, line.adjusted(kPadding, 0, -kPadding, 0),
+            content.rows_cut == 1 ? QStringLiteral("1 more row does not fit")
+                                  : QStringLiteral("%1 more rows do not fit").arg(content.rows_cut));
 }
 
 void draw_title(QPainter& painter, const PaneContent& content, const QRectF& area, const Theme& theme) {

@@ -68,6 +68,7 @@ void draw_pane(QPainter& painter, const PaneContent& content, const QRectF& pane
     draw_names_of_parts(painter, content, areas, theme);
   }
   painter.setClipRect(pane);
+  if (content.rows_cut > 0) draw_rows_cut(painter, content, areas, theme);
   draw_axis(painter, content, areas.axis, theme);
   draw_hits(painter, content, areas.axis, theme);
   draw_marks(painter, content, areas, theme);

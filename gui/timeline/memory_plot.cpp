@@ -130,7 +130,7 @@ void draw_names(QPainter& painter, const MemoryPlot& plot, std::optional<std::si
   painter.setFont(sized(11, true));
   painter.setPen(theme.text);
   painter.drawText(
-      line, Qt::AlignLeft | Qt::AlignVCenter,
+      line.adjusted(0, -2, 0, 2), Qt::AlignLeft | Qt::AlignVCenter,
       moment ? QObject::tr("memory, rank %1").arg(rank.number) : QObject::tr("memory peaks, rank %1").arg(rank.number));
   painter.setFont(sized(10));
   for (const Named& of : lines) {

@@ -56,6 +56,7 @@ struct PaneContent {
   std::span<const Dependency> arrows;
   std::optional<MeasuredRange> range;
   std::span<const Mark> marks;
+  std::size_t rows_cut = 0;                                ///< left out below, where what is drawn cannot be scrolled
   const SearchHits* hits = nullptr;                        ///< may be null
   std::span<const graph::CriticalPath> critical;           ///< one a step; empty: not shown
   std::span<const std::vector<analysis::IdlePiece>> idle;  ///< by rank; empty: not shown
@@ -86,6 +87,9 @@ inline constexpr double kTitleHeight = 24;
 inline constexpr double kStepsHeight = 17;
 inline constexpr double kAxisHeight = 19;
 inline constexpr double kAbovePlot = kTitleHeight + kStepsHeight + kAxisHeight;
+
+/// The line below the rows that says how many more there are.
+inline constexpr double kRowsCutHeight = 13;
 
 /// What lies at a point of the plot.
 struct Hit {

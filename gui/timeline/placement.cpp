@@ -91,6 +91,17 @@ const PlacedRow* Placement::place_of(RowIndex row) const {
   return found == rows.end() ? nullptr : &*found;
 }
 
+std::size_t cut_to(Placement& placement, double height) {
+  const auto rows = placement.rows.size();
+  std::erase_if(placement.rows, [&](const PlacedRow& row) { return row.top + row.height > height; });
+  const double end = placement.rows.empty() ? 0 : placement.rows.back().top + placement.rows.back().height;
+  std::erase_if(placement.lanes, [&](const PlacedLane& lane) { return lane.top >= end; });
+  std::erase_if(placement.ranks, [&](const PlacedRank& rank) { return rank.top >= end; });
+  if (!placement.lanes.empty()) placement.lanes.back().height = end - placement.lanes.back().top;
+  placement.height = end;
+  return rows - placement.rows.size();
+}
+
 Placement place(const trace::Trace& trace, const Lanes& lanes, const LaneChoice& choice, const RowHeights& heights) {
   Placement placed;
   double y = 0;

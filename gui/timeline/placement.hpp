@@ -82,6 +82,10 @@ struct Placement {
   [[nodiscard]] const PlacedRow* place_of(RowIndex row) const;
 };
 
+/// Leaves out what does not fit into this height as a whole, from below; the number of rows left out. REQUIRES: nothing
+/// is pinned.
+std::size_t cut_to(Placement& placement, double height);
+
 [[nodiscard]] Placement place(const trace::Trace& trace, const Lanes& lanes, const LaneChoice& choice,
                               const RowHeights& heights);
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "gui/compare/legend.hpp"
 #include "gui/compare/render.hpp"
 #include "gui/timeline/draw_rows.hpp"
 #include "simulator/schedule/library.hpp"
@@ -147,6 +148,58 @@ TEST_F(PictureTest, ShowsMemoryOnOneScaleWhereItWasRecorded) {
   const RenderedComparison without(recorded, {sparse}, {.memory = false});
   EXPECT_FALSE(without.picture().panes[0].memory);
   EXPECT_NE(image_of(picture), image_of(without.picture()));
+}
+
+TEST_F(PictureTest, SaysHowManyRowsDoNotFitAndInWhatSizeTheyWould) {
+  const auto rows_of = [](const RenderedComparison& comparison) {
+    std::size_t rows = 0;
+    for (const PicturePane& pane : comparison.picture().panes) {
+      EXPECT_LE(pane.content.placement->height, pane.height - kAbovePlot) << "what is drawn is drawn as a whole";
+      rows += pane.content.placement->rows.size() + pane.content.rows_cut;
+    }
+    return rows;
+  };
+  const RenderedComparison roomy(recorded_, {sparse_, fused_}, {.width = 900});
+  EXPECT_TRUE(roomy.remarks().empty());
+  const RenderedComparison tight(recorded_, {sparse_, fused_}, {.width = 900, .height = 600});
+  EXPECT_EQ(std::lround(tight.picture().height()), 600);
+  EXPECT_EQ(rows_of(tight), rows_of(roomy));
+  ASSERT_EQ(tight.remarks().size(), 1U);
+  const std::string& remark = tight.remarks().front();
+  const auto told = remark.find(" rows do not fit: --size 900x");
+  ASSERT_NE(told, std::string::npos) << remark;
+  std::size_t cut = 0;
+  for (const PicturePane& pane : tight.picture().panes) cut += pane.content.rows_cut;
+  EXPECT_EQ(std::stoul(remark), cut);
+  const double enough = std::stod(remark.substr(remark.find('x') + 1));
+  const auto draw = [&](double height) {
+    return RenderedComparison(recorded_, {sparse_, fused_}, {.width = 900, .height = height});
+  };
+  EXPECT_TRUE(draw(enough).remarks().empty());
+  EXPECT_FALSE(draw(enough - 5).remarks().empty());
+}
+
+TEST_F(PictureTest, ANarrowPictureHasTheWholeLegend) {
+  const RenderedComparison wide(recorded_, {sparse_}, {});
+  const RenderedComparison narrow(recorded_, {sparse_}, {.width = 500});
+  EXPECT_EQ(legend_height(narrow.picture().legend, 1e6), legend_height(wide.picture().legend, 1920)) << "one line";
+  EXPECT_GE(legend_height(narrow.picture().legend, 500), 2 * legend_height(wide.picture().legend, 1920));
+  EXPECT_EQ(std::lround(narrow.picture().height()), 1080);
+}
+
+TEST_F(PictureTest, ShowsNoMoreStepsThanThereAre) {
+  const auto end_of = [&](std::size_t steps) {
+    const RenderedComparison comparison(recorded_, {sparse_}, {.steps = steps});
+    return std::pair(comparison.picture().panes[0].content.view.visible().end, comparison.remarks());
+  };
+  const auto steps = [](const RunPtr& run) { return run->first_steps(); };
+  const std::size_t most = std::max(steps(recorded_->run).size(), steps(sparse_->run).size());
+  const auto [end, none] = end_of(most);
+  EXPECT_TRUE(none.empty());
+  const auto [far_end, remarks] = end_of(50);
+  EXPECT_EQ(far_end, end);
+  ASSERT_EQ(remarks.size(), 1U);
+  EXPECT_EQ(remarks.front(), std::to_string(most) + " steps are shown: there are no more");
 }
 
 TEST_F(PictureTest, WritesPngSvgAndPdf) {
