@@ -23,7 +23,11 @@ QString csv_of(const QAbstractItemModel& table) {
   };
   add_line([&](int column) { return table.headerData(column, Qt::Horizontal); });
   for (int row = 0; row < table.rowCount(); ++row) {
-    add_line([&](int column) { return table.index(row, column).data(); });
+    add_line([&](int column) {
+      const QModelIndex cell = table.index(row, column);
+      const QVariant whole = cell.data(kWholeTextRole);
+      return whole.isValid() ? whole : cell.data();
+    });
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QString>
 #include <utility>
 #include <vector>
 
@@ -9,7 +10,14 @@ namespace interlace::gui {
 /// Two columns of text: what, and how much.
 class FactsModel : public QAbstractTableModel {
  public:
-  using Fact = std::pair<QString, QString>;
+  struct Fact {
+    Fact(QString what_is_told, QString text_shown, QString whole_text = {})
+        : what(std::move(what_is_told)), text(std::move(text_shown)), whole(std::move(whole_text)) {}
+
+    QString what;
+    QString text;
+    QString whole;  ///< of a text that is shortened; it is told in the tool tip and in copies
+  };
 
   using QAbstractTableModel::QAbstractTableModel;
 

@@ -113,7 +113,7 @@ void add_dependencies(const trace::Trace& trace, OperationId op, const std::vect
     const bool incoming = dependency.to == op;
     const OperationId far = incoming ? dependency.from : dependency.to;
     const std::string text =
-        fmt::format("{}, rank {} {}, {}", short_name(trace, far), trace.ranks()[trace.rank_of(far).index()].number,
+        fmt::format("{}, rank {} {}, {}", line_name(trace, far), trace.ranks()[trace.rank_of(far).index()].number,
                     lane_text(trace, far), duration_text(trace.duration(far)));
     facts.emplace_back(fmt::format("{} {}", to_string(dependency.kind), incoming ? "<-" : "->"), text);
   }
@@ -160,7 +160,7 @@ std::string change_text(const trace::Trace& trace, OperationId op, Nanoseconds a
 
 std::string headline_of_operation(const Run& run, OperationId op) {
   const Tags& tags = run.scene().tags();
-  std::string text = fmt::format("{}   {}", short_name(run.trace(), op), duration_text(run.trace().duration(op)));
+  std::string text = fmt::format("{}   {}", line_name(run.trace(), op), duration_text(run.trace().duration(op)));
   if (const std::uint8_t stage = tags.stage_of(op); stage != 0) text += "   " + tags.stages()[stage];
   if (const auto batch = tags.batch_of(op)) text += fmt::format("   batch {}", *batch);
   return text;

@@ -13,6 +13,11 @@ std::string short_name(const trace::Trace& trace, trace::OperationId op) {
   return std::string(name.substr(first, name.find_last_not_of(kMarks) - first + 1));
 }
 
+std::string line_name(const trace::Trace& trace, trace::OperationId op) {
+  constexpr std::size_t kColumns = 100;
+  return report::shortened_middle(short_name(trace, op), kColumns);
+}
+
 std::string file_name(std::string_view path) {
   const std::size_t slash = path.find_last_of("/\\");
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));

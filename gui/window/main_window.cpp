@@ -29,6 +29,7 @@
 #include "gui/panels/table_panel.hpp"
 #include "gui/session/notes.hpp"
 #include "gui/timeline/measure.hpp"
+#include "gui/timeline/names.hpp"
 #include "gui/timeline/ticks.hpp"
 #include "simulator/report/memory_text.hpp"
 #include "simulator/schedule/library.hpp"
@@ -240,6 +241,10 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_selection() const {
   const std::vector<Dependency> arrows(content.arrows.begin(), content.arrows.end());
   for (const auto& [what, text] : facts_of_operation(*pane.run(), *pane.selected(), content.anchor, arrows)) {
     facts.emplace_back(in_qt(what), in_qt(text));
+  }
+  constexpr qsizetype kMostOfName = 160;
+  if (facts.front().text.size() > kMostOfName) {
+    facts.front().whole = std::exchange(facts.front().text, in_qt(line_name(pane.run()->trace(), *pane.selected())));
   }
   if (const auto same = panel_->counterpart_of(side, *pane.selected())) {
     const PaneContent there = panel_->pane(other(side)).content();

@@ -139,6 +139,7 @@ void MainWindow::show_alignment() { align_box_->setCurrentIndex(static_cast<int>
 
 void MainWindow::make_status_bar() {
   hover_label_ = new QLabel;
+  hover_label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // no text makes the window wider
   phase_label_ = new QLabel;
   busy_bar_ = new QProgressBar;
   busy_bar_->setRange(0, 0);

@@ -18,10 +18,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "gui/models/csv.hpp"
 #include "gui/panels/table_panel.hpp"
 #include "gui/window/help_dialog.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/print.hpp"
+#include "simulator/trace/ilt/writer.hpp"
+#include "simulator/trace/trace_builder.hpp"
 #include "tests/gui/window_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -165,7 +168,9 @@ TEST_F(WindowTest, ClickSelectsAndShowsDetailsAndArrows) {
   const trace::OperationId kernel = widest_kernel(measured);
   QTest::mouseClick(&measured, Qt::LeftButton, {}, point_of(measured, kernel));
   ASSERT_EQ(measured.selected(), std::optional(kernel));
-  EXPECT_EQ(window_.details().index(0, 1).data().toString().toStdString(), measured.run()->trace().name(kernel));
+  const QModelIndex name = window_.details().index(0, 1);
+  const QVariant whole = name.data(kWholeTextRole).isValid() ? name.data(kWholeTextRole) : name.data();
+  EXPECT_EQ(whole.toString().toStdString(), measured.run()->trace().name(kernel));
   screenshot("selection");
   bool launch = false;
   for (const Dependency& arrow : measured.content().arrows) launch = launch || arrow.kind == DependencyKind::kLaunch;
@@ -181,6 +186,33 @@ TEST_F(WindowTest, ClickSelectsAndShowsDetailsAndArrows) {
   EXPECT_EQ(measured.selected(), std::optional(kernel));
   key("Esc");
   EXPECT_EQ(measured.selected(), std::nullopt);
+}
+
+TEST_F(WindowTest, ANameOfHundredsOfLettersIsShortened) {
+  const std::string mangled = "_ZN2at6native" + std::string(500, 'I') + "EEvT_";
+  trace::TraceBuilder builder;
+  const trace::RankId rank = builder.add_rank({.number = 0, .source = "r0"});
+  const trace::LaneId stream = builder.lane(trace::LaneKind::kStream, rank, 0, 7);
+  builder.add_kernel({stream, builder.intern(mangled), 0, 1000, {}}, {});
+  const testing::TemporaryFolder folder;
+  const auto file = folder.path() / "long.ilt";
+  Diagnostics counted;
+  trace::write_ilt(std::move(builder).build(counted), file);
+  open({file});
+  TimelinePane& measured = pane(Side::kMeasured);
+  ASSERT_TRUE(measured.run());
+  const trace::OperationId kernel{0};
+  const int width = window_.width();
+  Q_EMIT measured.hovered(kernel);
+  QCoreApplication::processEvents();
+  EXPECT_EQ(window_.width(), width);
+  EXPECT_LE(window_.minimumSizeHint().width(), width);
+  Q_EMIT measured.select_wanted(kernel);
+  const QModelIndex name = window_.details().index(0, 1);
+  EXPECT_LT(name.data().toString().size(), 110);
+  EXPECT_TRUE(name.data().toString().startsWith("_ZN2at6native"));
+  EXPECT_EQ(name.data(kWholeTextRole).toString().toStdString(), mangled);
+  screenshot("long_name");
 }
 
 TEST_F(WindowTest, SearchGoesFromHitToHit) {

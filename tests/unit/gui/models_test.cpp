@@ -120,6 +120,17 @@ TEST(Csv, QuotesWhatNeedsIt) {
   EXPECT_EQ(csv_of(model), "1,2\r\nname,\"f(a, \"\"b\"\")\"\r\nduration,3 ns\r\n");
 }
 
+TEST(FactsModel, AShortenedTextIsWholeInTipsAndCopies) {
+  FactsModel model;
+  const Watched watched(model);
+  const QString whole = QStringLiteral("k<") + QString(300, u'a') + u'>';
+  model.set({{"name", "k<aaa...>", whole}});
+  EXPECT_EQ(text(model, 0, 1), "k<aaa...>");
+  const QString tip = model.index(0, 1).data(Qt::ToolTipRole).toString();
+  EXPECT_TRUE(tip.contains("k&lt;aa") && tip.contains("<br>")) << tip.toStdString();
+  EXPECT_EQ(csv_of(model), "1,2\r\nname," + whole + "\r\n");
+}
+
 TEST(RangeModel, TotalsComeFirst) {
   SmallTrace small;
   const auto stream = small.stream(7);
