@@ -1,13 +1,11 @@
 #include "gui/session/forecast.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "gui/session/tagging.hpp"
 #include "simulator/analysis/compare.hpp"
 #include "simulator/cli/prediction_row.hpp"
-#include "simulator/replay/program.hpp"
+#include "simulator/replay/applicable.hpp"
 
 namespace interlace::gui {
 
@@ -22,18 +20,13 @@ std::optional<Nanoseconds> Forecaster::replayed_step() const {
   return itself_->prediction.step_time;
 }
 
-std::optional<std::string> Forecaster::why_it_does_not_apply(const schedule::Schedule& schedule) const {
-  const replay::SiteTable& sites = recorded_->predictor->sites();
-  if (const auto lost = replay::lost_stage(schedule, sites)) {
-    return fmt::format("recorded stage \"{}\" is not in it", schedule::to_string(*lost));
-  }
-  try {
-    (void)replay::compile(schedule, *recorded_->cut, sites);
-  } catch (const Error& error) {
-    if (error.code() != replay::kStageNotRecorded.name) throw;
-    return error.problem();
-  }
-  return std::nullopt;
+std::variant<ForecastPtr, std::string> Forecaster::predict_if_it_applies(const schedule::Schedule& schedule,
+                                                                         const Progress& progress) {
+  ForecastPtr forecast;
+  const auto why_not = replay::predict_if_applicable(schedule, recorded_->predictor->sites(),
+                                                     [&] { forecast = predict(schedule, progress); });
+  if (why_not) return *why_not;
+  return forecast;
 }
 
 ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progress& progress) {

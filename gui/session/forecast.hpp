@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <variant>
 
 #include "gui/session/recorded.hpp"
 #include "simulator/analysis/step_analysis.hpp"
@@ -34,9 +36,10 @@ class Forecaster {
   /// Blocks. Throws gui.cannot_predict, replay.stage_not_recorded, Cancelled.
   [[nodiscard]] ForecastPtr predict(const schedule::Schedule& schedule, const Progress& progress);
 
-  /// Why a schedule says nothing about this recording: it runs a stage that was not recorded, or leaves one out that
-  /// the recorded loop cannot do without. REQUIRES: the recording has a predictor.
-  [[nodiscard]] std::optional<std::string> why_it_does_not_apply(const schedule::Schedule& schedule) const;
+  /// The same of one among many; where it says nothing about this recording, why. REQUIRES: the recording has a
+  /// predictor.
+  [[nodiscard]] std::variant<ForecastPtr, std::string> predict_if_it_applies(const schedule::Schedule& schedule,
+                                                                             const Progress& progress);
 
   /// The recorded schedule replayed: what speed-ups refer to. None before the first prediction, and where the recorded
   /// schedule is not known.

@@ -1,7 +1,9 @@
 #include "gui/session/session.hpp"
 
 #include <functional>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include "gui/session/write_report.hpp"
 
@@ -79,14 +81,13 @@ void Session::predict(const schedule::Schedule& schedule) {
 void Session::predict_if_it_applies(const schedule::Schedule& schedule) {
   if (!forecaster_) return;
   start(schedule.name + " cannot be predicted", [this, schedule, forecaster = forecaster_](const Progress& progress) {
-    const auto why_not = forecaster->why_it_does_not_apply(schedule);
-    const ForecastPtr forecast = why_not ? nullptr : forecaster->predict(schedule, progress);
-    return [this, name = schedule.name, why_not, forecast, forecaster] {
+    const auto answer = forecaster->predict_if_it_applies(schedule, progress);
+    return [this, name = schedule.name, answer, forecaster] {
       if (forecaster != forecaster_) return;
-      if (forecast) {
-        Q_EMIT predicted(forecast);
+      if (const ForecastPtr* forecast = std::get_if<ForecastPtr>(&answer)) {
+        Q_EMIT predicted(*forecast);
       } else {
-        Q_EMIT left_out({name, *why_not});
+        Q_EMIT left_out({name, std::get<std::string>(answer)});
       }
     };
   });

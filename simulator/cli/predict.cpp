@@ -15,7 +15,7 @@
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
 #include "simulator/replay/anchor.hpp"
-#include "simulator/replay/program.hpp"
+#include "simulator/replay/applicable.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
@@ -203,13 +203,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     report.recorded.predicted_step_time_ns = itself->prediction.step_time;
   }
   for (const AskedSchedule& one : asked) {
-    const auto lost = one.by_name ? std::nullopt : replay::lost_stage(one.schedule, predictor.sites());
-    if (lost) {
-      report.skipped.push_back(
-          {one.schedule.name, "recorded stage \"" + std::string(schedule::to_string(*lost)) + "\" is not in it"});
-      continue;
-    }
-    try {
+    const auto add_prediction = [&] {
       const bool is_itself = itself && schedule::same_pipeline(one.schedule, *known);
       Predicted predicted = is_itself ? *itself : run(one.schedule);
       predicted.prediction.schedule = one.schedule.name;
@@ -218,9 +212,11 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
           prediction_row(one.schedule, predicted.prediction, predicted.steps, cut.modules, assumptions));
       if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());
       traces.push_back({one.schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
-    } catch (const Error& error) {
-      if (one.by_name || error.code() != replay::kStageNotRecorded.name) throw;
-      report.skipped.push_back({one.schedule.name, error.problem()});
+    };
+    if (one.by_name) {
+      add_prediction();
+    } else if (auto why = replay::predict_if_applicable(one.schedule, predictor.sites(), add_prediction)) {
+      report.skipped.push_back({one.schedule.name, std::move(*why)});
     }
   }
   const analysis::Annotations annotations(recording.trace);
