@@ -10,7 +10,9 @@ namespace interlace::gui {
 std::vector<std::string> render(const RenderRequest& request) {
   // A wrong schedule is told before the time is taken that reading needs.
   std::vector<schedule::Schedule> schedules;
-  for (const std::string& name : request.schedules) schedules.push_back(schedule::load(name));
+  for (const std::string& name : request.schedules) {
+    schedules.push_back(schedule::load_beside(name, schedules));
+  }
   const Progress silent;
   const RecordedPtr recorded = open_recording(request.recordings, silent);
   Forecaster forecaster(recorded);

@@ -127,6 +127,7 @@ void MainWindow::when_opened() {
   show_flaws();
   blocks_.clear();
   name_blocks(tr("Memory"));
+  asked_.clear();
   left_out_.clear();
   show_left_out();
   enable_predictions();
@@ -146,7 +147,8 @@ void MainWindow::when_opened() {
 
 void MainWindow::predict(const std::string& name_or_file) {
   try {
-    session_.predict(schedule::load(name_or_file));
+    const schedule::Schedule& asked = asked_.emplace_back(schedule::load_beside(name_or_file, asked_));
+    session_.predict(asked);
     show_busy(session_.busy());
   } catch (const Error&) {
     show_failure(failure_of(std::current_exception(), "The schedule cannot be used"));

@@ -40,7 +40,8 @@ class MainWindow : public QMainWindow {
 
   /// Replaces what is open; then predicts these schedules (names or files).
   void open(std::vector<std::filesystem::path> files, std::vector<std::string> schedules = {});
-  /// A built-in name or a file. An unusable one is told in a dialog.
+  /// A built-in name or a file. An unusable one is told in a dialog; one that is called as another is, but does
+  /// something else, stands beside it with the name of its file.
   void predict(const std::string& name_or_file);
   /// All built-in schedules without known hazards.
   void predict_all();
@@ -141,6 +142,7 @@ class MainWindow : public QMainWindow {
   Side blocks_side_ = Side::kMeasured;  ///< that blocks_ is of
   DiagnosticsModel diagnostics_;
   std::vector<std::string> schedules_to_predict_;  ///< once the recording is open
+  std::vector<schedule::Schedule> asked_;          ///< by name or as a file, of this recording
   std::vector<report::SkippedSchedule> left_out_;  ///< what "All" skipped
 
   ComparePanel* panel_;

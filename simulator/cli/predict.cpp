@@ -38,7 +38,12 @@ std::vector<AskedSchedule> asked_schedules(const std::vector<std::string>& wante
   std::vector<AskedSchedule> asked;
   const auto add = [&](schedule::Schedule schedule, bool by_name) {
     const auto same = std::ranges::find(asked, schedule.name, [](const AskedSchedule& a) { return a.schedule.name; });
-    if (same == asked.end()) {
+    const bool clashes = same != asked.end() && !schedule::same_pipeline(same->schedule, schedule);
+    if (clashes) {  // the built-in one keeps its name
+      schedule::Schedule& of_file = by_name && !schedule.source.starts_with("built-in ") ? schedule : same->schedule;
+      of_file.name = schedule::name_with_file(of_file);
+    }
+    if (same == asked.end() || clashes) {
       asked.push_back({std::move(schedule), by_name});
     } else {
       same->by_name = same->by_name || by_name;

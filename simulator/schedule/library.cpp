@@ -38,6 +38,27 @@ Schedule load(std::string_view name_or_file) {
   return find(name_or_file);
 }
 
+std::string name_with_file(const Schedule& schedule) {
+  std::string name = schedule.name + "+";
+  for (const char c : std::filesystem::path(schedule.source).stem().string()) {
+    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    name += fits ? c : '_';
+  }
+  return name;
+}
+
+Schedule load_beside(std::string_view name_or_file, std::span<const Schedule> others) {
+  Schedule schedule = load(name_or_file);
+  const auto clashes = [&](const Schedule& other) {
+    return other.name == schedule.name && !same_pipeline(other, schedule);
+  };
+  const auto entry = std::ranges::find(library(), schedule.name, &LibraryEntry::name);
+  const bool like_built_in = entry != library().end() && clashes(parse_entry(*entry));
+  const auto of_another_file = [&](const Schedule& other) { return other.source != schedule.source && clashes(other); };
+  if (like_built_in || std::ranges::any_of(others, of_another_file)) schedule.name = name_with_file(schedule);
+  return schedule;
+}
+
 std::vector<Schedule> all_sound() {
   std::vector<Schedule> sound;
   for (const LibraryEntry& entry : library()) {

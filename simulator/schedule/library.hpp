@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,13 @@ struct LibraryEntry {
 /// What a user may name on a command line: a built-in schedule, or a file (anything that ends in ".json" or exists).
 /// Throws as find() and parse_file() do.
 [[nodiscard]] Schedule load(std::string_view name_or_file);
+
+/// The name of a file's schedule where another one is called the same: with that of its file, "torchrec/staged+mine".
+[[nodiscard]] std::string name_with_file(const Schedule& schedule);
+
+/// load(), for a place where schedules stand beside each other by name: what is called as a built-in schedule or one of
+/// `others` is, and does something else, is called name_with_file().
+[[nodiscard]] Schedule load_beside(std::string_view name_or_file, std::span<const Schedule> others);
 
 /// The built-in schedules that are no specimen of a hazard: what `--schedule all` means.
 [[nodiscard]] std::vector<Schedule> all_sound();

@@ -281,6 +281,22 @@ TEST_F(WindowTest, AFileOfOnesOwnIsPredictedLikeABuiltInOne) {
   EXPECT_EQ(window_.timelines().forecasts()[1]->row.schedule, "mine/staged");
 }
 
+TEST_F(WindowTest, AFileThatIsCalledAsABuiltInStandsBesideIt) {
+  const testing::TemporaryFolder folder;
+  schedule::Schedule mine = schedule::find("torchrec/base");
+  mine.name = "torchrec/staged";
+  const auto file = folder.write("my own.json", schedule::print(mine));
+  open(kBase, {"torchrec/staged", file.string()});
+  const auto& forecasts = window_.timelines().forecasts();
+  ASSERT_EQ(forecasts.size(), 2U);
+  EXPECT_EQ(forecasts[0]->row.schedule, "torchrec/staged");
+  EXPECT_EQ(forecasts[1]->row.schedule, "torchrec/staged+my_own");
+  EXPECT_NE(forecasts[0]->row.step_time_ns, forecasts[1]->row.step_time_ns);
+  window_.predict(file.string());
+  settle();
+  EXPECT_EQ(forecasts.size(), 2U) << "the same file again is the same prediction";
+}
+
 TEST_F(WindowTest, AClosedTabTakesItsLineAlong) {
   open(kBase, {"torchrec/sparse_dist", "torchrec/staged"});
   EXPECT_EQ(window_.predictions().rowCount(), 3);
