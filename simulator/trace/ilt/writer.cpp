@@ -331,14 +331,8 @@ void IltWriter::flush() {
 
 void IltWriter::close() {
   state_->flush_until(ChunkType::kLedger);
-  const auto total = [&](ChunkType type) { return state_->table(type).total(); };
   state_->add_row(ChunkType::kEnd);
-  state_->columns.field(Column::kEndStrings, total(ChunkType::kStrings));
-  state_->columns.field(Column::kEndRanks, total(ChunkType::kRanks));
-  state_->columns.field(Column::kEndLanes, total(ChunkType::kLanes));
-  state_->columns.field(Column::kEndOperations, total(ChunkType::kOperations));
-  state_->columns.field(Column::kEndDiagnostics, total(ChunkType::kDiagnostics));
-  state_->columns.field(Column::kEndAllocatorStates, total(ChunkType::kAllocatorStates));
+  for (const auto& [column, table] : kEndTotals) state_->columns.field(column, state_->table(table).total());
   state_->flush_table(ChunkType::kEnd);
   flush();
   state_->is_closed = true;
