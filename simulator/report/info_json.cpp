@@ -28,6 +28,7 @@ Json json_of(const RankInfo& one) {
       {"rank", one.rank.number},
       {"world_size", or_null(one.rank.world_size)},
       {"file", one.rank.source},
+      {"recorded_as", one.rank.recorded_as.empty() ? Json(nullptr) : Json(one.rank.recorded_as)},
       {"process_id", one.rank.process_id},
       {"producer", one.rank.producer},
       {"devices", std::move(devices)},

@@ -49,6 +49,11 @@ class InfoWriter {
       }
       line(fmt::format("rank {}: {}", one.rank.number, steps_text(one)));
     }
+    for (const RankInfo& one : info.ranks) {
+      const trace::Rank& rank = one.rank;
+      if (rank.recorded_as.empty() || rank.recorded_as == rank.source) continue;
+      line(fmt::format("rank {} was recorded as {}", rank.number, rank.recorded_as));
+    }
     if (!info.ranks.empty()) line("written by " + info.ranks.front().rank.producer);
     out_ << '\n';
   }

@@ -162,6 +162,7 @@ void IltReader::read_ranks(const ChunkHeader& header, RowSource& source, ChunkCo
   for (std::uint32_t i = 0; i < header.rows; ++i) {
     Rank rank;
     rank_fields(source, rank);
+    if (!rank.source.empty()) rank.recorded_as = std::exchange(rank.source, place_);
     std::uint64_t devices = 0;
     source.field(Column::kRankDevices, devices);
     if (devices > columns[Column::kDeviceOrdinal].rows_left()) {

@@ -186,7 +186,9 @@ StringId IltWriter::intern(std::string_view text) {
 
 RankId IltWriter::add_rank(const Rank& rank) {
   const RankId id{state_->add_row(ChunkType::kRanks)};
-  rank_fields(state_->columns, rank);
+  Rank recorded = rank;
+  if (!rank.recorded_as.empty()) recorded.source = rank.recorded_as;
+  rank_fields(state_->columns, std::as_const(recorded));
   state_->columns.field(Column::kRankDevices, rank.devices.size());
   for (const Device& device : rank.devices) device_fields(state_->columns, device);
   state_->flush_if_large(ChunkType::kRanks);
