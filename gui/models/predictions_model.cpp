@@ -26,13 +26,12 @@ QVariant of_overlap(const analysis::OverlapSummary& overlap, int column) {
   }
 }
 
-/// GB on the rank with most; none where no memory was recorded.
+/// GiB on the rank with most; none where no memory was recorded.
 QVariant most(const std::vector<report::RankMemory>& ranks, Bytes report::RankMemory::*peak) {
-  constexpr double kGigabyte = 1e9;
   if (ranks.empty()) return {};
   Bytes largest = 0;
   for (const report::RankMemory& rank : ranks) largest = std::max(largest, rank.*peak);
-  return static_cast<double>(largest) / kGigabyte;
+  return static_cast<double>(largest) / kGibibyte;
 }
 
 QString lines(const std::vector<std::string>& texts) {
@@ -204,8 +203,8 @@ QVariant PredictionsModel::headerData(int section, Qt::Orientation orientation, 
     case kExposedCopy: return tr("exposed copy ms");
     case kIdle: return tr("idle ms");
     case kHostBlocked: return tr("host blocked ms");
-    case kAllocated: return tr("peak allocated GB");
-    case kReserved: return tr("peak reserved GB");
+    case kAllocated: return tr("peak allocated GiB");
+    case kReserved: return tr("peak reserved GiB");
     case kRaces: return tr("races");
     case kHazards: return tr("hazards");
     case kStaleness: return tr("updates late");

@@ -8,6 +8,7 @@
 #include "gui/timeline/lanes.hpp"
 #include "gui/timeline/pane.hpp"
 #include "gui/timeline/ticks.hpp"
+#include "simulator/report/text.hpp"
 
 namespace interlace::gui {
 
@@ -241,16 +242,7 @@ QString pool_name(const trace::Trace& trace, const analysis::PoolCurve& pool) {
   return QString::fromStdString(stream_name(trace, *pool.stream));
 }
 
-QString bytes_text(Bytes bytes) {
-  constexpr double kGiga = 1e9;
-  constexpr double kMega = 1e6;
-  constexpr double kKilo = 1e3;
-  const auto of = static_cast<double>(bytes);
-  if (of >= kGiga) return QObject::tr("%1 GB").arg(of / kGiga, 0, 'f', 2);
-  if (of >= kMega) return QObject::tr("%1 MB").arg(of / kMega, 0, 'f', 1);
-  if (of >= kKilo) return QObject::tr("%1 kB").arg(of / kKilo, 0, 'f', 1);
-  return QObject::tr("%1 B").arg(bytes);
-}
+QString bytes_text(Bytes bytes) { return QString::fromStdString(report::bytes_text(bytes)); }
 
 void draw_memory(QPainter& painter, const MemoryPlot& plot, const QRectF& area, const Theme& theme) {
   constexpr double kAbove = 18;  // for the names of the pools

@@ -42,7 +42,7 @@ struct MemoryPlot {
 /// What a pool is called: its stream as the timeline names it, else its handle.
 [[nodiscard]] QString pool_name(const trace::Trace& trace, const analysis::PoolCurve& pool);
 
-/// "1.64 GB"
+/// As reports have it: "1.53 GiB".
 [[nodiscard]] QString bytes_text(Bytes bytes);
 
 /// Allocated bytes as areas, what is always there below, then pool by pool; active and reserved bytes as lines. At the

@@ -19,6 +19,11 @@ constexpr std::string_view kIteration = "iteration";
 
 bool holds_a_step(std::string_view label) { return label == kProfilerStep || label == kIteration; }
 
+/// PyTorch wraps each call of step() in one of its own, named after the class: "Optimizer.step#Adam.step".
+bool is_optimizer(std::string_view label) {
+  return is_stage(label, "optimizer") || label.starts_with("Optimizer.step#");
+}
+
 /// One label among the outermost annotations of a thread.
 struct Candidate {
   std::vector<OperationId> instances;              // by start
@@ -62,6 +67,17 @@ void charge_device_work(const trace::Trace& trace, RankId rank, Candidate& candi
   }
 }
 
+/// How often the optimizer runs; 0 where no annotation says. Microbatches repeat within a step, the optimizer does not,
+/// unless a program has several of one class.
+std::size_t optimizer_count(const std::map<std::string_view, Candidate>& candidates) {
+  std::size_t least = 0;
+  for (const auto& [label, candidate] : candidates) {
+    const std::size_t count = candidate.instances.size();
+    if (is_optimizer(label) && (least == 0 || count < least)) least = count;
+  }
+  return least;
+}
+
 /// How often the candidates come that come more than once; the larger number where two are as usual.
 std::size_t usual_count(const std::map<std::string_view, Candidate>& candidates) {
   std::map<std::size_t, int> votes;
@@ -75,8 +91,9 @@ std::size_t usual_count(const std::map<std::string_view, Candidate>& candidates)
   return usual;
 }
 
-FoundSteps steps_from(const trace::Trace& trace, std::string_view label, const Candidate& candidate) {
-  FoundSteps steps{.marker = std::string(label), .host = {}, .device = {}, .device_end = {}};
+FoundSteps steps_from(const trace::Trace& trace, std::string_view label, const Candidate& candidate,
+                      StepEvidence evidence) {
+  FoundSteps steps{.marker = std::string(label), .evidence = evidence, .host = {}, .device = {}, .device_end = {}};
   const bool all_on_device =
       std::ranges::all_of(candidate.on_device, [](const auto& span) { return span.has_value(); });
   for (std::size_t i = 0; i < candidate.instances.size(); ++i) {
@@ -95,28 +112,49 @@ std::optional<StepWindow> window_over(const std::vector<Nanoseconds>& begins) {
   return StepWindow{.span = {begins.front(), begins.back()}, .steps = static_cast<std::int64_t>(begins.size()) - 1};
 }
 
+/// The candidate that is a step by its name, one that repeats before one that does not.
+std::map<std::string_view, Candidate>::iterator named_step(std::map<std::string_view, Candidate>& candidates) {
+  auto once = candidates.end();
+  for (const std::string_view label : {kProfilerStep, kIteration}) {
+    const auto named = candidates.find(label);
+    if (named == candidates.end()) continue;
+    if (named->second.instances.size() > 1) return named;
+    if (once == candidates.end()) once = named;
+  }
+  return once;
+}
+
 std::optional<FoundSteps> steps_of_rank(const trace::Trace& trace, const Annotations& annotations, RankId rank) {
   const auto main = annotations.main_thread(rank);
   if (!main) return std::nullopt;
   auto candidates = candidates_of(trace, annotations, *main);
-  for (const std::string_view label : {kProfilerStep, kIteration}) {
-    const auto marker = candidates.find(label);
-    if (marker == candidates.end() || marker->second.instances.size() < 2) continue;
-    charge_device_work(trace, rank, marker->second);
-    return steps_from(trace, marker->first, marker->second);
+  if (const auto named = named_step(candidates); named != candidates.end()) {
+    charge_device_work(trace, rank, named->second);
+    return steps_from(trace, named->first, named->second, StepEvidence::kName);
   }
-  const std::size_t count = usual_count(candidates);
-  if (count < 2) return std::nullopt;
+  const std::size_t by_optimizer = optimizer_count(candidates);
+  const std::size_t count = by_optimizer > 0 ? by_optimizer : usual_count(candidates);
+  if (count == 0) return std::nullopt;
   const std::pair<const std::string_view, Candidate>* best = nullptr;
   for (auto& entry : candidates) {
     if (entry.second.instances.size() != count) continue;
     charge_device_work(trace, rank, entry.second);
     if (best == nullptr || entry.second.kernel_time > best->second.kernel_time) best = &entry;
   }
-  return steps_from(trace, best->first, best->second);
+  return steps_from(trace, best->first, best->second,
+                    by_optimizer > 0 ? StepEvidence::kOptimizer : StepEvidence::kUsualCount);
 }
 
 }  // namespace
+
+std::string_view to_string(StepEvidence evidence) {
+  switch (evidence) {
+    case StepEvidence::kName: return "name";
+    case StepEvidence::kOptimizer: return "optimizer";
+    case StepEvidence::kUsualCount: return "usual_count";
+  }
+  return "unknown";
+}
 
 std::optional<StepWindow> FoundSteps::host_window() const { return window_over(host); }
 std::optional<StepWindow> FoundSteps::device_window() const { return window_over(device); }
@@ -139,7 +177,7 @@ std::vector<std::optional<FoundSteps>> steps_marked_by(const trace::Trace& trace
     const auto found = candidates.find(label);
     if (found == candidates.end()) continue;
     charge_device_work(trace, {rank}, found->second);
-    steps[rank] = steps_from(trace, label, found->second);
+    steps[rank] = steps_from(trace, label, found->second, StepEvidence::kName);
   }
   return steps;
 }

@@ -10,9 +10,20 @@
 
 namespace interlace::analysis {
 
+/// Why an annotation is taken to come once a step.
+enum class StepEvidence {
+  kName,        ///< its name says so: of PyTorch's profiler, of the engine, or as the caller said
+  kOptimizer,   ///< it comes as often as the optimizer's
+  kUsualCount,  ///< it comes as often as most do that repeat
+};
+
+/// "name", "optimizer", "usual_count".
+[[nodiscard]] std::string_view to_string(StepEvidence evidence);
+
 /// The training steps of one rank as its annotations tell them.
 struct FoundSteps {
-  std::string marker;                   ///< label of the annotation that comes once a step
+  std::string marker;  ///< label of the annotation that comes once a step
+  StepEvidence evidence = StepEvidence::kName;
   std::vector<Nanoseconds> host;        ///< one a step: start of the marker
   std::vector<Nanoseconds> device;      ///< one a step: start of the first device work launched in it; may be empty
   std::vector<Nanoseconds> device_end;  ///< one a step: end of the last; empty where `device` is
@@ -24,9 +35,11 @@ struct FoundSteps {
   [[nodiscard]] std::optional<StepWindow> device_window() const;
 };
 
-/// Finds what comes once a step on the main thread of each rank: "ProfilerStep#n" where there is one, else the
-/// outermost annotation that launches the most kernel time among those that come as often as most of them do. None
-/// for a rank without annotations that repeat. A view for people: prediction cuts by annotation profiles instead.
+/// Finds what comes once a step on the main thread of each rank: "ProfilerStep#n" where there is one, even where there
+/// is one only; else the outermost annotation that launches the most kernel time among those that come as often as the
+/// optimizer's ("optimizer", or PyTorch's own "Optimizer.step#Adam.step"), or without such as most of them do. Without
+/// an optimizer none for a rank where no outermost annotation repeats. A view for people: prediction cuts by annotation
+/// profiles instead.
 [[nodiscard]] std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace,
                                                                 const Annotations& annotations);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "simulator/report/memory_text.hpp"
+#include "simulator/report/text.hpp"
 
 namespace interlace::cli {
 
@@ -34,10 +34,10 @@ std::vector<report::StreamPool> pools_of(const memory::MemoryCourse& course, con
 }
 
 std::string failure_text(const memory::FailedAllocation& failed, const std::vector<std::string>& modules) {
-  if (!failed.in) return fmt::format("{} that are always allocated", report::gigabytes(failed.bytes));
+  if (!failed.in) return fmt::format("{} that are always allocated", report::bytes_text(failed.bytes));
   const std::string when =
       failed.iteration < 0 ? "while the pipeline fills" : fmt::format("in iteration {}", failed.iteration);
-  return fmt::format("{} for {} of batch {:+}, {}", report::gigabytes(failed.bytes), stage_name(*failed.in, modules),
+  return fmt::format("{} for {} of batch {:+}, {}", report::bytes_text(failed.bytes), stage_name(*failed.in, modules),
                      failed.batch, when);
 }
 

@@ -26,7 +26,6 @@ namespace interlace::cli {
 
 namespace {
 
-constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 constexpr double kNsPerMs = 1e6;
 
 struct AskedSchedule {

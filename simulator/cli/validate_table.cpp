@@ -17,8 +17,8 @@ using report::TextTable;
 
 std::string signed_percent(const std::optional<double>& error) { return error ? fmt::format("{:+.2f}", *error) : "-"; }
 std::string ratio_text(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.1f}", *ratio * 100) : "-"; }
-std::string gigabytes(const std::optional<Bytes>& bytes) {
-  return bytes ? fmt::format("{:.3f}", static_cast<double>(*bytes) / 1e9) : "-";
+std::string gibibytes(const std::optional<Bytes>& bytes) {
+  return bytes ? fmt::format("{:.3f}", static_cast<double>(*bytes) / kGibibyte) : "-";
 }
 std::string sizes_text(const ErrorSizes& sizes) {
   return sizes.count == 0 ? "not known" : fmt::format("{:.2f} / {:.2f}", sizes.mean, sizes.largest);
@@ -50,7 +50,7 @@ void write_overlap_and_memory(std::ostream& out, const Judgement& judgement, con
                    {"", Align::kRight},
                    {"exposed ms", Align::kRight},
                    {"", Align::kRight},
-                   {"allocated GB", Align::kRight},
+                   {"allocated GiB", Align::kRight},
                    {"", Align::kRight},
                    {"reserved", Align::kRight},
                    {"", Align::kRight}});
@@ -60,8 +60,8 @@ void write_overlap_and_memory(std::ostream& out, const Judgement& judgement, con
     table.add(
         {report::shortened_front(row.schedule, 32), overlap ? ratio_text(overlap->hidden_ratio) : "-",
          ratio_text(row.predicted_overlap.hidden_ratio), overlap ? fmt::format("{:.2f}", overlap->exposed_ms) : "-",
-         fmt::format("{:.2f}", row.predicted_overlap.exposed_ms), gigabytes(row.measured_allocated),
-         gigabytes(row.predicted_allocated), gigabytes(row.measured_reserved), gigabytes(row.predicted_reserved)});
+         fmt::format("{:.2f}", row.predicted_overlap.exposed_ms), gibibytes(row.measured_allocated),
+         gibibytes(row.predicted_allocated), gibibytes(row.measured_reserved), gibibytes(row.predicted_reserved)});
   }
   out << table.text(style) << '\n';
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+
+#include "simulator/base/text_file.hpp"
 
 namespace interlace::contention {
 
@@ -133,11 +133,8 @@ MachineProfile parse_machine_profile(std::string_view json, const std::string& s
 }
 
 MachineProfile read_machine_profile(const std::filesystem::path& file) {
-  const std::string advice = "name a file of interlace calibrate";
-  if (std::filesystem::is_directory(file)) throw Error(kBadMachineProfile, file.string(), "is a folder", advice);
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(kBadMachineProfile, file.string(), "cannot be read", advice);
-  return parse_machine_profile(std::string(std::istreambuf_iterator<char>(in), {}), file.string());
+  return parse_machine_profile(read_text_file(file, kBadMachineProfile, "name a file of interlace calibrate"),
+                               file.string());
 }
 
 }  // namespace interlace::contention

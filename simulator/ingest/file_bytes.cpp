@@ -18,7 +18,6 @@ namespace interlace::ingest {
 namespace {
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
-constexpr std::size_t kGibibyte = std::size_t{1} << 30U;
 /// DEFLATE cannot pack better: a length code of 258 bytes takes two bits at least.
 constexpr std::size_t kHighestDeflateRatio = 1032;
 
@@ -35,7 +34,7 @@ struct FreeDecompressor {
 }
 
 std::size_t inflation_limit(std::size_t compressed, const ReadOptions& options) {
-  std::size_t limit = 16 * kGibibyte;
+  std::size_t limit = 16 * static_cast<std::size_t>(kGibibyte);
   if (options.max_inflated_bytes) {
     limit = static_cast<std::size_t>(std::max<Bytes>(1, *options.max_inflated_bytes));
   } else if (const long pages = sysconf(_SC_PHYS_PAGES); pages > 0) {

@@ -95,8 +95,8 @@ void write_memory(std::ostream& out, const PredictReport& report) {
     const std::vector<std::string> lines = memory_lines(*row, report.recorded.capacity);
     for (std::size_t i = 1; i < lines.size(); ++i) words += (i == 1 ? "" : "; ") + lines[i];
     out << fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                       escaped_markup(row->schedule), gigabytes(memory.allocated_peak), gigabytes(memory.active_peak),
-                       gigabytes(memory.reserved_peak), gigabytes(memory.split_free), escaped_markup(words));
+                       escaped_markup(row->schedule), bytes_text(memory.allocated_peak), bytes_text(memory.active_peak),
+                       bytes_text(memory.reserved_peak), bytes_text(memory.split_free), escaped_markup(words));
   }
   out << "</tbody>\n</table></div>\n";
 }

@@ -20,12 +20,15 @@ Json json_of(const RankInfo& one) {
   for (const trace::Device& device : one.rank.devices) devices.push_back(json_of(device));
   Json steps = nullptr;
   if (one.steps)
-    steps = Json{
-        {"marker", one.steps->marker}, {"host_begins_ns", one.steps->host}, {"device_begins_ns", one.steps->device}};
+    steps = Json{{"marker", one.steps->marker},
+                 {"told_by", to_string(one.steps->evidence)},
+                 {"host_begins_ns", one.steps->host},
+                 {"device_begins_ns", one.steps->device}};
   return Json{
       {"rank", one.rank.number},
       {"world_size", or_null(one.rank.world_size)},
       {"file", one.rank.source},
+      {"recorded_as", one.rank.recorded_as.empty() ? Json(nullptr) : Json(one.rank.recorded_as)},
       {"process_id", one.rank.process_id},
       {"producer", one.rank.producer},
       {"devices", std::move(devices)},

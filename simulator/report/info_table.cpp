@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
+#include <string_view>
 
 #include "simulator/report/diagnostics_table.hpp"
 #include "simulator/report/info_report.hpp"
@@ -38,11 +40,19 @@ class InfoWriter {
                  shortened_front(rank.source, 30)});
     }
     print("ranks", table);
+    const bool alike = std::ranges::all_of(
+        info.ranks, [&](const RankInfo& one) { return steps_text(one) == steps_text(info.ranks.front()); });
     for (const RankInfo& one : info.ranks) {
-      line(one.steps ? fmt::format("rank {}: step marks are the annotations \"{}\" ({} of them)", one.rank.number,
-                                   one.steps->marker, one.steps->count())
-                     : fmt::format("rank {}: no annotation repeats; figures are of the whole {} ms", one.rank.number,
-                                   milliseconds(one.window.span.length())));
+      if (alike && info.ranks.size() > 1) {
+        line("all ranks: " + steps_text(one));
+        break;
+      }
+      line(fmt::format("rank {}: {}", one.rank.number, steps_text(one)));
+    }
+    for (const RankInfo& one : info.ranks) {
+      const trace::Rank& rank = one.rank;
+      if (rank.recorded_as.empty() || rank.recorded_as == rank.source) continue;
+      line(fmt::format("rank {} was recorded as {}", rank.number, rank.recorded_as));
     }
     if (!info.ranks.empty()) line("written by " + info.ranks.front().rank.producer);
     out_ << '\n';
@@ -206,6 +216,23 @@ class InfoWriter {
     std::string text = device.name.empty() ? "unknown" : device.name;
     if (device.sm_count > 0) text += fmt::format(", {} SMs", device.sm_count);
     return shortened_middle(text, 30);
+  }
+  /// Where a step begins by the annotations of a rank, and what says so.
+  static std::string steps_text(const RankInfo& one) {
+    const std::string whole = fmt::format("figures are of the whole {} ms", milliseconds(one.window.span.length()));
+    if (!one.steps) return "no outermost annotation repeats; " + whole;
+    const std::string_view marker = one.steps->marker;
+    const std::string_view reason = reason_text(one.steps->evidence);
+    if (one.steps->count() == 1) return fmt::format("one step only, the \"{}\" ({}); {}", marker, reason, whole);
+    return fmt::format("step marks are the annotations \"{}\" ({} of them, {})", marker, one.steps->count(), reason);
+  }
+  static std::string_view reason_text(analysis::StepEvidence evidence) {
+    switch (evidence) {
+      case analysis::StepEvidence::kName: return "known by name";
+      case analysis::StepEvidence::kOptimizer: return "as many as of the optimizer, and none of those launches more";
+      case analysis::StepEvidence::kUsualCount: return "as many as of most, and none of those launches more";
+    }
+    return "";
   }
   static std::string place(const std::string& stage) {
     return stage.empty() ? "(no annotation)" : shortened_middle(stage, 44);

@@ -4,19 +4,19 @@
 
 #include <algorithm>
 
+#include "simulator/report/text.hpp"
+
 namespace interlace::report {
 
 namespace {
 
-constexpr double kGigabyte = 1e9;
-constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 constexpr std::size_t kShownCulprits = 4;
 
 std::string culprits_line(const RankMemory& memory) {
-  std::string text = fmt::format("at the peak: {} always there", gigabytes(memory.persistent));
+  std::string text = fmt::format("at the peak: {} always there", bytes_text(memory.persistent));
   for (std::size_t i = 0; i < std::min(kShownCulprits, memory.culprits.size()); ++i) {
     const MemoryCulprit& culprit = memory.culprits[i];
-    text += fmt::format(", {} of {}", gigabytes(culprit.bytes), culprit.stage);
+    text += fmt::format(", {} of {}", bytes_text(culprit.bytes), culprit.stage);
     if (culprit.batch != 0) text += fmt::format(" (batch {:+})", culprit.batch);
   }
   return text;
@@ -24,34 +24,29 @@ std::string culprits_line(const RankMemory& memory) {
 
 }  // namespace
 
-std::string gigabytes(Bytes bytes) { return fmt::format("{:.2f} GB", static_cast<double>(bytes) / kGigabyte); }
-
 const RankMemory& fullest_rank(const Prediction& prediction) {
   return *std::ranges::max_element(prediction.memory, {}, &RankMemory::reserved_peak);
 }
 
 std::vector<std::string> memory_lines(const Prediction& prediction, std::optional<Bytes> capacity) {
-  const auto limit = [&] {
-    return fmt::format("{:.1f} GiB ({})", static_cast<double>(*capacity) / kGibibyte, gigabytes(*capacity));
-  };
   if (prediction.memory.empty()) {
     if (!capacity) return {};
-    return {fmt::format("whether it fits in {} cannot be told: memory was not recorded", limit())};
+    return {fmt::format("whether it fits in {} cannot be told: memory was not recorded", bytes_text(*capacity))};
   }
   const RankMemory& memory = fullest_rank(prediction);
   std::vector<std::string> lines;
-  std::string peaks = fmt::format("memory peak: allocated {}, active {}, reserved {}", gigabytes(memory.allocated_peak),
-                                  gigabytes(memory.active_peak), gigabytes(memory.reserved_peak));
+  std::string peaks =
+      fmt::format("memory peak: allocated {}, active {}, reserved {}", bytes_text(memory.allocated_peak),
+                  bytes_text(memory.active_peak), bytes_text(memory.reserved_peak));
   if (memory.reserved_low != memory.reserved_high) {
-    peaks += fmt::format(" ({:.2f} - {:.2f})", static_cast<double>(memory.reserved_low) / kGigabyte,
-                         static_cast<double>(memory.reserved_high) / kGigabyte);
+    peaks += fmt::format(" ({} - {})", bytes_text(memory.reserved_low), bytes_text(memory.reserved_high));
   }
   lines.push_back(std::move(peaks));
   lines.push_back(culprits_line(memory));
   if (!capacity) return lines;
   const auto failed =
       std::ranges::find_if(prediction.memory, [](const RankMemory& m) { return m.failure.has_value(); });
-  const std::string where = limit();
+  const std::string where = bytes_text(*capacity);
   if (failed != prediction.memory.end()) {
     lines.push_back(fmt::format("does not fit in {}: {}", where, *failed->failure));
   } else if (memory.retries > 0) {

@@ -7,9 +7,6 @@
 
 namespace interlace::report {
 
-/// "1.234 GB": decimal, as allocators are spoken of.
-[[nodiscard]] std::string gigabytes(Bytes bytes);
-
 /// The rank that reserves most; REQUIRES: memory is known.
 [[nodiscard]] const RankMemory& fullest_rank(const Prediction& prediction);
 

@@ -103,7 +103,7 @@ std::string bytes_text(Bytes bytes) {
     value /= 1024.0;
     ++unit;
   }
-  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+  return fmt::format("{:.{}f} {}", value, bytes < kGibibyte ? 1 : 2, kUnits[unit]);
 }
 
 std::string percent(double ratio) { return fmt::format("{:.0f} %", ratio * 100.0); }

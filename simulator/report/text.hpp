@@ -37,7 +37,7 @@ enum class Colour : std::uint8_t { kBold, kDim, kGood, kBad, kWarning };
 
 /// "33.92": milliseconds with two decimals.
 [[nodiscard]] std::string milliseconds(Nanoseconds time);
-/// "12 B", "1.5 KiB", "24.0 MiB".
+/// "12 B", "1.5 KiB", "24.0 MiB", "13.49 GiB".
 [[nodiscard]] std::string bytes_text(Bytes bytes);
 /// "85 %" of a ratio in [0, 1].
 [[nodiscard]] std::string percent(double ratio);

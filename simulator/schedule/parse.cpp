@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 #include <utility>
 
+#include "simulator/base/text_file.hpp"
 #include "simulator/schedule/json_fields.hpp"
 #include "simulator/schedule/step_reader.hpp"
 #include "simulator/schedule/validate.hpp"
@@ -224,19 +224,8 @@ Schedule parse(std::string_view text, const std::string& source) {
 }
 
 Schedule parse_file(const std::filesystem::path& file) {
-  const std::string advice = "give a schedule file or the name of a built-in one";
-  if (std::filesystem::is_directory(file)) throw Error(kUnreadable, file.string(), "is a folder", advice);
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(kUnreadable, file.string(), "cannot be opened", advice);
-  std::string text(kLargest + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad()) throw Error(kUnreadable, file.string(), "cannot be read", advice);
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (text.size() > kLargest) {
-    throw Error(kUnreadable, file.string(), fmt::format("has more than {} bytes; no schedule needs so many", kLargest),
-                advice);
-  }
-  return parse(text, file.string());
+  constexpr const char* kAdvice = "give a schedule file or the name of a built-in one";
+  return parse(read_text_file(file, kUnreadable, kAdvice, kLargest), file.string());
 }
 
 }  // namespace interlace::schedule

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <utility>
 
+#include "simulator/base/text_file.hpp"
 #include "simulator/stages/profile_texts.hpp"
 
 namespace interlace::stages {
@@ -25,8 +24,10 @@ constexpr std::array<std::pair<std::string_view, ModuleFrom>, 4> kModuleWords{{
     {"count", ModuleFrom::kCount},
 }};
 
+constexpr const char* kAdvice = "see docs/annotation_profiles.md";
+
 [[noreturn]] void refuse(std::string_view place, const std::string& problem) {
-  throw Error(kBadProfile, std::string(place), problem, "see docs/annotation_profiles.md");
+  throw Error(kBadProfile, std::string(place), problem, kAdvice);
 }
 
 std::string pattern(const json& value, std::string_view place) {
@@ -114,11 +115,7 @@ Profile parse_profile(std::string_view text, std::string_view source) {
 }
 
 Profile read_profile(const std::filesystem::path& file) {
-  if (std::filesystem::is_directory(file)) refuse(file.string(), "is a folder");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse(file.string(), "cannot be opened");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return parse_profile(text, file.string());
+  return parse_profile(read_text_file(file, kBadProfile, kAdvice), file.string());
 }
 
 const Profile& torchrec_profile() {

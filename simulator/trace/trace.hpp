@@ -48,7 +48,8 @@ struct Device {
 struct Rank {
   std::int32_t number = 0;  ///< its rank in the job
   std::optional<std::int32_t> world_size;
-  std::string source;  ///< the file it was read from, as the user named it
+  std::string source;       ///< the file it was read from, as the user named it
+  std::string recorded_as;  ///< of an .ilt file: what that says it was made from or was called then; else empty
   std::int64_t process_id = 0;
   std::string host_name;
   std::string producer;  ///< what wrote the recording, e.g. "kineto schema 1, CUDA 13.0"

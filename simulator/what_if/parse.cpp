@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <utility>
+
+#include "simulator/base/text_file.hpp"
 
 namespace interlace::what_if {
 
@@ -213,12 +213,7 @@ std::vector<Edit> parse_edits(std::string_view text, std::string_view source) {
 }
 
 std::vector<Edit> read_edits(const std::filesystem::path& file) {
-  const std::string advice = "check the name and that you may read it";
-  if (std::filesystem::is_directory(file)) throw Error(kBadEdit, file.string(), "is a folder", advice);
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(kBadEdit, file.string(), "cannot be opened", advice);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return parse_edits(text, file.string());
+  return parse_edits(read_text_file(file, kBadEdit, "check the name and that you may read it"), file.string());
 }
 
 }  // namespace interlace::what_if

@@ -56,7 +56,7 @@ class IltDamageTest : public testing::Test {
     // Ranks are as many as were read; a state is of the same one, or of one that lost ranks moved.
     for (AllocatorState state : part.allocator_states()) {
       const auto is_same_state = [&](AllocatorState other) {
-        if (part.ranks()[state.rank.index()] != trace.ranks()[other.rank.index()]) return false;
+        if (as_recorded(part.ranks()[state.rank.index()]) != trace.ranks()[other.rank.index()]) return false;
         other.rank = state.rank;
         if (state.time) *state.time += part.origin();
         if (other.time) *other.time += trace.origin();

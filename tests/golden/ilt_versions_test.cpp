@@ -29,6 +29,7 @@ TEST(IltVersions, EveryVersionOfTheSampleReadsTheSame) {
   Diagnostics of_1_2;
   const Trace sample_of_1_2 = sample_trace(of_1_2);
   expect_reads_as("version_1_2.ilt", sample_of_1_2, of_1_2);
+  expect_reads_as("version_1_3.ilt", sample_of_1_2, of_1_2);
 }
 
 }  // namespace

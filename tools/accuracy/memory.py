@@ -110,11 +110,11 @@ def every_schedule(found):
             continue
         cells = [row["from"], row["schedule"]]
         for figure in FIGURES:
-            cells += [f"{row[figure][0] / 1e9:.3f}", f"{error(row, figure):+.3f}"]
+            cells += [f"{row[figure][0] / 2**30:.3f}", f"{error(row, figure):+.3f}"]
         rows.append(cells)
     header = ["from", "schedule"]
     for figure in FIGURES:
-        header += [f"{figure} GB", "error"]
+        header += [f"{figure} GiB", "error"]
     return markdown.table(header, rows)
 
 

@@ -146,6 +146,9 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kEndOperations, kEnd, "operations", kVarint, kPlain, kPlain, "rows"},
     {Column::kEndDiagnostics, kEnd, "diagnostics", kVarint, kPlain, kPlain, "rows"},
     {Column::kEndAllocatorStates, kEnd, "allocator_states", kVarint, kPlain, kPlain, "rows"},
+    {Column::kEndSyncs, kEnd, "syncs", kVarint, kPlain, kPlain, "rows"},
+    {Column::kEndClocks, kEnd, "clocks", kVarint, kPlain, kPlain, "rows"},
+    {Column::kEndLedger, kEnd, "ledger", kVarint, kPlain, kPlain, "rows"},
 
     {Column::kStateRank, kAllocatorStates, "rank", kVarint, kPlain, kRequired, "row of ranks"},
     {Column::kStateDevice, kAllocatorStates, "device", kZigzag},

@@ -114,6 +114,9 @@ enum class Column : std::uint8_t {
   kEndOperations,
   kEndDiagnostics,
   kEndAllocatorStates,
+  kEndSyncs,
+  kEndClocks,
+  kEndLedger,
 
   kStateRank,
   kStateDevice,
@@ -182,5 +185,21 @@ extern const std::array<ColumnSpec, kColumns> kColumnSpecs;
 /// "unknown" for a type that this version does not know.
 [[nodiscard]] std::string_view to_string(ChunkType type);
 [[nodiscard]] bool is_known(std::uint16_t chunk_type);
+
+/// The columns of an end chunk, each with the table whose rows it counts: every table but the schema and `end` itself,
+/// so that no chunk can be lost uncounted.
+struct EndTotal {
+  Column column;
+  ChunkType table;
+};
+inline constexpr std::array<EndTotal, 9> kEndTotals{{{Column::kEndStrings, ChunkType::kStrings},
+                                                     {Column::kEndRanks, ChunkType::kRanks},
+                                                     {Column::kEndLanes, ChunkType::kLanes},
+                                                     {Column::kEndOperations, ChunkType::kOperations},
+                                                     {Column::kEndDiagnostics, ChunkType::kDiagnostics},
+                                                     {Column::kEndAllocatorStates, ChunkType::kAllocatorStates},
+                                                     {Column::kEndSyncs, ChunkType::kSyncs},
+                                                     {Column::kEndClocks, ChunkType::kClocks},
+                                                     {Column::kEndLedger, ChunkType::kLedger}}};
 
 }  // namespace interlace::trace::ilt

@@ -23,6 +23,11 @@ inline constexpr DiagnosticKind kLostDefinitions{
     "ilt.lost_definitions", Severity::kDataLoss,
     "names, ranks, lanes and diagnostics that stood in damaged parts of the file",
     "operations of a lost lane are missing and lost names read \"(lost)\"; copy the file again"};
+inline constexpr DiagnosticKind kLostFacts{
+    "ilt.lost_facts", Severity::kDataLoss,
+    "facts of waits, allocator states, clocks and accounts of launches that stood in missing or damaged parts of the "
+    "file",
+    "waits may order less than they did, and losses while recording may be untold; copy the file again"};
 inline constexpr DiagnosticKind kLostOperations{"ilt.lost_operations", Severity::kDataLoss,
                                                 "operations that stood in missing or damaged parts of the file",
                                                 "copy the file again, or record again; steps with gaps mislead"};

@@ -162,6 +162,7 @@ void IltReader::read_ranks(const ChunkHeader& header, RowSource& source, ChunkCo
   for (std::uint32_t i = 0; i < header.rows; ++i) {
     Rank rank;
     rank_fields(source, rank);
+    if (!rank.source.empty()) rank.recorded_as = std::exchange(rank.source, place_);
     std::uint64_t devices = 0;
     source.field(Column::kRankDevices, devices);
     if (devices > columns[Column::kDeviceOrdinal].rows_left()) {
@@ -350,14 +351,7 @@ void IltReader::read_diagnostics(const ChunkHeader& header, RowSource& source) {
 }
 
 void IltReader::read_end(RowSource& source) {
-  const std::array<std::pair<Column, ChunkType>, 6> totals{
-      {{Column::kEndStrings, ChunkType::kStrings},
-       {Column::kEndRanks, ChunkType::kRanks},
-       {Column::kEndLanes, ChunkType::kLanes},
-       {Column::kEndOperations, ChunkType::kOperations},
-       {Column::kEndDiagnostics, ChunkType::kDiagnostics},
-       {Column::kEndAllocatorStates, ChunkType::kAllocatorStates}}};
-  for (const auto& [column, type] : totals) {
+  for (const auto& [column, type] : kEndTotals) {
     std::uint64_t rows = rows_read_[static_cast<std::size_t>(type)];
     source.field(column, rows);
     expect_rows(type, rows);
@@ -381,6 +375,19 @@ void IltReader::read_ledger(const ChunkHeader& header, RowSource& source) {
     LedgerRow row{.rank = rank.value_or(RankId{})};
     ledger_fields(source, row);
     if (rank) ledger_.insert_or_assign(*rank, row);
+    if (!rank) found_.count(kLostReferences, "ledger.rank");
+  }
+}
+
+/// What rows of a table that are lost count as.
+const DiagnosticKind& lost_rows_of(ChunkType table) {
+  switch (table) {
+    case ChunkType::kOperations: return kLostOperations;
+    case ChunkType::kAllocatorStates:
+    case ChunkType::kSyncs:
+    case ChunkType::kClocks:
+    case ChunkType::kLedger: return kLostFacts;
+    default: return kLostDefinitions;
   }
 }
 
@@ -398,7 +405,7 @@ void IltReader::count_lost_end() {
 }
 
 void IltReader::count_lost_rows(ChunkType type, std::uint64_t rows) {
-  found_.count(type == ChunkType::kOperations ? kLostOperations : kLostDefinitions,
+  found_.count(lost_rows_of(type),
                place_ + ": " + std::string(to_string(type)) + " from row " +
                    std::to_string(rows_read_[static_cast<std::size_t>(type)]),
                static_cast<std::int64_t>(rows));

@@ -160,11 +160,10 @@ Buffer closing_chunks(const SessionScan& scan, const Diagnostics& why) {
     chunks = packer.pack(ChunkType::kDiagnostics, diagnostics, static_cast<std::uint32_t>(why.entries().size()),
                          columns.take(ChunkType::kDiagnostics));
   }
-  columns.field(Column::kEndStrings, scan.rows(ChunkType::kStrings));
-  columns.field(Column::kEndRanks, scan.rows(ChunkType::kRanks));
-  columns.field(Column::kEndLanes, scan.rows(ChunkType::kLanes));
-  columns.field(Column::kEndOperations, scan.rows(ChunkType::kOperations));
-  columns.field(Column::kEndDiagnostics, diagnostics + why.entries().size());
+  for (const auto& [column, table] : kEndTotals) {
+    const std::uint64_t closing = table == ChunkType::kDiagnostics ? why.entries().size() : 0;
+    columns.field(column, scan.rows(table) + closing);
+  }
   const Buffer end = packer.pack(ChunkType::kEnd, scan.rows(ChunkType::kEnd), 1, columns.take(ChunkType::kEnd));
   chunks.insert(chunks.end(), end.begin(), end.end());
   return chunks;

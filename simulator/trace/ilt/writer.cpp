@@ -186,7 +186,9 @@ StringId IltWriter::intern(std::string_view text) {
 
 RankId IltWriter::add_rank(const Rank& rank) {
   const RankId id{state_->add_row(ChunkType::kRanks)};
-  rank_fields(state_->columns, rank);
+  Rank recorded = rank;
+  if (!rank.recorded_as.empty()) recorded.source = rank.recorded_as;
+  rank_fields(state_->columns, std::as_const(recorded));
   state_->columns.field(Column::kRankDevices, rank.devices.size());
   for (const Device& device : rank.devices) device_fields(state_->columns, device);
   state_->flush_if_large(ChunkType::kRanks);
@@ -331,14 +333,8 @@ void IltWriter::flush() {
 
 void IltWriter::close() {
   state_->flush_until(ChunkType::kLedger);
-  const auto total = [&](ChunkType type) { return state_->table(type).total(); };
   state_->add_row(ChunkType::kEnd);
-  state_->columns.field(Column::kEndStrings, total(ChunkType::kStrings));
-  state_->columns.field(Column::kEndRanks, total(ChunkType::kRanks));
-  state_->columns.field(Column::kEndLanes, total(ChunkType::kLanes));
-  state_->columns.field(Column::kEndOperations, total(ChunkType::kOperations));
-  state_->columns.field(Column::kEndDiagnostics, total(ChunkType::kDiagnostics));
-  state_->columns.field(Column::kEndAllocatorStates, total(ChunkType::kAllocatorStates));
+  for (const auto& [column, table] : kEndTotals) state_->columns.field(column, state_->table(table).total());
   state_->flush_table(ChunkType::kEnd);
   flush();
   state_->is_closed = true;

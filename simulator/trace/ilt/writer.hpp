@@ -40,6 +40,7 @@ class IltWriter {
   ~IltWriter();
 
   StringId intern(std::string_view text);
+  /// Where the rank was read from an .ilt file, what that was made from is kept as its source.
   RankId add_rank(const Rank& rank);
   LaneId lane(LaneKind kind, RankId rank, std::int64_t process, std::int64_t number);
   void name_lane(LaneId lane, std::string_view name);

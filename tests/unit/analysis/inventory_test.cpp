@@ -122,6 +122,7 @@ TEST(FindSteps, TakesTheRepeatingAnnotationWithMostKernelTime) {
   const auto steps = find_steps(trace, Annotations(trace));
   ASSERT_TRUE(steps[0].has_value());
   EXPECT_EQ(steps[0]->marker, "backward");
+  EXPECT_EQ(steps[0]->evidence, StepEvidence::kUsualCount);
   EXPECT_EQ(steps[0]->host, (std::vector<Nanoseconds>{20, 120, 220}));
   EXPECT_EQ(steps[0]->device, (std::vector<Nanoseconds>{60, 160, 260}));
   EXPECT_EQ(windows_of(trace, steps).host[0], (StepWindow{.span = {20, 220}, .steps = 2}));
@@ -137,6 +138,46 @@ TEST(FindSteps, PrefersProfilerSteps) {
   ASSERT_TRUE(steps[0].has_value());
   EXPECT_EQ(steps[0]->marker, "ProfilerStep");
   EXPECT_EQ(steps[0]->device, (std::vector<Nanoseconds>{10, 110, 210}));
+}
+
+// One profiled step of two microbatches: what comes twice in it is no step.
+TEST(FindSteps, TakesOneProfilerStepForTheStep) {
+  Job job;
+  job.annotate("ProfilerStep#10", 0, 200);
+  for (Nanoseconds t = 0; t < 200; t += 100) {
+    job.annotate("forward", t + 1, t + 20);
+    job.kernel(job.main, t + 5, t + 10, t + 30);
+  }
+  const trace::Trace trace = job.build();
+  const auto steps = find_steps(trace, Annotations(trace));
+  ASSERT_TRUE(steps[0].has_value());
+  EXPECT_EQ(steps[0]->marker, "ProfilerStep");
+  EXPECT_EQ(steps[0]->evidence, StepEvidence::kName);
+  EXPECT_EQ(steps[0]->count(), 1U);
+  EXPECT_EQ(windows_of(trace, steps).device, whole_trace(trace)) << "a step goes from one mark to the next";
+}
+
+// Microbatches repeat within a step. The optimizer runs once: PyTorch annotates that itself, whatever the program does.
+TEST(FindSteps, CountsStepsByTheOptimizer) {
+  for (const Nanoseconds end : {Nanoseconds{100}, Nanoseconds{300}}) {
+    Job job;
+    for (Nanoseconds t = 0; t < end; t += 100) {
+      job.annotate("load", t, t + 4);
+      for (Nanoseconds micro = t + 10; micro < t + 70; micro += 20) {
+        job.annotate("forward", micro, micro + 8);
+        job.kernel(job.main, micro + 1, micro + 2, micro + 10);
+        job.annotate("backward", micro + 10, micro + 18);
+      }
+      job.annotate("Optimizer.step#Adam.step", t + 80, t + 90);
+      job.kernel(job.main, t + 81, t + 82, t + 85);
+    }
+    const trace::Trace trace = job.build();
+    const auto steps = find_steps(trace, Annotations(trace));
+    ASSERT_TRUE(steps[0].has_value());
+    EXPECT_EQ(steps[0]->marker, "Optimizer.step#Adam.step") << "it launches more than load";
+    EXPECT_EQ(steps[0]->evidence, StepEvidence::kOptimizer);
+    EXPECT_EQ(steps[0]->count(), static_cast<std::size_t>(end / 100));
+  }
 }
 
 TEST(FindSteps, GoesByAMarkerThatIsNamed) {

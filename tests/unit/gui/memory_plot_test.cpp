@@ -61,11 +61,7 @@ TEST(DrawMemory, ShowsWhatIsAllocatedWithoutPoolsToo) {
   EXPECT_EQ(of_no_pool(curve, 0), 30);
 }
 
-TEST(BytesText, HasTheUnitThatFits) {
-  EXPECT_EQ(bytes_text(1'640'000'000), "1.64 GB");
-  EXPECT_EQ(bytes_text(2'500'000), "2.5 MB");
-  EXPECT_EQ(bytes_text(512), "512 B");
-}
+TEST(BytesText, IsThatOfReports) { EXPECT_EQ(bytes_text(Bytes{3} << 29), "1.50 GiB"); }
 
 }  // namespace
 }  // namespace interlace::gui

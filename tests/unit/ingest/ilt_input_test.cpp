@@ -64,6 +64,20 @@ TEST(ReadIlt, AFileOfAllRanksReadsAsTheFilesItWasMadeFrom) {
   EXPECT_EQ(again.diagnostics.entries(), original.diagnostics.entries());
 }
 
+// Messages name the file that the user gave; what it was made from goes along through any number of conversions.
+TEST(ReadIlt, NamesTheFileThatWasGiven) {
+  const TemporaryFolder folder;
+  const fs::path json = folder.write("a.json", rank_text(0, "10"));
+  const fs::path once = converted({json}, folder.path() / "once.ilt");
+  const fs::path twice = converted({once}, folder.path() / "twice.ilt");
+  for (const fs::path& file : {once, twice}) {
+    const Recording recording = read(Files{file});
+    EXPECT_EQ(recording.trace.ranks().front().source, file.string());
+    EXPECT_EQ(recording.trace.ranks().front().recorded_as, json.string());
+  }
+  EXPECT_EQ(read(Files{json}).trace.ranks().front().recorded_as, "");
+}
+
 TEST(ReadIlt, FilesOfOneRankEachAreJoined) {
   const TemporaryFolder folder;
   const Recording original = read(samples());

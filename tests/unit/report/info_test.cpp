@@ -90,12 +90,32 @@ TEST(Info, TableFitsTheTerminal) {
   }
 }
 
+TEST(Info, SaysWhatTellsTheSteps) {
+  const auto text_of = [](const InfoReport& info) {
+    std::ostringstream out;
+    write_info_table(out, info, {});
+    return out.str();
+  };
+  EXPECT_NE(text_of(sample_info()).find("\"backward\" (3 of them, as many as of most"), std::string::npos)
+      << text_of(sample_info());
+  Job job;
+  job.annotate("ProfilerStep#7", 0, 1'000'000);
+  InfoReport one_step = make_info(job.build(), {}, 10);
+  EXPECT_NE(text_of(one_step).find("rank 0: one step only, the \"ProfilerStep\" (known by name); figures are of the "
+                                   "whole 1.00 ms"),
+            std::string::npos)
+      << text_of(one_step);
+  one_step.ranks.push_back(one_step.ranks.front());
+  EXPECT_NE(text_of(one_step).find("all ranks: one step only"), std::string::npos) << text_of(one_step);
+}
+
 TEST(Info, JsonHoldsTheSame) {
   std::ostringstream out;
   write_info_json(out, sample_info());
   const auto json = nlohmann::json::parse(out.str());
   EXPECT_EQ(json["ranks"][0]["step_time_ns"], 1'000'000);
   EXPECT_EQ(json["ranks"][0]["steps"]["marker"], "backward");
+  EXPECT_EQ(json["ranks"][0]["steps"]["told_by"], "usual_count");
   EXPECT_EQ(json["operations"]["kernel"], 3);
   EXPECT_EQ(json["streams"][0]["role"], "main");
   EXPECT_EQ(json["streams"][0]["busy_of_class"]["compute_ns"], 500'000);
@@ -111,7 +131,7 @@ TEST(Info, AnEmptyTraceIsTold) {
   Job job;
   std::ostringstream out;
   write_info_table(out, make_info(job.build(), {}, 10), {});
-  EXPECT_NE(out.str().find("no annotation repeats"), std::string::npos);
+  EXPECT_NE(out.str().find("no outermost annotation repeats"), std::string::npos);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST(Text, Numbers) {
   EXPECT_EQ(milliseconds(4'999), "0.00");
   EXPECT_EQ(bytes_text(1023), "1023 B");
   EXPECT_EQ(bytes_text(1536), "1.5 KiB");
-  EXPECT_EQ(bytes_text(Bytes{3} << 30), "3.0 GiB");
+  EXPECT_EQ(bytes_text(Bytes{3} << 30), "3.00 GiB");
   EXPECT_EQ(percent(0.854), "85 %");
   EXPECT_EQ(thousands(0), "0");
   EXPECT_EQ(thousands(999), "999");

@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <utility>
 
 #include "simulator/base/error.hpp"
+#include "simulator/trace/ilt/columns.hpp"
+#include "simulator/trace/ilt/format.hpp"
 #include "simulator/trace/ilt/reader.hpp"
 #include "simulator/trace/ilt/session_file.hpp"
+#include "simulator/trace/ilt/varint.hpp"
 #include "simulator/trace/ilt/writer.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -139,6 +143,32 @@ TEST_F(IltSession, TheLastLedgerRowTellsTheLosses) {
   ASSERT_EQ(facts.ledger.size(), 1U);
   EXPECT_EQ(facts.ledger[0], row);
   EXPECT_FALSE(row.is_closed());
+}
+
+// All headers of a table are broken: nothing but the totals at the end tells what stood in it.
+TEST_F(IltSession, EveryTableThatIsLostWholeIsCounted) {
+  using ilt::ChunkType;
+  add_sync(OperationKind::kEventRecord, SyncKind::kEventRecord, 1, 1);
+  for (int i = 0; i < 2; ++i) writer_.add_sync_fact({rank_, 1, SyncKind::kEventRecord, stream_, 5, i});
+  for (int i = 0; i < 3; ++i) writer_.add_clock({rank_, i, 11, 12, 13, 14});
+  for (int i = 0; i < 4; ++i) writer_.add_ledger({.rank = rank_, .time = i});
+  for (int i = 0; i < 5; ++i) writer_.add_allocator_state({.rank = rank_});
+  writer_.close();
+  const std::string whole = out_.str();
+  for (const auto& [table, rows] : {std::pair(ChunkType::kSyncs, 2), std::pair(ChunkType::kClocks, 3),
+                                    std::pair(ChunkType::kLedger, 4), std::pair(ChunkType::kAllocatorStates, 5)}) {
+    std::string damaged = whole;
+    for (std::size_t at = ilt::kFileHeaderBytes; at < whole.size();) {
+      const auto* header = reinterpret_cast<const std::uint8_t*>(&whole[at]);
+      if (header[4] == static_cast<std::uint8_t>(table)) damaged[at + 32] ^= 1;  // the header's checksum
+      at += ilt::kChunkHeaderBytes + ilt::get_fixed<std::uint32_t>(header + 20);
+    }
+    Diagnostics found;
+    static_cast<void>(read_ilt({reinterpret_cast<const std::uint8_t*>(damaged.data()), damaged.size()}, "", found));
+    EXPECT_GE(found.count_of("ilt.damaged_chunk"), 1);
+    EXPECT_EQ(found.count_of("ilt.lost_facts"), rows) << to_string(table);
+    EXPECT_EQ(found.count_of("ilt.lost_definitions"), 0) << to_string(table);
+  }
 }
 
 TEST_F(IltSession, FactsOfAFileAreReadWithoutItsOperations) {
