@@ -65,23 +65,28 @@ struct Shares {
   double other;
 };
 
-/// The least part of its pace that a kernel keeps, however few SMs there are.
+/// The least part of its pace that a kernel keeps, however few SMs kernels of many rounds leave it.
 constexpr double kLeastShare = 0.03;
 
 /// Part of its pace that a kernel has on the SMs that others leave it. Blocks keep their SMs until they retire: those
 /// of kernels of few rounds that were there first, and where it is urgent also of those that came later, and the last
-/// ones of kernels that were there first and are no more urgent. `running` is in the order in which they started.
+/// ones of kernels that were there first and are no more urgent. Until a round of the former ends there may be nothing.
+/// `running` is in the order in which they started.
 double share_of_leftovers(const ActiveWork& kernel, bool is_urgent, std::span<ActiveWork* const> running,
                           std::int32_t sm_count) {
   double free = sm_count;
   bool was_first = true;
+  double least = kLeastShare;
   for (const ActiveWork* w : running) {
     if (w == &kernel) was_first = false;
     if (w == &kernel || w->kind != ActiveWork::Kind::kKernel) continue;
-    if (w->in_cohorts && (was_first || is_urgent)) free -= w->sms_used();
+    if (w->in_cohorts && (was_first || is_urgent)) {
+      free -= w->sms_used();
+      least = 0.0;
+    }
     if (!w->in_cohorts && was_first && w->priority >= kernel.priority) free -= w->sms_used() * left_of_last_round(*w);
   }
-  return std::clamp(free / kernel.sms_used(), kLeastShare, 1.0);
+  return std::clamp(free / kernel.sms_used(), least, 1.0);
 }
 
 /// SMs that a more urgent kernel which is not in cohorts takes as soon as blocks of others retire: in its last round of
@@ -230,7 +235,11 @@ bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, st
   const bool on_idle_sms = work.pending_blocks == work.shape.blocks;
   const std::int32_t free_sms = sms_left - static_cast<std::int32_t>(work.sms_used());
   const std::int32_t over = work.shape.spread_over(start, free_sms, on_idle_sms);
-  work.cohorts.push_back({block_ns * work.shape.crowding(start, over), start, over});
+  const double round_ns = block_ns * work.shape.crowding(start, over);
+  work.shape.each_part_of_round(start, [&](std::int64_t blocks, double time) {
+    const std::int64_t sms_of_part = std::max<std::int64_t>(1, over * blocks / start);
+    work.cohorts.push_back({round_ns * time, blocks, static_cast<std::int32_t>(sms_of_part)});
+  });
   work.pending_blocks -= start;
   return true;
 }

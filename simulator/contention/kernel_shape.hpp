@@ -37,7 +37,31 @@ struct KernelShape {
   [[nodiscard]] double lost_beside(double held_sms) const;
   /// Blocks that run at once on the whole GPU.
   [[nodiscard]] std::int64_t slots() const { return std::int64_t{blocks_per_sm} * sm_count; }
+  /// Calls part(blocks, time) for the blocks, of `started` that start together, that end together; time: over that of
+  /// the mean one. Rounds of blocks that follow indices end a little at a time, those of others at once, and so does
+  /// what starts in the place of a part.
+  template <class Part>
+  void each_part_of_round(std::int64_t started, const Part& part) const;
 };
+
+/// The first blocks of a round end this much before the mean one, the last as much behind it: in `large_batch` on one
+/// H200 urgent kernels, long ready, came in 5.33 ms into row updates of two rounds of 5.61 ms, in each of 23 steps.
+inline constexpr double kRoundSpread = 0.05;
+inline constexpr int kRoundParts = 8;
+
+template <class Part>
+void KernelShape::each_part_of_round(std::int64_t started, const Part& part) const {
+  const bool spreads = bound == Bound::kGather && started >= kRoundParts && 2 * started >= slots();
+  if (!spreads) {
+    part(started, 1.0);
+    return;
+  }
+  for (int i = 0; i < kRoundParts; ++i) {
+    const std::int64_t together = started / (kRoundParts - i);
+    part(together, 1.0 + kRoundSpread * (2.0 * i / (kRoundParts - 1) - 1.0));
+    started -= together;
+  }
+}
 
 /// Occupancy from registers, threads, shared memory and the block limit, by the rules of the CUDA occupancy calculator
 /// (registers are given out to warps in units of 256; shared memory has 1 KiB of overhead a block). Device facts that

@@ -76,7 +76,9 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
       const auto used = static_cast<std::int32_t>((in_flight + shape.blocks_per_sm - 1) / shape.blocks_per_sm);
       const std::int32_t over = shape.spread_over(start, sms - used, pending == shape.blocks);
       const double time = block_ns * shape.crowding(start, over);
-      running.push_back({time, start});
+      shape.each_part_of_round(start, [&](std::int64_t blocks, double of_mean) {
+        running.push_back({time * of_mean, blocks});
+      });
       in_flight += start;
       pending -= start;
     }

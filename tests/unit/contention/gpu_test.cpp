@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace interlace::contention {
@@ -113,15 +114,40 @@ TEST(Cohorts, BlocksThatFollowIndicesAndComeLateAreSlowOnFullSmsAndQuickOnEmptyO
   ASSERT_TRUE(update.in_cohorts);
   ASSERT_TRUE(dispatch_cohorts(update, running, kSms));
   EXPECT_EQ(update.pending_blocks, 256);
-  EXPECT_NEAR(update.cohorts[0].remaining_ns, 1000.0, 1e-6);
+  EXPECT_NEAR(update.cohorts.back().remaining_ns, 1000.0, 1e-6);
+  const double mean_block = 1000.0 / (1.0 + kRoundSpread);
   ActiveWork while_it_stays = update;
   running.erase(running.begin());
   ASSERT_TRUE(dispatch_cohorts(update, running, kSms));  // onto the 32 SMs that it left, eight each
-  EXPECT_NEAR(update.cohorts[1].remaining_ns, 1000.0, 1e-6);
+  EXPECT_NEAR(update.cohorts.back().remaining_ns, mean_block, 1e-6);
   const std::vector<ActiveWork*> with_collective{&nccl, &while_it_stays};
-  while_it_stays.cohorts[0].remaining_ns = 0;
+  for (ActiveWork::Cohort& cohort : while_it_stays.cohorts) cohort.remaining_ns = 0;
   ASSERT_TRUE(dispatch_cohorts(while_it_stays, with_collective, kSms));  // onto 100 SMs, three each
-  EXPECT_NEAR(while_it_stays.cohorts[0].remaining_ns, 375.0, 1e-6);
+  ASSERT_EQ(while_it_stays.cohorts.size(), 1U);
+  EXPECT_NEAR(while_it_stays.cohorts[0].remaining_ns, 0.375 * mean_block, 1e-6);
+}
+
+// Two rounds of 528 blocks: the second starts in eight parts, in the places of the first one's, and so ends.
+TEST(Cohorts, ARoundOfBlocksThatFollowIndicesEndsALittleAtATime) {
+  ActiveWork update = kernel(1056, 4, Bound::kGather, 2000.0);
+  const std::vector<ActiveWork*> running{&update};
+  ASSERT_TRUE(dispatch_cohorts(update, running, kSms));
+  ASSERT_EQ(update.cohorts.size(), 8U);
+  double now = 0;
+  std::vector<double> ends;
+  while (!update.cohorts.empty()) {
+    const double next = std::ranges::min_element(update.cohorts, {}, &ActiveWork::Cohort::remaining_ns)->remaining_ns;
+    for (ActiveWork::Cohort& cohort : update.cohorts) cohort.remaining_ns -= next;
+    now += next;
+    ends.push_back(now);
+    dispatch_cohorts(update, running, kSms);
+  }
+  EXPECT_NEAR(now, 2000.0, 1e-6) << "by itself it takes as long as it took";
+  ASSERT_EQ(ends.size(), 16U);
+  const double mean_block = 2000.0 / (2.0 + kRoundSpread);
+  EXPECT_NEAR(ends[0], (1.0 - kRoundSpread) * mean_block, 1e-6);
+  EXPECT_NEAR(ends[7], (1.0 + kRoundSpread) * mean_block, 1e-6);
+  EXPECT_NEAR(ends[8], ends[0] + mean_block, 1e-6);
 }
 
 // 128 blocks, two of which fit on an SM, lie one on an SM each: the collective finds four SMs, not 68.
@@ -193,7 +219,7 @@ TEST(Sharing, AnUrgentKernelHasTheSmsThatBlocksOfOthersLeaveIt) {
   const std::vector<ActiveWork*> running{&gemm, &urgent};
   dispatch_cohorts(gemm, {running.data(), 1}, kSms);
   share(running, kSms);
-  EXPECT_NEAR(urgent.rate, 0.03, 1e-9) << "as good as none";
+  EXPECT_EQ(urgent.rate, 0.0) << "none before the round ends";
   gemm.cohorts[0].remaining_ns = 0;
   dispatch_cohorts(gemm, {running.data(), 1}, kSms);
   share(running, kSms);
