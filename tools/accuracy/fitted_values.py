@@ -203,6 +203,13 @@ FITTED = (
         "in t6, 0.44 in t9; by their registers two to four fit, and 0.35 to 0.97 comes out",
     ),
     Constant(
+        "kRoundSpread",
+        "simulator/contention/kernel_shape.hpp",
+        "how far the first and the last blocks of a round that follow indices end from the mean one, as a part of it",
+        "row updates of large-batch on one H200, when urgent kernels get in: 5.33 ms into rounds of 5.61; synthetic scenes "
+        "say 0.015 to 0.02 (docs/benchmarks/placement)",
+    ),
+    Constant(
         "kUsualHostScale",
         SITES,
         "host time without the profiler, as a part of the recorded, where the recording does not tell",

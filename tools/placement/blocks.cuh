@@ -201,6 +201,16 @@ struct Launched {
   std::size_t first;  // of its stays
 };
 
+// When blocks started or ended, sorted, every twentieth part.
+inline void print_twentieths(const char* name, std::vector<std::int64_t> times) {
+  std::sort(times.begin(), times.end());
+  std::printf(",\"%s\":[", name);
+  for (std::size_t i = 0; i <= 20; ++i) {
+    std::printf("%s%lld", i ? "," : "", (long long)times[std::min(times.size() - 1, i * times.size() / 20)]);
+  }
+  std::printf("]");
+}
+
 class Stage {
  public:
   Stage() {
@@ -293,14 +303,9 @@ class Stage {
         std::printf("],\"on\":[");
         for (int b = 0; b < l.blocks; ++b) std::printf("%s%u", b ? "," : "", stays[l.first + b].sm);
         std::printf("]");
-      } else if (l.blocks <= 1100) {  // when blocks started, sorted, every twentieth part
-        std::sort(from.begin(), from.end());
-        std::printf(",\"deciles\":[");
-        for (int i = 0; i <= 20; ++i) {
-          std::printf("%s%lld", i ? "," : "",
-                      (long long)from[std::min<std::size_t>(from.size() - 1, i * from.size() / 20)]);
-        }
-        std::printf("]");
+      } else if (l.blocks <= 3000) {
+        print_twentieths("deciles", from);
+        print_twentieths("ends", to);
       }
       std::printf("}");
     }

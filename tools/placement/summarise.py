@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says in tables what one_gpu.cu, two_gpus.cu and multiplications.py found.
+"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py and urgent.cu found.
 
     tools/placement/summarise.py docs/benchmarks/placement > docs/benchmarks/placement/summary.txt
 """
@@ -130,11 +130,39 @@ def multiplications(path):
               + "  " + ", ".join(f"{of[0]:.2f} to {of[-1]:.2f}" for of in late))  # fmt: skip
 
 
+def urgent(path):
+    all_scenes = scenes(path)
+    title("Kernels of 1056 blocks that follow indices: blocks' times, as parts of a round")
+    for scene, s, runs in all_scenes:
+        if scene == "gather":
+            rounds = -(-1056 // (132 * int(s["gather"][0])))
+            alone = median(r["gather"]["last_end"] - r["gather"]["first_start"] for r in runs)
+            first = [median(r["gather"][k] - r["gather"]["first_start"] for r in runs) / (alone / rounds)
+                     for k in ("first_end",)]  # fmt: skip
+            last = median(r["gather"]["ends"][20 // rounds - 1] - r["gather"]["first_start"] for r in runs) / (alone / rounds)
+            print(f"  {s['gather']:30} {rounds} rounds of {alone / rounds / 1e6:.2f} ms: first block ends at {first[0]:.3f},"
+                  f" nineteen in twenty of the round by {last:.3f}")  # fmt: skip
+    alone_us = {(s["urgent"], s["asked"]): median(r["urgent"]["last_end"] - r["urgent"]["first_start"] for r in runs) / 1e3
+                for scene, s, runs in all_scenes if scene == "urgent alone"}  # fmt: skip
+    title("Urgent kernels that become ready in the first or second round: microseconds")
+    print(f"  {'beside':30} {'urgent':30} blocks ready started   took alone kernel")
+    for scene, s, runs in all_scenes:
+        if scene != "urgent":
+            continue
+        of = [(r["delay"]["last_end"] - r["gather"]["first_start"], r["urgent"]["first_start"] - r["gather"]["first_start"],
+               r["urgent"]["last_end"] - r["urgent"]["first_start"], r["gather"]["last_end"] - r["gather"]["first_start"])
+              for r in runs]  # fmt: skip
+        ready, start, took, kernel = (median(x) / 1e3 for x in zip(*of))
+        print(f"  {s['gather']:30} {s['urgent']:30} {s['asked']:6} {ready:5.0f} {start:7.0f} {took:6.0f}"
+              f" {alone_us[s['urgent'], s['asked']]:5.0f} {kernel:6.0f}")  # fmt: skip
+
+
 def main():
     folder = Path(sys.argv[1])
     one_gpu(folder / "one_gpu.jsonl.xz")
     two_gpus(folder / "two_gpus.jsonl.xz")
     multiplications(folder / "multiplications.jsonl.xz")
+    urgent(folder / "urgent.jsonl.xz")
 
 
 if __name__ == "__main__":
