@@ -45,7 +45,8 @@ struct KernelShape {
 };
 
 /// The first blocks of a round end this much before the mean one, the last as much behind it: in `large_batch` on one
-/// H200 urgent kernels, long ready, came in 5.33 ms into row updates of two rounds of 5.61 ms, in each of 23 steps.
+/// H200 urgent kernels, long ready, came in 5.33 ms into row updates of two rounds, in each of 22 steps; by themselves
+/// these rounds took 5.61 ms at least.
 inline constexpr double kRoundSpread = 0.05;
 inline constexpr int kRoundParts = 8;
 
