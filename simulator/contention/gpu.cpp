@@ -231,11 +231,11 @@ bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, st
   const std::int64_t room = std::int64_t{sms_left} * work.shape.blocks_per_sm - in_flight;
   const std::int64_t start = std::min(work.pending_blocks, room);
   if (start <= 0) return changed;
-  const double block_ns = block_time(work.shape, work.alone_ns);
+  if (!work.block_ns) work.block_ns = block_time(work.shape, work.alone_ns);
   const bool on_idle_sms = work.pending_blocks == work.shape.blocks;
   const std::int32_t free_sms = sms_left - static_cast<std::int32_t>(work.sms_used());
   const std::int32_t over = work.shape.spread_over(start, free_sms, on_idle_sms);
-  const double round_ns = block_ns * work.shape.crowding(start, over);
+  const double round_ns = *work.block_ns * work.shape.crowding(start, over);
   work.shape.each_part_of_round(start, [&](std::int64_t blocks, double time) {
     const std::int64_t sms_of_part = std::max<std::int64_t>(1, over * blocks / start);
     work.cohorts.push_back({round_ns * time, blocks, static_cast<std::int32_t>(sms_of_part)});

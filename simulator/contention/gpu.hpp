@@ -36,6 +36,7 @@ struct ActiveWork {
   };
   bool in_cohorts = false;
   std::int64_t pending_blocks = 0;
+  std::optional<double> block_ns;  ///< time of the mean block by itself; known when the first have started
   std::vector<Cohort> cohorts;
 
   /// Have all its blocks found an SM?

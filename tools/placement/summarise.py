@@ -135,12 +135,12 @@ def urgent(path):
     title("Kernels of 1056 blocks that follow indices: blocks' times, as parts of a round")
     for scene, s, runs in all_scenes:
         if scene == "gather":
+            kernels = [r["gather"] for r in runs]
             rounds = -(-1056 // (132 * int(s["gather"][0])))
-            alone = median(r["gather"]["last_end"] - r["gather"]["first_start"] for r in runs)
-            first = [median(r["gather"][k] - r["gather"]["first_start"] for r in runs) / (alone / rounds)
-                     for k in ("first_end",)]  # fmt: skip
-            last = median(r["gather"]["ends"][20 // rounds - 1] - r["gather"]["first_start"] for r in runs) / (alone / rounds)
-            print(f"  {s['gather']:30} {rounds} rounds of {alone / rounds / 1e6:.2f} ms: first block ends at {first[0]:.3f},"
+            a_round = median(k["last_end"] - k["first_start"] for k in kernels) / rounds
+            first = median(k["first_end"] - k["first_start"] for k in kernels) / a_round
+            last = median(k["ends"][20 // rounds - 1] - k["first_start"] for k in kernels) / a_round
+            print(f"  {s['gather']:30} {rounds} rounds of {a_round / 1e6:.2f} ms: first block ends at {first:.3f},"
                   f" nineteen in twenty of the round by {last:.3f}")  # fmt: skip
     alone_us = {(s["urgent"], s["asked"]): median(r["urgent"]["last_end"] - r["urgent"]["first_start"] for r in runs) / 1e3
                 for scene, s, runs in all_scenes if scene == "urgent alone"}  # fmt: skip
