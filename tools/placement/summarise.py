@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py and urgent.cu found.
+"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu and waiting.cu found.
 
     tools/placement/summarise.py docs/benchmarks/placement > docs/benchmarks/placement/summary.txt
 """
@@ -157,12 +157,31 @@ def urgent(path):
               f" {alone_us[s['urgent'], s['asked']]:5.0f} {kernel:6.0f}")  # fmt: skip
 
 
+def waiting(path):
+    lines = [d for d in lines_of(path) if d["repeat"] > 0]
+    title("Streams that wait for an event: microseconds between the queued kernels of another stream")
+    print("  (one stream waits; by how many streams were first used between it and the other, in all orders of first use)")
+    for apart in sorted({d["turns_apart"] for d in lines if d["scene"] == "one waits"}):
+        of = [d["median"] for d in lines if d["scene"] == "one waits" and d["turns_apart"] == apart]
+        print(f"  {apart} turns apart: {median(of):.2f}, {min(of):.2f} to {max(of):.2f} ({len(of)} times)")
+    units = {"queued": "us between kernels queued on one stream", "hop within the group": "us from a stream to one of its group",
+             "hop to the other group": "us from a stream to one of the other group", "copy": "GB/s of a host copy"}  # fmt: skip
+    for scene, unit in units.items():
+        of_scene = [d for d in lines if d["scene"] == scene]
+        same, other = (sorted({d[key] for d in of_scene}) for key in ("same_group", "other_group"))
+        print(f"  {unit}; waiting streams of the other group: " + " ".join(f"{o:6}" for o in other))
+        for s in same:
+            cells = [[d["median"] for d in of_scene if d["same_group"] == s and d["other_group"] == o] for o in other]
+            print(f"    {s} of its group wait  " + " ".join(f"{median(c):6.2f}" if c else " " * 6 for c in cells))
+
+
 def main():
     folder = Path(sys.argv[1])
     one_gpu(folder / "one_gpu.jsonl.xz")
     two_gpus(folder / "two_gpus.jsonl.xz")
     multiplications(folder / "multiplications.jsonl.xz")
     urgent(folder / "urgent.jsonl.xz")
+    waiting(folder / "waiting.jsonl.xz")
 
 
 if __name__ == "__main__":
