@@ -17,6 +17,8 @@ namespace interlace::gui {
 
 namespace {
 
+constexpr double kSmallestRows = 0.55;  ///< of their usual heights; lower ones cannot be told apart
+
 QString title_of(const Recorded& recorded) {
   QString title = QStringLiteral("Interlace");
   for (const std::string& file : recorded.facts.files) {
@@ -168,7 +170,6 @@ double RenderedComparison::enough_for(double rows) {
 
 void RenderedComparison::fit_rows(const RenderOptions& options) {
   constexpr double kLargest = 1.5;
-  constexpr double kSmallest = 0.55;
   const auto total = [&](double factor) {
     double sum = 0;
     for (Part& part : parts_) {
@@ -180,7 +181,7 @@ void RenderedComparison::fit_rows(const RenderOptions& options) {
   const auto panes = static_cast<double>(parts_.size());
   fit_strips(options.height);
   const double room = options.height - beside_rows();
-  const double used = total(std::clamp(room / total(1), kSmallest, kLargest));
+  const double used = total(std::clamp(room / total(1), kSmallestRows, kLargest));
   if (used > room + 1) return cut_rows(options, room, used);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     picture_.panes[i].height = parts_[i].placement.height + kAbovePlot + (room - used) / panes;
@@ -191,10 +192,13 @@ void RenderedComparison::cut_rows(const RenderOptions& options, double room, dou
   constexpr double kLeast = 20;
   std::size_t cut = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    Placement& placement = parts_[i].placement;
-    const double height = std::max(kLeast, placement.height * room / needed);
+    Part& part = parts_[i];
+    const std::size_t rows = part.placement.rows.size();
+    const double height = std::max(kLeast, part.placement.height * room / needed);
+    part.placement = place_within(part.run->trace(), part.run->scene().lanes(), part.choice,
+                                  RowHeights().scaled(kSmallestRows), height - kRowsCutHeight);
     picture_.panes[i].height = kAbovePlot + height;
-    picture_.panes[i].content.rows_cut = cut_to(placement, height - kRowsCutHeight);
+    picture_.panes[i].content.rows_cut = rows - part.placement.rows.size();
     cut += picture_.panes[i].content.rows_cut;
   }
   remarks_.push_back(fmt::format("{} row{} not fit: --size {:.0f}x{:.0f} shows all", cut, cut == 1 ? " does" : "s do",

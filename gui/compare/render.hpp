@@ -49,7 +49,8 @@ class RenderedComparison {
   void make_legend(const RenderOptions& options);
   /// The largest rows with which all panes fit into the height.
   void fit_rows(const RenderOptions& options);
-  /// Where the smallest rows do not fit either: shares the height by need, and leaves out what is too much.
+  /// Where the smallest rows do not fit either: shares the height by need, and leaves out what is too much, rows of
+  /// host threads first.
   void cut_rows(const RenderOptions& options, double room, double needed);
 
   RecordedPtr recorded_;

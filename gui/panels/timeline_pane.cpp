@@ -140,7 +140,7 @@ void TimelinePane::toggle_pin_of_choice() {
 }
 
 void TimelinePane::replace_rows() {
-  placement_ = run_ ? place(run_->trace(), run_->scene().lanes(), choice_, RowHeights()) : Placement();
+  placement_ = run_ ? place_in_sight(run_->trace(), run_->scene().lanes(), choice_, plot_height()) : Placement();
   place_scroll_bar();
   update();
 }
@@ -225,7 +225,7 @@ void TimelinePane::paintEvent(QPaintEvent* /*event*/) {
 
 void TimelinePane::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  place_scroll_bar();
+  replace_rows();
   Q_EMIT resized();
 }
 

@@ -28,6 +28,13 @@ enum class LaneDetail : std::uint8_t {
   kFull,     ///< all rows
 };
 
+/// Rows of a host thread that the compact view shows, the outer ones.
+struct HostRows {
+  std::uint32_t main_thread = 4;
+  std::uint32_t launch_thread = 2;
+  std::uint32_t other_thread = 1;
+};
+
 /// What the user chose to see: a detail for each lane of Lanes::lanes, whether it stays at the top, and the folded
 /// ranks.
 struct LaneChoice {
@@ -82,11 +89,17 @@ struct Placement {
   [[nodiscard]] const PlacedRow* place_of(RowIndex row) const;
 };
 
-/// Leaves out what does not fit into this height as a whole, from below; the number of rows left out. REQUIRES: nothing
-/// is pinned.
-std::size_t cut_to(Placement& placement, double height);
-
 [[nodiscard]] Placement place(const trace::Trace& trace, const Lanes& lanes, const LaneChoice& choice,
-                              const RowHeights& heights);
+                              const RowHeights& heights, const HostRows& host = {});
+
+/// For a plot of this height that can be scrolled. Streams are what people look for: until those of the first rank are
+/// in sight, compact host threads show fewer rows, one at least, and at last all rows are lower.
+[[nodiscard]] Placement place_in_sight(const trace::Trace& trace, const Lanes& lanes, const LaneChoice& choice,
+                                       double height);
+
+/// For a picture of this height: leaves out rows until the others fit as a whole. Those of host threads go first, the
+/// outer ones of the main threads last among them, then those of streams from below. REQUIRES: nothing is pinned.
+[[nodiscard]] Placement place_within(const trace::Trace& trace, const Lanes& lanes, const LaneChoice& choice,
+                                     const RowHeights& heights, double height);
 
 }  // namespace interlace::gui

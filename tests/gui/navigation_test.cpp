@@ -146,8 +146,8 @@ TEST_F(WindowTest, APinnedLaneStaysWhileOthersScrollAndInTheNextPrediction) {
   TimelinePane& predicted = pane(Side::kPredicted);
   window_.resize(1920, 800);
   QTest::qWait(10);
-  QTest::mousePress(&predicted, Qt::LeftButton, {}, QPoint(600, 100));
-  QTest::mouseRelease(&predicted, Qt::LeftButton, {}, QPoint(600, 100));
+  QTest::mousePress(&predicted, Qt::LeftButton, {}, QPoint(600, 8));
+  QTest::mouseRelease(&predicted, Qt::LeftButton, {}, QPoint(600, 8));
   window_.search("^Memcpy HtoD");
   const auto selected_lane = [&]() -> const trace::Lane& {
     return predicted.run()->trace().lane(predicted.run()->trace().lane_of(*predicted.selected()));
@@ -157,7 +157,6 @@ TEST_F(WindowTest, APinnedLaneStaysWhileOthersScrollAndInTheNextPrediction) {
   for (int hits = 0; hits < 8 && selected_lane().rank.value != 0; ++hits) {
     ASSERT_TRUE(window_.timelines().show_hit(true));
   }
-  key("0");
   const std::string pinned = selected_lane().name;
   key("X");
   const auto is_pinned = [&] {

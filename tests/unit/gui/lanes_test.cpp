@@ -153,6 +153,71 @@ TEST(Placement, CompactLeavesOutRowsAndSaysHowMany) {
   EXPECT_NE(folded.rank_at(1), nullptr);
 }
 
+/// A main thread five calls deep, another thread, and two streams that stand between them.
+trace::Trace deep_host_and_two_streams() {
+  SmallTrace small;
+  for (const char* name : {"1", "2", "3", "4", "5"}) small.annotation(small.thread(1), name, 0, 100);
+  small.call(small.thread(2), "other", 0, 10);
+  small.kernel(small.stream(7), "a", 0, 100);
+  small.kernel(small.stream(8), "b", 0, 50);
+  return small.build();
+}
+
+std::vector<std::pair<LaneUse, std::size_t>> rows_by_use(const Lanes& lanes, const Placement& placed) {
+  std::vector<std::pair<LaneUse, std::size_t>> rows;
+  for (const PlacedLane& lane : placed.lanes) {
+    const LaneRows& of = lanes.lanes[lane.lane];
+    rows.emplace_back(of.use, of.rows() - lane.rows_left_out);
+  }
+  return rows;
+}
+
+TEST(Placement, RowsOfTheHostGiveWayInAPictureThatIsTooLow) {
+  const trace::Trace trace = deep_host_and_two_streams();
+  const Lanes lanes = lay_out(trace);
+  const LaneChoice choice = LaneChoice::compact(lanes, 1);
+  const RowHeights heights;
+  const auto rows_within = [&](double height) {
+    const Placement placed = place_within(trace, lanes, choice, heights, height);
+    EXPECT_LE(placed.height, height);
+    return rows_by_use(lanes, placed);
+  };
+  using Rows = std::vector<std::pair<LaneUse, std::size_t>>;
+  constexpr auto kMain = LaneUse::kMainThread;
+  constexpr auto kStream = LaneUse::kStream;
+  const double bar = heights.rank + heights.gap;
+  const double streams = 2 * heights.stream_row + heights.gap;
+  const double main_rows = heights.thread_row;
+  const double all = bar + 4 * main_rows + heights.gap + streams + heights.gap + heights.other_row;
+  EXPECT_EQ(rows_within(all), (Rows{{kMain, 4}, {kStream, 1}, {kStream, 1}, {LaneUse::kOtherThread, 1}}));
+  EXPECT_EQ(rows_within(all - 1), (Rows{{kMain, 4}, {kStream, 1}, {kStream, 1}}));
+  EXPECT_EQ(rows_within(bar + main_rows + heights.gap + streams), (Rows{{kMain, 1}, {kStream, 1}, {kStream, 1}}));
+  EXPECT_EQ(rows_within(bar + streams), (Rows{{kStream, 1}, {kStream, 1}}));
+  EXPECT_EQ(rows_within(bar + streams - 1), (Rows{{kStream, 1}}));
+  EXPECT_TRUE(place_within(trace, lanes, choice, heights, bar).ranks.empty()) << "no bar above nothing";
+}
+
+TEST(Placement, CompactThreadsGiveWayUntilTheFirstStreamsAreInSight) {
+  const trace::Trace trace = deep_host_and_two_streams();
+  const Lanes lanes = lay_out(trace);
+  LaneChoice choice = LaneChoice::compact(lanes, 1);
+  const RowHeights heights;
+  const auto main_rows = [&](double height) {
+    return rows_by_use(lanes, place_in_sight(trace, lanes, choice, height)).front().second;
+  };
+  const double without_main = heights.rank + 2 * heights.gap + 2 * heights.stream_row + heights.gap;
+  EXPECT_EQ(main_rows(without_main + 4 * heights.thread_row), 4U) << "the other thread below may be out of sight";
+  EXPECT_EQ(main_rows(without_main + 4 * heights.thread_row - 1), 2U);
+  EXPECT_EQ(main_rows(without_main + 1 * heights.thread_row), 1U);
+  const Placement low = place_in_sight(trace, lanes, choice, without_main);
+  EXPECT_EQ(low.lanes.size(), 4U) << "each lane can still be reached";
+  EXPECT_LT(low.rows.front().height, heights.thread_row);
+  choice.lanes.front() = LaneDetail::kFull;
+  EXPECT_EQ(main_rows(without_main), 5U) << "as chosen";
+  choice.folded_ranks.front() = true;
+  EXPECT_EQ(place_in_sight(trace, lanes, choice, 1).ranks.front().height, heights.rank) << "nothing to make room for";
+}
+
 TEST(Placement, PinnedLanesComeFirstAndDoNotScroll) {
   SmallTrace small;
   small.kernel(small.stream(7), "a", 0, 100);

@@ -179,6 +179,21 @@ TEST_F(PictureTest, SaysHowManyRowsDoNotFitAndInWhatSizeTheyWould) {
   EXPECT_FALSE(draw(enough - 5).remarks().empty());
 }
 
+TEST_F(PictureTest, ALowPictureHasAllStreamsOfTheFirstRank) {
+  const RenderedComparison low(recorded_, {sparse_}, {.width = 900, .height = 420});
+  for (const PicturePane& pane : low.picture().panes) {
+    const Lanes& lanes = pane.content.scene->lanes();
+    ASSERT_GT(pane.content.rows_cut, 0U);
+    for (std::uint32_t i = 0; i < lanes.lanes.size(); ++i) {
+      const bool first = pane.content.scene->trace().lane(lanes.lanes[i].lane).rank == trace::RankId{0};
+      if (lanes.lanes[i].use != LaneUse::kStream || !first) continue;
+      EXPECT_NE(std::ranges::find(pane.content.placement->lanes, i, &PlacedLane::lane),
+                pane.content.placement->lanes.end())
+          << lanes.lanes[i].title;
+    }
+  }
+}
+
 TEST_F(PictureTest, ANarrowPictureHasTheWholeLegend) {
   const RenderedComparison wide(recorded_, {sparse_}, {});
   const RenderedComparison narrow(recorded_, {sparse_}, {.width = 500});
