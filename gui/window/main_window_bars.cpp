@@ -1,4 +1,5 @@
 // The bars above and below the timelines.
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -17,30 +18,38 @@
 namespace interlace::gui {
 
 void MainWindow::make_tool_bar() {
+  constexpr int kSchedule = 15;  // letters: the bar fits into 1280 pixels
+  constexpr int kList = 330;     // pixels: names of schedules are longer than that
   QToolBar* bar = addToolBar(tr("Tools"));
   bar->setMovable(false);
   bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
   bar->addAction(tr("Open..."), this, &MainWindow::ask_for_recordings);
-  bar->addSeparator();
   add_search_to(*bar);  // early, so that narrow windows do not put it away
   schedule_box_ = new QComboBox;
-  schedule_box_->setMinimumContentsLength(30);
+  schedule_box_->setMinimumContentsLength(kSchedule);
+  schedule_box_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  schedule_box_->view()->setMinimumWidth(kList);
   schedule_box_->setFocusPolicy(Qt::ClickFocus);
-  schedule_box_->addItem(tr("predict a schedule..."));
+  schedule_box_->setObjectName(QStringLiteral("schedules"));
+  schedule_box_->setToolTip(tr("Predict a built-in schedule, or one of your own from a file"));
+  schedule_box_->addItem(tr("predict..."));
   for (const schedule::LibraryEntry& entry : schedule::library()) {
     schedule_box_->addItem(QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size())));
   }
+  schedule_box_->addItem(tr("from file..."));
   bar->addWidget(schedule_box_);
   connect(schedule_box_, &QComboBox::activated, this, [this](int index) {
-    if (index > 0) predict(schedule_box_->itemText(index).toStdString());
     schedule_box_->setCurrentIndex(0);
+    if (index == schedule_box_->count() - 1) {
+      ask_for_schedule();
+    } else if (index > 0) {
+      predict(schedule_box_->itemText(index).toStdString());
+    }
     panel_->setFocus();
   });
   predict_actions_.push_back(bar->addAction(tr("All"), this, &MainWindow::predict_all));
   predict_actions_.back()->setObjectName(QStringLiteral("predict_all"));
   predict_actions_.back()->setToolTip(tr("Predict all built-in schedules that apply"));
-  predict_actions_.push_back(bar->addAction(tr("From file..."), this, &MainWindow::ask_for_schedule));
-  predict_actions_.back()->setToolTip(tr("Predict a schedule of your own"));
   bar->addAction(tr("Edit"), this, &MainWindow::edit_shown)
       ->setToolTip(tr("Edit the schedule that is shown: reorder, change streams and waits"));
   bar->addSeparator();

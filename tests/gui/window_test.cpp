@@ -4,6 +4,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QFileDialog>
 #include <QInputDialog>
 #include <QLabel>
@@ -13,6 +14,7 @@
 #include <QTabBar>
 #include <QTest>
 #include <QTimer>
+#include <QToolBar>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -347,6 +349,37 @@ TEST_F(WindowTest, ANarrowWindowIsSearchedToo) {
   EXPECT_EQ(field->width(), width);
   EXPECT_TRUE(window_.findChild<QLabel*>("hits")->toolTip().startsWith("no regular expression"));
   screenshot("narrow");
+}
+
+TEST_F(WindowTest, AWindowOf1280HasAllTools) {
+  window_.resize(1280, 800);
+  open(kBase);
+  const auto* bar = window_.findChild<QToolBar*>();
+  ASSERT_NE(bar, nullptr);
+  EXPECT_GT(bar->actions().size(), 10);
+  for (QAction* action : bar->actions()) {
+    EXPECT_TRUE(bar->widgetForAction(action)->isVisible()) << action->text().toStdString() << " is behind the arrow";
+  }
+}
+
+TEST_F(WindowTest, AScheduleFromAFileIsInTheList) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.write("mine.json", schedule::print(schedule::find("torchrec/staged")));
+  open(kBase);
+  auto* list = window_.findChild<QComboBox*>("schedules");
+  ASSERT_NE(list, nullptr);
+  EXPECT_EQ(list->count(), static_cast<int>(schedule::library().size()) + 2);
+  QTimer::singleShot(0, [&file] {
+    auto* asks = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(asks, nullptr);
+    asks->findChild<QLineEdit*>("fileNameEdit")->setText(QString::fromStdString(file.string()));
+    ASSERT_TRUE(QMetaObject::invokeMethod(asks, "accept"));
+  });
+  Q_EMIT list->activated(list->count() - 1);
+  settle();
+  EXPECT_EQ(list->currentIndex(), 0);
+  ASSERT_EQ(window_.timelines().forecasts().size(), 1U);
+  EXPECT_EQ(window_.timelines().forecasts()[0]->row.schedule, "torchrec/staged");
 }
 
 TEST_F(WindowTest, AllLeavesOutWhatDoesNotApplyAndSaysSoInALine) {
