@@ -107,14 +107,15 @@ struct Named {
 };
 
 /// The numbers beside the curves: at a moment, or the peaks.
-std::vector<Named> numbers(const MemoryPlot& plot, std::optional<std::size_t> moment, const Theme& theme) {
+std::vector<Named> numbers(const MemoryPlot& plot, std::optional<std::size_t> moment, bool with_active,
+                           const Theme& theme) {
   const MemoryCurve& curve = *plot.curve;
   const auto value = [&](const std::vector<Bytes>& values) {
     return bytes_text(moment ? values[*moment] : *std::ranges::max_element(values));
   };
   std::vector<Named> all;
   if (!curve.reserved.empty()) all.push_back({QObject::tr("reserved"), value(curve.reserved), theme.bad});
-  if (!curve.active.empty()) all.push_back({QObject::tr("active"), value(curve.active), theme.text});
+  if (!curve.active.empty() && with_active) all.push_back({QObject::tr("active"), value(curve.active), theme.text});
   all.push_back({QObject::tr("allocated"), value(curve.allocated), theme.text});
   return all;
 }
@@ -122,10 +123,11 @@ std::vector<Named> numbers(const MemoryPlot& plot, std::optional<std::size_t> mo
 void draw_names(QPainter& painter, const MemoryPlot& plot, std::optional<std::size_t> moment, const QRectF& area,
                 const Theme& theme) {
   constexpr double kRoomyLine = 15;
+  constexpr double kRoomForActive = 47;  // what PyTorch still needs: mostly close to what is allocated
   constexpr double kIndent = 22;
   constexpr double kValue = 88;
   const trace::Rank& rank = plot.trace->ranks()[plot.curve->rank.index()];
-  const std::vector<Named> lines = numbers(plot, moment, theme);
+  const std::vector<Named> lines = numbers(plot, moment, area.height() >= kRoomForActive, theme);
   const double height = std::min(kRoomyLine, (area.height() - 4) / static_cast<double>(lines.size() + 1));
   QRectF line(area.left() + kIndent, area.top() + 3, kLabelWidth - kIndent - 4, height);
   painter.setFont(sized(11, true));
@@ -223,10 +225,11 @@ Bytes of_no_pool(const MemoryCurve& curve, std::size_t moment) {
 }
 
 double memory_height(double room) {
-  constexpr double kPart = 0.2;
-  constexpr double kLeast = 48;  // four lines of names
+  constexpr double kForRows = 140;  // that the rows and what stands above them need first
+  constexpr double kPart = 0.3;
+  constexpr double kLeast = 40;  // three lines of names
   constexpr double kMost = 98;
-  return std::round(std::clamp(room * kPart, kLeast, kMost));
+  return std::round(std::clamp((room - kForRows) * kPart, kLeast, kMost));
 }
 
 Bytes most_of(const MemoryCurve& curve) {

@@ -7,6 +7,7 @@
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QLabel>
+#include <QLayout>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMessageBox>
@@ -404,6 +405,12 @@ void MainWindow::dropEvent(QDropEvent* event) {
   }
   event->acceptProposedAction();
   open(std::move(recordings));
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  layout()->activate();  // so that the parts have their new height
+  fit_tables();
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

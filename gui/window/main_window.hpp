@@ -23,6 +23,7 @@ class QLineEdit;
 class QMenu;
 class QMessageBox;
 class QProgressBar;
+class QSplitter;
 class QTabWidget;
 class QToolBar;
 class QToolButton;
@@ -80,6 +81,7 @@ class MainWindow : public QMainWindow {
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void make_menus();
@@ -87,6 +89,8 @@ class MainWindow : public QMainWindow {
   void add_search_to(QToolBar& bar);
   void add_views_to(QToolBar& bar);
   void make_panels();
+  /// Tables take a part of the window, the less of it the lower it is; until the user sizes them.
+  void fit_tables();
   void make_status_bar();
   void make_editor();
   void connect_session();
@@ -148,6 +152,8 @@ class MainWindow : public QMainWindow {
   ComparePanel* panel_;
   ScheduleEditor* editor_;
   QDockWidget* editor_dock_ = nullptr;
+  QSplitter* parts_ = nullptr;  ///< timelines above tables
+  bool tables_sized_ = false;   ///< by the user
   QTabWidget* lower_tabs_ = nullptr;
   TablePanel* predictions_table_ = nullptr;
   TablePanel* details_table_ = nullptr;

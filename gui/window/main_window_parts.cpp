@@ -13,6 +13,7 @@
 #include <QTabWidget>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/panels/table_panel.hpp"
 #include "gui/session/sample.hpp"
@@ -53,10 +54,10 @@ void MainWindow::make_panels() {
   left_out_label_->setContentsMargins(4, 0, 4, 2);
   left_out_label_->hide();
   auto* predicted = new QWidget;
-  auto* parts = new QVBoxLayout(predicted);
-  parts->setContentsMargins(0, 0, 0, 0);
-  parts->addWidget(predictions_table_);
-  parts->addWidget(left_out_label_);
+  auto* column = new QVBoxLayout(predicted);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(predictions_table_);
+  column->addWidget(left_out_label_);
   lower_tabs_->addTab(predicted, tr("Predictions"));
   lower_tabs_->addTab(range_table_, tr("Range"));
   lower_tabs_->addTab(blocks_table_, tr("Memory"));
@@ -66,12 +67,12 @@ void MainWindow::make_panels() {
   lower->addWidget(details_table_);
   lower->setStretchFactor(0, 3);
   lower->setStretchFactor(1, 2);
-  auto* all = new QSplitter(Qt::Vertical);
-  all->addWidget(panel_);
-  all->addWidget(lower);
-  all->setStretchFactor(0, 1);
-  all->setSizes({780, 190});
-  setCentralWidget(all);
+  parts_ = new QSplitter(Qt::Vertical);
+  parts_->addWidget(panel_);
+  parts_->addWidget(lower);
+  parts_->setStretchFactor(0, 1);
+  connect(parts_, &QSplitter::splitterMoved, this, [this] { tables_sized_ = true; });
+  setCentralWidget(parts_);
   connect(predictions_table_, &TablePanel::row_chosen, this, [this](int row) {
     const report::Prediction* chosen = predictions_.prediction(row);
     if (chosen == nullptr) return;
@@ -80,6 +81,15 @@ void MainWindow::make_panels() {
       if (forecasts[tab]->schedule.name == chosen->schedule) panel_->show_forecast(static_cast<int>(tab));
     }
   });
+}
+
+void MainWindow::fit_tables() {
+  constexpr int kMost = 190;
+  constexpr int kLeast = 110;  // the tabs, a header and two lines
+  constexpr int kPart = 5;
+  if (tables_sized_) return;
+  const int tables = std::clamp(parts_->height() / kPart, kLeast, kMost);
+  parts_->setSizes({parts_->height() - tables, tables});
 }
 
 void MainWindow::make_menus() {
