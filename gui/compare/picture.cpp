@@ -36,8 +36,10 @@ void paint_on(QPaintDevice& device, const Picture& picture, double scale, const 
 }
 
 void write_png(const Picture& picture, const QSize& size, QFile& device, const std::filesystem::path& file) {
+  constexpr int kMostDrawn = 32'767;  // what lies beyond is left out by Qt without a word
   QImage image(size, QImage::Format_RGB32);
-  if (image.isNull()) fail(file, QStringLiteral("it is too large"));
+  if (image.isNull() || std::max(size.width(), size.height()) > kMostDrawn)
+    fail(file, QStringLiteral("it is too large"));
   paint_on(image, picture, 1, file);
   if (!image.save(&device, "PNG")) fail(file, device.errorString());
 }

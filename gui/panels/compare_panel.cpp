@@ -296,7 +296,9 @@ Picture ComparePanel::picture() const {
     if (!shown->run()) continue;
     PicturePane& pane = picture.panes.emplace_back();
     pane.content = shown->content();
-    pane.height = shown->height();
+    // A file cannot be scrolled: all rows.
+    pane.content.scroll = 0;
+    pane.height = std::max<double>(shown->height(), kAbovePlot + pane.content.placement->height);
     pane.content.view = resized(shown->content().view, picture.width - kLabelWidth);
     if (shown == panes_[1] && difference_->isVisible()) {
       pane.leads = comparison_.leads();

@@ -111,7 +111,7 @@ class ComparePanel : public QWidget {
   [[nodiscard]] AlignBy aligned_by() const { return aligned_by_; }
   /// "3 of 120"; empty without a search.
   [[nodiscard]] QString hit_text() const;
-  /// What is seen now, with the height that it has on the screen.
+  /// What is seen now, and all rows above and below that.
   [[nodiscard]] Picture picture() const;
 
  Q_SIGNALS:

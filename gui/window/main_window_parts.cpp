@@ -186,8 +186,9 @@ void MainWindow::ask_for_schedule() {
 }
 
 void MainWindow::ask_for_picture() {
-  const QString chosen = QFileDialog::getSaveFileName(this, tr("Export what is seen"), QStringLiteral("timeline.png"),
-                                                      tr("Pictures (*.png *.svg *.pdf)"));
+  const QString chosen =
+      QFileDialog::getSaveFileName(this, tr("Export what is seen, with all rows"), QStringLiteral("timeline.png"),
+                                   tr("Pictures (*.png *.svg *.pdf)"));
   if (!chosen.isEmpty()) export_picture(chosen.toStdString());
 }
 

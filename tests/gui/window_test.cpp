@@ -66,6 +66,20 @@ TEST_F(WindowTest, OpensPredictsExportsAndCloses) {
   EXPECT_TRUE(window_.close());
 }
 
+TEST_F(WindowTest, ExportsRowsThatAreScrolledAway) {
+  window_.resize(1280, 800);
+  open(kBase, {"torchrec/sparse_dist"});
+  for (const char* keys : {"E", "Down", "Down"}) key(keys);
+  ASSERT_GT(pane(Side::kMeasured).content().scroll, 0);
+  const Picture picture = window_.timelines().picture();
+  ASSERT_EQ(picture.panes.size(), 2U);
+  for (const PicturePane& shown : picture.panes) {
+    const double room = shown.height - kAbovePlot;
+    EXPECT_EQ(rows_in_sight(shown.content, room).size(), shown.content.placement->rows.size());
+    EXPECT_GE(room, shown.content.placement->height);
+  }
+}
+
 TEST_F(WindowTest, NotesAreThereAgainWhenTheRecordingIsOpenedAgain) {
   const testing::TemporaryFolder folder;
   const auto copy = folder.path() / "base.r0.json.gz";
