@@ -39,9 +39,10 @@ std::string facts_of(const Recorded& recorded) {
     parts.push_back(fmt::format("{} ms a step as recorded", report::milliseconds(*facts.step_time_ns)));
   }
   if (facts.overlap) add_overlap(*facts.overlap, parts);
-  parts.push_back(facts.world_size ? fmt::format("{} of {} ranks", facts.ranks.size(), *facts.world_size)
-                                   : fmt::format("{} rank{}", facts.ranks.size(), facts.ranks.size() == 1 ? "" : "s"));
-  parts.push_back(report::thousands(static_cast<std::int64_t>(recorded.run->trace().size())) + " operations");
+  parts.push_back(facts.world_size
+                      ? fmt::format("{} of {}", facts.ranks.size(), report::counted(*facts.world_size, "rank"))
+                      : report::counted(static_cast<std::int64_t>(facts.ranks.size()), "rank"));
+  parts.push_back(report::counted(static_cast<std::int64_t>(recorded.run->trace().size()), "operation"));
   return joined(parts);
 }
 

@@ -25,8 +25,9 @@ void add_kernel(const trace::KernelDetail& kernel, Facts& facts) {
     return fmt::format("{} x {} x {}", of[0], of[1], of[2]);
   };
   facts.emplace_back("grid",
-                     fmt::format("{} ({} blocks)", dimensions(kernel.grid), report::thousands(kernel.blocks())));
-  facts.emplace_back("block", fmt::format("{} ({} threads)", dimensions(kernel.block), kernel.threads_per_block()));
+                     fmt::format("{} ({})", dimensions(kernel.grid), report::counted(kernel.blocks(), "block")));
+  facts.emplace_back(
+      "block", fmt::format("{} ({})", dimensions(kernel.block), report::counted(kernel.threads_per_block(), "thread")));
   if (kernel.registers_per_thread > 0)
     facts.emplace_back("registers", fmt::format("{} a thread", kernel.registers_per_thread));
   facts.emplace_back("shared memory", report::bytes_text(kernel.shared_memory) + " a block");
@@ -40,14 +41,15 @@ void add_collective(const trace::Trace& trace, const trace::CollectiveDetail& co
   facts.emplace_back("collective",
                      fmt::format("{} ({})", trace.text(collective.name), trace::to_string(collective.function)));
   const auto amount = [&](std::int64_t elements) {
-    std::string text = fmt::format("{} elements", report::thousands(elements));
+    std::string text = report::counted(elements, "element");
     if (collective.element_bytes > 0) text += ", " + report::bytes_text(elements * collective.element_bytes);
     return text;
   };
   facts.emplace_back("type", std::string(trace.text(collective.dtype)));
   facts.emplace_back("sends", amount(collective.in_elements));
   facts.emplace_back("receives", amount(collective.out_elements));
-  facts.emplace_back("group", fmt::format("{} ({} ranks)", trace.text(collective.group), collective.group_size));
+  facts.emplace_back(
+      "group", fmt::format("{} ({})", trace.text(collective.group), report::counted(collective.group_size, "rank")));
   if (collective.sequence) facts.emplace_back("number in group", fmt::format("{}", *collective.sequence));
   if (collective.channels > 0) facts.emplace_back("channels", fmt::format("{}", collective.channels));
   if (collective.in_buffer) facts.emplace_back("sends from", fmt::format("{:#x}", *collective.in_buffer));

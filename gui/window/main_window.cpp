@@ -168,7 +168,9 @@ void MainWindow::show_left_out() {
   for (const report::SkippedGroup& group : report::skipped_by_reason(left_out_)) {
     reasons << tr("%1 (%2)").arg(in_qt(group.schedules), in_qt(group.why));
   }
-  const QString text = tr("%1 do not apply: %2").arg(left_out_.size()).arg(reasons.join(QStringLiteral(", ")));
+  const QString text = (left_out_.size() == 1 ? tr("%1 does not apply: %2") : tr("%1 do not apply: %2"))
+                           .arg(left_out_.size())
+                           .arg(reasons.join(QStringLiteral(", ")));
   left_out_label_->setText(text);
   left_out_label_->setToolTip(reasons.join(u'\n'));  // the line is cut where it is too long
   left_out_label_->setVisible(!reasons.isEmpty());

@@ -72,11 +72,11 @@ class ExplainWriter {
     const explain::Explanation& explanation = answer.explanation;
     const double ratio = static_cast<double>(explanation.difference_ns()) /
                          static_cast<double>(std::max<Nanoseconds>(1, explanation.measured_step_ns));
-    out_ << fmt::format("measured   {:>8} ms a step ({} steps)  {}\n",
-                        report::milliseconds(explanation.measured_step_ns), explanation.measured_steps,
+    out_ << fmt::format("measured   {:>8} ms a step ({})  {}\n", report::milliseconds(explanation.measured_step_ns),
+                        report::counted(static_cast<std::int64_t>(explanation.measured_steps), "step"),
                         report::shortened_front(answer.measured, 56));
-    out_ << fmt::format("predicted  {:>8} ms a step ({} steps)  {}\n",
-                        report::milliseconds(explanation.predicted_step_ns), explanation.predicted_steps,
+    out_ << fmt::format("predicted  {:>8} ms a step ({})  {}\n", report::milliseconds(explanation.predicted_step_ns),
+                        report::counted(static_cast<std::int64_t>(explanation.predicted_steps), "step"),
                         report::shortened_front(answer.predicted, 56));
     out_ << fmt::format("difference {:>8} ms, {:+.2f} %\n\n", signed_ms(explanation.difference_ns()), ratio * 100);
   }

@@ -63,8 +63,9 @@ void write_titled(std::ostream& out, std::string_view title, const std::string& 
 
 void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextStyle& style) {
   std::string text = recorded.schedule.value_or("a schedule that is not in the library");
-  text += fmt::format(", {} of {} ranks, {} steps", recorded.ranks.size(),
-                      recorded.world_size ? std::to_string(*recorded.world_size) : "?", recorded.steps);
+  text += fmt::format(", {} of {}, {}", recorded.ranks.size(),
+                      recorded.world_size ? counted(*recorded.world_size, "rank") : "? ranks",
+                      counted(static_cast<std::int64_t>(recorded.steps), "step"));
   if (recorded.step_time_ns) text += fmt::format(", {} ms a step as recorded", milliseconds(*recorded.step_time_ns));
   if (recorded.predicted_step_time_ns) {
     text += fmt::format(", {} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded));

@@ -117,6 +117,10 @@ std::string thousands(std::int64_t number) {
   return digits;
 }
 
+std::string counted(std::int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", thousands(number), noun, number == 1 ? "" : "s");
+}
+
 std::string short_kernel_name(std::string_view demangled) {
   if (demangled.starts_with("void ")) demangled.remove_prefix(5);
   // "(anonymous namespace)" is a part of a name; any other parenthesis opens parameters, which end the kernel's name.

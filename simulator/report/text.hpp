@@ -43,6 +43,8 @@ enum class Colour : std::uint8_t { kBold, kDim, kGood, kBad, kWarning };
 [[nodiscard]] std::string percent(double ratio);
 /// "1,234,567".
 [[nodiscard]] std::string thousands(std::int64_t number);
+/// "1 step", "12,345 steps". noun: one whose plural ends in s.
+[[nodiscard]] std::string counted(std::int64_t number, std::string_view noun);
 
 /// A kernel's name without return type and parameter lists, template arguments without theirs: for columns, not
 /// identity. "void a::k<4, b<float>>(int)" -> "a::k<4, b<>>".

@@ -40,6 +40,9 @@ TEST(Text, Numbers) {
   EXPECT_EQ(thousands(999), "999");
   EXPECT_EQ(thousands(1'234'567), "1,234,567");
   EXPECT_EQ(thousands(-123'456), "-123,456");
+  EXPECT_EQ(counted(0, "step"), "0 steps");
+  EXPECT_EQ(counted(1, "step"), "1 step");
+  EXPECT_EQ(counted(12'345, "step"), "12,345 steps");
 }
 
 TEST(Text, KernelNamesLoseParametersAndInnerTemplates) {
