@@ -178,12 +178,10 @@ Placement place_in_sight(const trace::Trace& trace, const Lanes& lanes, const La
   constexpr HostRows kFew{2, 1, 1};
   constexpr HostRows kFewest{1, 1, 1};
   constexpr double kLow = 0.8;  // names can still be read
-  Placement placed = place(trace, lanes, choice, RowHeights());
-  for (const HostRows& host : {kFew, kFewest}) {
+  for (const HostRows& host : {HostRows(), kFew, kFewest}) {
+    Placement placed = place(trace, lanes, choice, RowHeights(), host);
     if (first_streams_fit(trace, lanes, placed, height)) return placed;
-    placed = place(trace, lanes, choice, RowHeights(), host);
   }
-  if (first_streams_fit(trace, lanes, placed, height)) return placed;
   return place(trace, lanes, choice, RowHeights().scaled(kLow), kFewest);
 }
 

@@ -19,10 +19,6 @@ using report::TextStyle;
 
 constexpr std::size_t kIndent = 2;
 
-std::string count(std::size_t number, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", number, number == 1 ? one : many);
-}
-
 std::size_t waits_of(const ScheduleCheck& result, WaitUse::Use use) {
   return static_cast<std::size_t>(std::ranges::count(result.waits, use, &WaitUse::use));
 }
@@ -40,7 +36,7 @@ bool reads(const ScheduleCheck& result, std::string_view resource) {
 }
 
 std::string verdict_of(const ScheduleCheck& result) {
-  if (!result.hazards.empty()) return count(result.hazards.size(), "hazard", "hazards");
+  if (!result.hazards.empty()) return report::counted(static_cast<std::int64_t>(result.hazards.size()), "hazard");
   if (!result.known_hazards.empty()) return fmt::format("sound, {} known", result.known_hazards.size());
   if (!result.lost_overlaps.empty()) return "overlap lost";
   if (!result.pointless_streams.empty()) return "idle stream";
@@ -59,8 +55,7 @@ std::string side_place(const check::Side& side) {
     place += side.lane == "host" ? "on the host" : fmt::format("on {}", side.lane);
   }
   if (side.iterations_before > 0) {
-    place +=
-        fmt::format(", {} before", count(static_cast<std::size_t>(side.iterations_before), "iteration", "iterations"));
+    place += fmt::format(", {} before", report::counted(side.iterations_before, "iteration"));
   }
   return place;
 }

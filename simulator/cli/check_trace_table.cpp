@@ -68,9 +68,7 @@ std::string held_text(const TraceHazard& held) {
 }
 
 std::string verdict(const TraceCheck& result) {
-  if (!result.hazards.empty()) {
-    return result.hazards.size() == 1 ? "1 hazard" : fmt::format("{} hazards", result.hazards.size());
-  }
+  if (!result.hazards.empty()) return report::counted(static_cast<std::int64_t>(result.hazards.size()), "hazard");
   if (!result.undecided.empty()) return fmt::format("{} undecided", result.undecided.size());
   return result.known_hazards.empty() ? "sound" : fmt::format("sound, {} known", result.known_hazards.size());
 }

@@ -102,7 +102,7 @@ std::string staleness_line(const Prediction& row) {
   std::string text;
   const auto add = [&](std::string_view what, std::optional<std::int64_t> late) {
     if (late.value_or(0) == 0) return;
-    text += fmt::format("{}reads {} {} update{} late", text.empty() ? "" : ", ", what, *late, *late == 1 ? "" : "s");
+    text += fmt::format("{}reads {} {} late", text.empty() ? "" : ", ", what, counted(*late, "update"));
   };
   add("tables", row.tables_late);
   add("dense parameters", row.parameters_late);
