@@ -131,7 +131,7 @@ replay::PredictOptions options_of(const PredictRequest& request) {
   options.simulation.seed = request.seed;
   if (request.steps) options.simulation.iterations = options.simulation.warm_up + *request.steps;
   options.simulation.machine.contention = request.contention;
-  if (request.under_recorder) options.simulation.host_scale = 1.0;
+  options.simulation.as_recorded = request.under_recorder;
   if (request.device_only) {
     options.runs = 1;
     options.simulation.jitter = false;

@@ -71,6 +71,26 @@ Observation observe(const Trace& trace, OperationId op, const CollectiveCompany&
   return o;
 }
 
+std::vector<double> times_by_itself(const std::vector<Observation>& observations, const std::vector<double>& times) {
+  std::vector<double> by_itself;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (!observations[i].beside_kernels) by_itself.push_back(times[i]);
+  }
+  return by_itself;
+}
+
+double shortest_time(const std::vector<Observation>& observations, const std::vector<double>& times) {
+  constexpr std::size_t kEnough = 3;
+  constexpr double kLeastPart = 0.5;
+  const std::vector<double> by_itself = times_by_itself(observations, times);
+  const double least = by_itself.size() < kEnough ? 0.0 : kLeastPart * statistics::median(by_itself);
+  double shortest = *std::ranges::max_element(times);
+  for (const double time : times) {
+    if (time >= least) shortest = std::min(shortest, time);
+  }
+  return shortest;
+}
+
 double spread_of(const std::vector<double>& values, double most) {
   if (values.size() < 4) return std::min(most, 0.003);
   const double middle = statistics::median(values);

@@ -57,6 +57,8 @@ class Simulation {
         hosts_(plan.programs.size()),
         random_(options.seed),
         host_scale_(options.host_scale.value_or(table.host_scale)) {
+    for (std::size_t r = 0; r < hosts_.size() && !options.as_recorded; ++r)
+      hosts_[r].undisturbed = table.undisturbed[r];
     std::vector<std::uint32_t> recorded;
     for (std::uint32_t i = 0; i < plan.programs.front().size(); ++i) {
       if (!table.left_out.contains(i)) recorded.push_back(i);
@@ -104,6 +106,7 @@ class Simulation {
   struct Host {
     std::int32_t iteration = 0;
     std::size_t next = 0;
+    UndisturbedHost undisturbed;
     double pace = 1.0;     ///< of this iteration, relative to the usual
     bool thought = false;  ///< the gap before the next call has passed
     std::optional<TokenId> waits_for;
@@ -150,7 +153,7 @@ class Simulation {
         const RecordedCall& call = table_->ranks[rank][recorded].calls[instruction.call];
         if (!host.thought) {
           host.thought = true;
-          schedule(rank, now + host_time(host, call.gap));
+          schedule(rank, now + host_time(host, call.segment, call.gap));
           return;
         }
         host.thought = false;
@@ -165,8 +168,8 @@ class Simulation {
   }
 
   /// Recorded host time without the profiler, as it may turn out this time.
-  double host_time(const Host& host, Nanoseconds recorded) {
-    const double usual = host_scale_ * static_cast<double>(recorded);
+  double host_time(const Host& host, const stages::SegmentKey& segment, Nanoseconds recorded) {
+    const double usual = host_scale_ * host.undisturbed.part(segment) * static_cast<double>(recorded);
     return options_.jitter ? usual * host.pace * std::exp(kGapSpread * random_.normal()) : usual;
   }
 
@@ -176,7 +179,8 @@ class Simulation {
   bool make_call(std::uint32_t rank, std::uint32_t recorded, const Instruction& instruction, const RecordedCall& call,
                  double now) {
     Host& host = hosts_[rank];
-    const double end = std::floor(now + host_time(host, call.duration));  // hosts run by whole nanoseconds
+    const double end =
+        std::floor(now + host_time(host, call.segment, call.duration));  // hosts run by whole nanoseconds
     std::optional<TokenId> blocks;
     for (std::uint32_t w = 0; w < call.works; ++w) {
       const RecordedWork& work = table_->ranks[rank][recorded].works[call.first_work + w];
@@ -403,7 +407,7 @@ class Simulation {
 }  // namespace
 
 SimulationOptions on_recorded_machine(SimulationOptions options, const SiteTable& table) {
-  options.host_scale = options.host_scale.value_or(table.host_scale);
+  options.host_scale = options.host_scale.value_or(options.as_recorded ? 1.0 : table.host_scale);
   options.machine.launch_latency_ns = table.launch_latency_ns;
   options.machine.wait_latency_ns = table.wait_latency_ns;
   options.machine.collectives_cross_host = table.collectives_cross_host;

@@ -21,6 +21,7 @@ struct SimulationOptions {
   std::int32_t warm_up = 6;  ///< iterations until the pipeline is full and steady; not counted
   std::uint64_t seed = 1;
   std::optional<double> host_scale;  ///< host time as a part of the recorded; none: as the table says
+  bool as_recorded = false;          ///< hosts as slow as under the recorder, and as disturbed
   bool jitter = true;  ///< draw host times and durations from their spread; false: no draws, kernels win races
   MachineOptions machine;
 };

@@ -54,10 +54,7 @@ double usual_sensitivity(contention::Bound bound, const contention::MachineProfi
 /// delay: the lower half of the observations is the cleaner one, and those without such company are cleaner still.
 double undelayed(const std::vector<Observation>& observations, const std::vector<double>& freed) {
   constexpr std::size_t kEnough = 2;
-  std::vector<double> by_itself;
-  for (std::size_t i = 0; i < freed.size(); ++i) {
-    if (!observations[i].beside_kernels) by_itself.push_back(freed[i]);
-  }
+  const std::vector<double> by_itself = times_by_itself(observations, freed);
   const double lower_half = statistics::quantile(freed, 0.4);
   const bool is_seen = by_itself.size() >= kEnough && by_itself.size() < freed.size();
   return is_seen ? std::min(lower_half, statistics::median(by_itself)) : lower_half;
@@ -117,7 +114,7 @@ void estimate_kernels(const Trace& trace, const std::vector<CollectiveCompany>& 
       freed.push_back(shares_sms ? contention::freed_of_collectives(site.shape, site.sensitivity, o.measured_ns, o.held)
                                  : o.measured_ns);
     }
-    const double lowest = *std::ranges::min_element(freed);
+    const double lowest = shortest_time(observations, freed);
     if (site.kind == WorkKind::kKernel && site.on_side_stream) {
       site.alone_ns = lowest;
     } else {

@@ -10,8 +10,7 @@ namespace interlace::replay {
 
 double learn_waits(const stages::Cut& cut, const schedule::Schedule& recorded, SiteTable& table) {
   constexpr std::int32_t kSteps = 8;  // the waits of a step hardly ever differ from those of the next
-  SimulationOptions options = on_recorded_machine({}, table);
-  options.host_scale = 1.0;
+  SimulationOptions options = on_recorded_machine({.as_recorded = true}, table);
   options.iterations = options.warm_up + kSteps;
   struct Waits {
     double sum = 0;

@@ -40,6 +40,17 @@ INTERCONNECT = {
     "w6": "nothing: one GPU",
     "w7": "nothing: one GPU",
     "w8": "nothing: one GPU",
+    "a1": "NVLink",
+    "a2": "host memory",
+    "a3": "NVLink",
+    "a4": "NVLink, 8 channels",
+    "x2_again": "NVLink",
+    "x3_again": "host memory",
+    "x7_again": "host memory",
+    "y1_again": "NVLink",
+    "y2_again": "NVLink",
+    "y3_again": "host memory",
+    "z1_again": "NVLink",
 }
 PREDICTED_SETS = ("t2", "t6", "t7", "t9", "c6", "n5", "n6")
 MEASURED_ONLY_SETS = ("m2",)

@@ -9,7 +9,8 @@ SET.json describes the job (sets/*.json). Writes to OUT/<tag>: <tag>.r<rank>.jso
 tools/accuracy judges predictions on such folders.
 
 Needs a GPU a rank, torch, and torchrec with fbgemm-gpu (written for TorchRec 1.6.1). Each schedule has processes of its
-own; they import and make their batches side by side, and take turns on the GPUs, on the named CPU cores. Sets that share
+own; they import and make their batches side by side, and take turns on the GPUs, on the named CPU cores (start this
+program on others: `taskset -c 16-31 record_set.py ... --cores 0-15`). Sets that share
 a --turn file take turns as well, so that one may prepare while another is timed.
 """
 
@@ -181,15 +182,19 @@ def record_memory(pipeline, loader, out, name):
         pickle.dump(snapshot, file)
 
 
+def move_to(cores):
+    """All threads of this process, those to come included."""
+    for thread in os.listdir("/proc/self/task") if cores else []:
+        os.sched_setaffinity(int(thread), cores)
+
+
 def take_turn(out, name, rank):
     """Says that this rank is ready, waits for its turn, and moves to the cores of those that are timed."""
     (out / f"{name}.ready.{rank}").touch()
     go = out / f"{name}.go"
     while not go.exists():
         time.sleep(POLL_S)
-    cores = json.loads(go.read_text())
-    for thread in os.listdir("/proc/self/task") if cores else []:
-        os.sched_setaffinity(int(thread), cores)
+    move_to(json.loads(go.read_text()))
 
 
 def run_rank(asked):
@@ -198,6 +203,7 @@ def run_rank(asked):
 
     job, out = json.loads(Path(asked.set).read_text()), Path(asked.out)
     name, rank = stem(asked.schedule), asked.rank
+    cores_before = os.sched_getaffinity(0)
     torch.manual_seed(1000 + rank)
     tables, weighted = tables_of(job)
     batches = make_batches(job, tables, weighted)
@@ -232,6 +238,7 @@ def run_rank(asked):
     profile, result["profiled_mean_ms"] = recorded(pipeline, loader, job["trace"], allocations=False)
     together()
     (out / f"{name}.done.{rank}").touch()
+    move_to(cores_before)  # writing the profile out would disturb whoever is timed next
     profile.export_chrome_trace(str(out / f"{name}.r{rank}.json"))
     (out / f"{name}.result.{rank}").write_text(json.dumps(result))
     sys.stdout.flush()
