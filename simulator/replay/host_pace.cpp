@@ -15,9 +15,6 @@ namespace interlace::replay {
 
 namespace {
 
-/// What the scale is taken to be before the steps tell: between what PyTorch's profiler leaves (kUsualHostScale) and
-/// what the collector does, whose campaigns come out best from 0.74 to 0.78.
-constexpr double kLikelyScale = 0.72;
 /// Spread of the scale over recordings (PyTorch's profiler 0.55 to 0.97, the collector from 0.5), and of replayed over
 /// recorded step times (0.023 over the recordings of 26 campaigns): what the two pieces of evidence weigh.
 constexpr double kScaleSpread = 0.15;

@@ -44,6 +44,7 @@ COSTS = "simulator/replay/site_costs.cpp"
 COLLECTIVE_COSTS = "simulator/replay/collective_costs.cpp"
 SITES = "simulator/replay/sites.hpp"
 HOST_PACE = "simulator/replay/host_pace.cpp"
+HOST_PACE_HPP = "simulator/replay/host_pace.hpp"
 HOST_DISTURBANCE = "simulator/replay/host_disturbance.hpp"
 OBSERVATION_CPP = "simulator/replay/observation.cpp"
 
@@ -219,7 +220,7 @@ FITTED = (
     ),
     Constant(
         "kLikelyScale",
-        HOST_PACE,
+        HOST_PACE_HPP,
         "the same before the recording's steps without the recorder tell",
         "between the profiler's, above, and 0.74 to 0.78, which suit the collector's 34 campaigns best",
     ),

@@ -6,9 +6,10 @@
 #
 # SETS_DIR holds a folder a set (tools/accuracy/sets.py); INTERLACE is build/desktop/bin/interlace unless given. Takes
 # about a minute of processor time; JOBS=n sets how many predictions run at once. UNSEEN=DIR names the folder of the
-# jobs that the model never saw, which are then predicted anew too; what was predicted of them first stays.
+# jobs that the model never saw, which are then predicted anew too where their recordings are there; what was predicted
+# of them first stays.
 set -euo pipefail
-[[ $# -ge 1 && $# -le 2 ]] || { sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+[[ $# -ge 1 && $# -le 2 ]] || { sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sets=$(realpath -- "$1")
 interlace=$(realpath -- "${2:-$root/build/desktop/bin/interlace}")
@@ -26,9 +27,15 @@ if [[ -n $unseen ]]; then
   for first in docs/benchmarks/accuracy/torchrec_h200_*.json; do
     [[ $first != *_now.json ]] || continue
     names=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1]))["sets"])' "$first")
+    with_memory=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1])).get("memory", {}))' "$first")
+    # shellcheck disable=SC2086  # names of sets
+    if ! (cd "$unseen" && ls -d $names) >/dev/null 2>&1; then
+      echo "update.sh: $first stays as predicted before: not all of its recordings are in $unseen" >&2
+      continue
+    fi
     # shellcheck disable=SC2086  # names of sets
     python3 -B tools/accuracy/run_accuracy.py "$interlace" "$unseen" "${first%.json}_now.json" --jobs "${JOBS:-2}" \
-      --commit "$commit" --sets $names --memory $names
+      --commit "$commit" --sets $names --memory $with_memory
   done
 fi
 python3 -B tools/accuracy/replay_recordings.py "$interlace" docs/benchmarks/accuracy/replayed_recordings.json \

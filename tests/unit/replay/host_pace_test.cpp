@@ -83,9 +83,9 @@ TEST_F(HostPace, FollowsTheStepsThatWereTimedWithoutTheRecorder) {
     EXPECT_NEAR(*unrecorded_step_ns(marked), step, 1.0);
     const Learned learned = learn(marked);
     EXPECT_TRUE(learned.told);
-    // What is usual counts too: the scale lies between that and what the steps ask for.
+    // What is likely counts too: the scale lies between that and what the steps ask for.
     EXPECT_NEAR(learned.replayed(learned.table.host_scale) / learned.replayed(1.0), gain, 0.015) << scale;
-    EXPECT_EQ(learned.table.host_scale > kUsualHostScale, scale > kUsualHostScale) << scale;
+    EXPECT_EQ(learned.table.host_scale > kLikelyScale, scale > kLikelyScale) << scale;
     EXPECT_EQ(learned.table.fitted.back(), "host time without the recorder");
   }
 }
