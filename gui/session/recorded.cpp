@@ -44,7 +44,7 @@ void describe(const trace::Trace& trace, const std::vector<std::vector<Interval>
   }
   if (recorded.schedule) facts.schedule = recorded.schedule->name;
   if (std::ranges::any_of(steps, [](const auto& of_rank) { return of_rank.empty(); }) || steps.empty()) return;
-  const std::vector<analysis::StepWindow> windows = analysis::windows_of(steps);
+  const std::vector<analysis::StepWindow> windows = analysis::steady_windows_of(steps);
   facts.overlap = analysis::overlap(trace, analysis::Annotations(trace), windows).mean;
   facts.step_time_ns = facts.overlap->step_ns;
   facts.steps = windows.front().steps;

@@ -107,9 +107,10 @@ FoundSteps steps_from(const trace::Trace& trace, std::string_view label, const C
   return steps;
 }
 
-std::optional<StepWindow> window_over(const std::vector<Nanoseconds>& begins) {
-  if (begins.size() < 2) return std::nullopt;
-  return StepWindow{.span = {begins.front(), begins.back()}, .steps = static_cast<std::int64_t>(begins.size()) - 1};
+std::vector<Interval> between(const std::vector<Nanoseconds>& bounds) {
+  std::vector<Interval> steps;
+  for (std::size_t i = 1; i < bounds.size(); ++i) steps.push_back({bounds[i - 1], bounds[i]});
+  return steps;
 }
 
 /// The candidate that is a step by its name, one that repeats before one that does not.
@@ -156,8 +157,8 @@ std::string_view to_string(StepEvidence evidence) {
   return "unknown";
 }
 
-std::optional<StepWindow> FoundSteps::host_window() const { return window_over(host); }
-std::optional<StepWindow> FoundSteps::device_window() const { return window_over(device); }
+std::vector<Interval> FoundSteps::on_host() const { return between(host); }
+std::vector<Interval> FoundSteps::on_device() const { return between(device_end); }
 
 std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace, const Annotations& annotations) {
   std::vector<std::optional<FoundSteps>> steps;
@@ -183,12 +184,21 @@ std::vector<std::optional<FoundSteps>> steps_marked_by(const trace::Trace& trace
 }
 
 StepWindows windows_of(const trace::Trace& trace, const std::vector<std::optional<FoundSteps>>& steps) {
-  StepWindows windows{.host = whole_trace(trace), .device = whole_trace(trace)};
+  std::vector<std::size_t> ranks;
+  std::vector<std::vector<Interval>> host;
+  std::vector<std::vector<Interval>> device;
   for (std::size_t rank = 0; rank < steps.size(); ++rank) {
-    const auto on_host = steps[rank] ? steps[rank]->host_window() : std::nullopt;
-    if (!on_host) continue;
-    windows.host[rank] = *on_host;
-    windows.device[rank] = steps[rank]->device_window().value_or(*on_host);
+    if (!steps[rank] || steps[rank]->count() < 2) continue;
+    ranks.push_back(rank);
+    host.push_back(steps[rank]->on_host());
+    device.push_back(steps[rank]->device_end.empty() ? host.back() : steps[rank]->on_device());
+  }
+  StepWindows windows{.host = whole_trace(trace), .device = whole_trace(trace)};
+  const std::vector<StepWindow> on_host = steady_windows_of(host);
+  const std::vector<StepWindow> on_device = steady_windows_of(device);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    windows.host[ranks[i]] = on_host[i];
+    windows.device[ranks[i]] = on_device[i];
   }
   return windows;
 }

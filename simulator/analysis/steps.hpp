@@ -29,10 +29,11 @@ struct FoundSteps {
   std::vector<Nanoseconds> device_end;  ///< one a step: end of the last; empty where `device` is
 
   [[nodiscard]] std::size_t count() const { return host.size(); }
-  /// From the first marker to the last, count() - 1 whole steps: on the host; and on the device, where that is known
-  /// and runs behind the host by the work that is queued. None with fewer than two.
-  [[nodiscard]] std::optional<StepWindow> host_window() const;
-  [[nodiscard]] std::optional<StepWindow> device_window() const;
+  /// From the first marker to the last, count() - 1 whole steps, or none with fewer than two: on the host; and on the
+  /// device, where that is known, from the end of one step's work to that of the next. (From start to start would be
+  /// too short where the host runs further ahead step by step.)
+  [[nodiscard]] std::vector<Interval> on_host() const;
+  [[nodiscard]] std::vector<Interval> on_device() const;
 };
 
 /// Finds what comes once a step on the main thread of each rank: "ProfilerStep#n" where there is one, even where there
@@ -48,7 +49,7 @@ struct FoundSteps {
                                                                      const Annotations& annotations,
                                                                      std::string_view label);
 
-/// The windows of found steps a rank; the whole trace as one step for ranks without.
+/// The steady windows of found steps a rank (steady_windows_of); the whole trace as one step for ranks without.
 struct StepWindows {
   std::vector<StepWindow> host;    ///< for what the host does
   std::vector<StepWindow> device;  ///< for what the device does; the host's where device work tells nothing

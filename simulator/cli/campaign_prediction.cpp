@@ -102,7 +102,8 @@ campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, co
   const trace_check::StagedWork work = staged(read, std::nullopt);
   const analysis::Annotations annotations(trace);
   const std::vector<std::vector<Interval>> steps = explain::run_of(trace, work).steps;
-  const analysis::OverlapSummary summary = analysis::overlap(trace, annotations, analysis::windows_of(steps)).mean;
+  const analysis::OverlapSummary summary =
+      analysis::overlap(trace, annotations, analysis::steady_windows_of(steps)).mean;
   campaign::MeasuredTrace measured{
       schedule, static_cast<double>(summary.step_ns) / kNsPerMs, overlap_of(summary), {}, std::nullopt};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();

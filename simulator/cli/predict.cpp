@@ -90,17 +90,17 @@ std::optional<std::string> optimizer_label(const analysis::Annotations& annotati
 /// be told, the steps that the annotations show.
 std::vector<analysis::StepWindow> recorded_windows(const trace::Trace& trace, const analysis::Annotations& annotations,
                                                    const replay::SiteTable& table) {
-  auto windows = analysis::windows_of(trace, analysis::find_steps(trace, annotations)).device;
+  const auto by_annotations = [&] {
+    return analysis::windows_of(trace, analysis::find_steps(trace, annotations)).device;
+  };
   const auto label = optimizer_label(annotations, table);
-  if (!label) return windows;
+  if (!label) return by_annotations();
   const auto marked = analysis::steps_marked_by(trace, annotations, *label);
   const auto known = [](const auto& steps) { return steps && steps->device_end.size() > 1; };
-  if (!std::ranges::all_of(marked, known)) return windows;
-  for (std::size_t rank = 0; rank < marked.size(); ++rank) {
-    const std::vector<Nanoseconds>& ends = marked[rank]->device_end;
-    windows[rank] = {.span = {ends.front(), ends.back()}, .steps = static_cast<std::int64_t>(ends.size()) - 1};
-  }
-  return windows;
+  if (!std::ranges::all_of(marked, known)) return by_annotations();
+  std::vector<std::vector<Interval>> steps;
+  for (const auto& of_rank : marked) steps.push_back(of_rank->on_device());
+  return analysis::steady_windows_of(steps);
 }
 
 /// Says what is known of the recorded steps.

@@ -32,7 +32,7 @@ class InfoWriter {
       const trace::Rank& rank = one.rank;
       const std::string number =
           rank.world_size ? fmt::format("{} of {}", rank.number, *rank.world_size) : std::to_string(rank.number);
-      const bool known = one.steps && one.steps->host_window();
+      const bool known = one.steps && one.steps->count() > 1;
       table.add({number, rank.devices.empty() ? "unknown" : device_text(rank.devices.front()),
                  known ? milliseconds(one.overlap.step_ns) : "-", known ? std::to_string(one.window.steps) : "-",
                  one.overlap.busy_ratio() ? percent(*one.overlap.busy_ratio()) : "-",
@@ -217,14 +217,22 @@ class InfoWriter {
     if (device.sm_count > 0) text += fmt::format(", {} SMs", device.sm_count);
     return shortened_middle(text, 30);
   }
-  /// Where a step begins by the annotations of a rank, and what says so.
+  /// Where a step begins by the annotations of a rank, what says so, and which steps figures are of.
   static std::string steps_text(const RankInfo& one) {
     const std::string whole = fmt::format("figures are of the whole {} ms", milliseconds(one.window.span.length()));
     if (!one.steps) return "no outermost annotation repeats; " + whole;
     const std::string_view marker = one.steps->marker;
     const std::string_view reason = reason_text(one.steps->evidence);
     if (one.steps->count() == 1) return fmt::format("one step only, the \"{}\" ({}); {}", marker, reason, whole);
-    return fmt::format("step marks are the annotations \"{}\" ({} of them, {})", marker, one.steps->count(), reason);
+    const auto all = static_cast<std::int64_t>(one.steps->count()) - 1;
+    const std::string steady = one.window.steps == all
+                                   ? ""
+                                   : fmt::format(
+                                         "; figures are of {} steps of {}, the longest stretch in which none took "
+                                         "twice the median",
+                                         one.window.steps, all);
+    return fmt::format("step marks are the annotations \"{}\" ({} of them, {}){}", marker, one.steps->count(), reason,
+                       steady);
   }
   static std::string_view reason_text(analysis::StepEvidence evidence) {
     switch (evidence) {

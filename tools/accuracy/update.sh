@@ -39,7 +39,7 @@ if [[ -n $unseen ]]; then
   done
 fi
 python3 -B tools/accuracy/replay_recordings.py "$interlace" docs/benchmarks/accuracy/replayed_recordings.json \
-  campaigns=docs/benchmarks/campaigns "torchrec_h200=$sets" ${unseen:+"unseen=$unseen"} --commit "$commit"
+  campaigns=docs/benchmarks/campaigns "torchrec_h200=$sets" ${unseen:+"$(basename "$unseen")=$unseen"} --commit "$commit"
 python3 -B tools/campaigns/repredict.py "$interlace"
 python3 -B tools/accuracy/make_accuracy_md.py "$raw" >docs/accuracy.md.new
 mv docs/accuracy.md.new docs/accuracy.md

@@ -101,6 +101,25 @@ TEST(StepWindow, JoinsStepsThatFollowOneAnother) {
   EXPECT_EQ(window_of(steps), (StepWindow{.span = {10, 205}, .steps = 2}));
 }
 
+// Steps of 100, one of 400 in which rank 1 stood still.
+TEST(StepWindow, IsSteadyOverTheLongestStretchWithoutAStall) {
+  const std::vector<std::vector<Interval>> steps{
+      {{0, 100}, {100, 200}, {200, 390}, {390, 490}, {490, 590}, {590, 690}},
+      {{5, 105}, {105, 205}, {205, 605}, {605, 705}, {705, 805}, {805, 905}}};
+  const std::vector<StepWindow> windows = steady_windows_of(steps);
+  EXPECT_EQ(windows[0], (StepWindow{.span = {390, 690}, .steps = 3}));
+  EXPECT_EQ(windows[1], (StepWindow{.span = {605, 905}, .steps = 3}));
+}
+
+TEST(StepWindow, OfFewStepsOrUnevenRanksHoldsAll) {
+  const std::vector<std::vector<Interval>> few{{{0, 100}, {100, 900}, {900, 1000}}};
+  EXPECT_EQ(steady_windows_of(few)[0], (StepWindow{.span = {0, 1000}, .steps = 3}));
+  const std::vector<std::vector<Interval>> uneven{{{0, 100}, {100, 200}, {200, 900}, {900, 1000}}, {{0, 1000}}};
+  EXPECT_EQ(steady_windows_of(uneven)[0], (StepWindow{.span = {0, 1000}, .steps = 4}));
+  EXPECT_EQ(steady_windows_of(uneven)[1], (StepWindow{.span = {0, 1000}, .steps = 1}));
+  EXPECT_TRUE(steady_windows_of(std::vector<std::vector<Interval>>{}).empty());
+}
+
 // Three steps of 100: forward and backward come once a step, "nccl" twice. Backward launches (through autograd) the
 // longest device work: 40 at +60 of each step.
 void write_steps(Job& job) {
@@ -126,7 +145,24 @@ TEST(FindSteps, TakesTheRepeatingAnnotationWithMostKernelTime) {
   EXPECT_EQ(steps[0]->host, (std::vector<Nanoseconds>{20, 120, 220}));
   EXPECT_EQ(steps[0]->device, (std::vector<Nanoseconds>{60, 160, 260}));
   EXPECT_EQ(windows_of(trace, steps).host[0], (StepWindow{.span = {20, 220}, .steps = 2}));
-  EXPECT_EQ(windows_of(trace, steps).device[0], (StepWindow{.span = {60, 260}, .steps = 2}));
+  EXPECT_EQ(windows_of(trace, steps).device[0], (StepWindow{.span = {100, 300}, .steps = 2}));
+}
+
+// The device takes 200 a step. The first step's work starts at once, the host is three steps ahead by then, and the
+// device never waits again: starts lie 100 and 200 apart, ends 200.
+TEST(FindSteps, AreAsLongAsTheDeviceNeedsWhereTheHostRunsAhead) {
+  Job job;
+  const std::vector<Interval> first{{10, 20}, {120, 130}, {320, 330}};
+  const std::vector<Interval> second{{20, 120}, {220, 320}, {420, 520}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto t = static_cast<Nanoseconds>(30 * i);
+    job.annotate("## backward " + std::to_string(i) + " ##", t, t + 20);
+    job.kernel(job.main, t + 5, first[i].begin, first[i].end);
+    job.kernel(job.main, t + 6, second[i].begin, second[i].end);
+  }
+  const trace::Trace trace = job.build();
+  const auto steps = find_steps(trace, Annotations(trace));
+  EXPECT_EQ(windows_of(trace, steps).device[0], (StepWindow{.span = {120, 520}, .steps = 2}));
 }
 
 TEST(FindSteps, PrefersProfilerSteps) {
