@@ -88,6 +88,21 @@ void gather(const SimulationResult& run, const SiteTable& table, std::int32_t wa
   }
 }
 
+/// The first of each pair that is called alike, with the number of them.
+std::vector<Race> each_pair_once(const std::vector<Race>& races) {
+  std::vector<Race> once;
+  for (const Race& race : races) {
+    const auto known = std::ranges::find_if(
+        once, [&](const Race& other) { return other.loser == race.loser && other.winner == race.winner; });
+    if (known == once.end()) {
+      once.push_back(race);
+    } else {
+      ++known->places;
+    }
+  }
+  return once;
+}
+
 std::string described(const Site& site) {
   return fmt::format("{} of {}", plain_name(site.name), schedule::to_string(site.segment.stage));
 }
@@ -95,8 +110,9 @@ std::string described(const Site& site) {
 }  // namespace
 
 std::string Race::text() const {
-  return fmt::format("{} races with {} for SMs: it loses {:.1f} to {:.1f} ms a step, depending on which comes first",
-                     loser, winner, lost_low_ns / kMillisecondNs, lost_high_ns / kMillisecondNs);
+  const std::string where = places == 1 ? "it" : fmt::format("in the worst of {} places it", places);
+  return fmt::format("{} races with {} for SMs: {} loses {:.1f} to {:.1f} ms a step, depending on which comes first",
+                     loser, winner, where, lost_low_ns / kMillisecondNs, lost_high_ns / kMillisecondNs);
 }
 
 std::vector<Race> find_races(std::span<const SimulationResult> runs, const SiteTable& table, std::int32_t warm_up,
@@ -113,7 +129,7 @@ std::vector<Race> find_races(std::span<const SimulationResult> runs, const SiteT
     races.push_back({described(table.sites[id.index()]), described(table.sites[rival->first.index()]), low, high});
   }
   std::ranges::stable_sort(races, std::greater<>{}, [](const Race& r) { return r.lost_high_ns - r.lost_low_ns; });
-  return races;
+  return each_pair_once(races);
 }
 
 }  // namespace interlace::replay

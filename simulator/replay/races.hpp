@@ -15,6 +15,7 @@ struct Race {
   std::string winner;       ///< the other one
   double lost_low_ns = 0;   ///< 10th percentile of what the loser loses to it a step
   double lost_high_ns = 0;  ///< 90th
+  int places = 1;  ///< of the step where works of these names and stages race: what is lost is that of the worst
 
   /// One sentence.
   [[nodiscard]] std::string text() const;
@@ -22,7 +23,8 @@ struct Race {
 
 /// Finds races in runs of one plan: collectives that in some steps start at once and in others wait for a kernel's
 /// blocks, and kernels of few rounds of blocks that in some steps find SMs held by a collective. Only where the
-/// difference between 10th and 90th percentile is at least one percent of the step; the largest first.
+/// difference between 10th and 90th percentile is at least one percent of the step; the largest first, each pair of
+/// works once.
 [[nodiscard]] std::vector<Race> find_races(std::span<const SimulationResult> runs, const SiteTable& table,
                                            std::int32_t warm_up, double step_ns);
 
