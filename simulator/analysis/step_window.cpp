@@ -8,24 +8,6 @@
 
 namespace interlace::analysis {
 
-namespace {
-
-/// Whether each step took more than twice the median on some rank.
-std::vector<bool> stalled(std::span<const std::vector<Interval>> steps_by_rank) {
-  constexpr double kStall = 2.0;
-  std::vector<bool> found(steps_by_rank.front().size(), false);
-  for (const std::vector<Interval>& steps : steps_by_rank) {
-    std::vector<double> times;
-    times.reserve(steps.size());
-    for (const Interval& step : steps) times.push_back(static_cast<double>(step.length()));
-    const double usual = statistics::median(times);
-    for (std::size_t i = 0; i < times.size(); ++i) found[i] = found[i] || times[i] > kStall * usual;
-  }
-  return found;
-}
-
-}  // namespace
-
 StepWindow window_of(std::span<const Interval> steps) {
   assert(!steps.empty());
   return {.span = {steps.front().begin, steps.back().end}, .steps = static_cast<std::int64_t>(steps.size())};
@@ -39,16 +21,19 @@ std::vector<StepWindow> windows_of(std::span<const std::vector<Interval>> steps_
 }
 
 std::vector<StepWindow> steady_windows_of(std::span<const std::vector<Interval>> steps_by_rank) {
-  constexpr std::size_t kEnoughToTell = 4;
   const std::size_t count = steps_by_rank.empty() ? 0 : steps_by_rank.front().size();
   const auto as_many = [&](const std::vector<Interval>& steps) { return steps.size() == count; };
-  if (count < kEnoughToTell || !std::ranges::all_of(steps_by_rank, as_many)) return windows_of(steps_by_rank);
-  const std::vector<bool> left_out = stalled(steps_by_rank);
+  if (count == 0 || !std::ranges::all_of(steps_by_rank, as_many)) return windows_of(steps_by_rank);
+  std::vector<double> times(count, 0.0);
+  for (const std::vector<Interval>& steps : steps_by_rank) {
+    for (std::size_t i = 0; i < count; ++i) times[i] = std::max(times[i], static_cast<double>(steps[i].length()));
+  }
+  const std::vector<bool> stalled = statistics::stalls(times);
   std::size_t first = 0;
   std::size_t longest = 0;
   std::size_t length = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    length = left_out[i] ? 0 : length + 1;
+    length = stalled[i] ? 0 : length + 1;
     if (length > longest) {
       longest = length;
       first = i + 1 - length;

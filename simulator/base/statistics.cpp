@@ -24,6 +24,16 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+std::vector<bool> stalls(const std::vector<double>& times) {
+  constexpr std::size_t kEnoughToTell = 4;
+  constexpr double kStall = 2.0;
+  std::vector<bool> stalled(times.size(), false);
+  if (times.size() < kEnoughToTell) return stalled;
+  const double usual = median(times);
+  for (std::size_t i = 0; i < times.size(); ++i) stalled[i] = times[i] > kStall * usual;
+  return stalled;
+}
+
 std::vector<double> non_decreasing(const std::vector<double>& values) {
   struct Pool {
     double sum;

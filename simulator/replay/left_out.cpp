@@ -49,8 +49,6 @@ Nanoseconds recorded_step(const stages::Cut& cut, const std::set<std::uint32_t>&
 }  // namespace
 
 void leave_out_iterations(const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics) {
-  constexpr std::size_t kEnoughToTell = 4;
-  constexpr double kStall = 2.0;
   std::vector<double> times;
   for (std::uint32_t i = 0; i < cut.iterations(); ++i) {
     times.push_back(static_cast<double>(longest_host_time(cut, i)));
@@ -60,13 +58,11 @@ void leave_out_iterations(const stages::Cut& cut, SiteTable& table, Diagnostics&
     table.difference = table.difference.value_or(*difference);
     diagnostics.count(kUnmatchedIterations, *difference);
   }
-  if (times.size() >= kEnoughToTell) {
-    const double usual = statistics::median(times);
-    for (std::uint32_t i = 0; i < times.size(); ++i) {
-      if (times[i] <= kStall * usual || !table.left_out.insert(i).second) continue;
-      diagnostics.count(kStalledIterations,
-                        fmt::format("iteration {}: {:.1f} ms, {:.1f} in the median", i, times[i] / 1e6, usual / 1e6));
-    }
+  const std::vector<bool> stalled = statistics::stalls(times);
+  for (std::uint32_t i = 0; i < times.size(); ++i) {
+    if (!stalled[i] || !table.left_out.insert(i).second) continue;
+    diagnostics.count(kStalledIterations, fmt::format("iteration {}: {:.1f} ms, {:.1f} in the median", i,
+                                                      times[i] / 1e6, statistics::median(times) / 1e6));
   }
   table.step_ns = recorded_step(cut, table.left_out);
 }

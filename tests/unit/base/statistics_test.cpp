@@ -15,5 +15,11 @@ TEST(NonDecreasing, NeighboursThatFallTakeTheirMean) {
   EXPECT_EQ(non_decreasing({}), Values{});
 }
 
+TEST(Statistics, StallsAreFarAboveTheMedianOfFourTimesOrMore) {
+  EXPECT_EQ(stalls({100, 110, 190, 100, 230}), (std::vector<bool>{false, false, false, false, true}));
+  EXPECT_EQ(stalls({100, 900, 100}), (std::vector<bool>{false, false, false}));
+  EXPECT_TRUE(stalls({}).empty());
+}
+
 }  // namespace
 }  // namespace interlace::statistics
