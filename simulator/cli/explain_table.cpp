@@ -82,6 +82,10 @@ class ExplainWriter {
   }
 
   void causes(const explain::Explanation& explanation) {
+    if (explanation.parts.empty()) {
+      out_ << "nothing differs along the critical path\n\n";
+      return;
+    }
     TextTable table({{"cause"}, {"ms", Align::kRight}, {"what it is"}});
     for (std::size_t i = 0; i < explain::kCauses; ++i) {
       const auto cause = static_cast<Cause>(i);
@@ -94,6 +98,7 @@ class ExplainWriter {
   }
 
   void parts(const explain::Explanation& explanation, std::size_t at_most) {
+    if (explanation.parts.empty()) return;
     TextTable table({{"ms", Align::kRight}, {"cause"}, {"where"}});
     Nanoseconds rest = explanation.difference_ns();
     std::size_t shown = 0;

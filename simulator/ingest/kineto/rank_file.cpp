@@ -56,8 +56,8 @@ void count_ignored(const std::string& category, const Tally& tally, RankFile& ra
   }
   std::vector<std::string_view> fields;
   for (const auto& [name, value] : document.fields) fields.push_back(name);
-  throw Error(kNotATrace, file.string(),
-              fmt::format("JSON without a list traceEvents; its fields are: {}", fmt::join(fields, ", ")),
+  const std::string held = fields.empty() ? "it is empty" : fmt::format("its fields are: {}", fmt::join(fields, ", "));
+  throw Error(kNotATrace, file.string(), fmt::format("JSON without a list traceEvents; {}", held),
               "name the JSON that torch.profiler's export_chrome_trace or tensorboard_trace_handler wrote");
 }
 

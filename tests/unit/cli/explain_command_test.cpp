@@ -51,6 +51,13 @@ TEST_F(ExplainCommand, PrintsATableThatFitsATerminal) {
   EXPECT_LT(two.out.size(), run.out.size());
 }
 
+TEST_F(ExplainCommand, SaysThatNothingDiffers) {
+  const Finished run = interlace("explain " + predicted_ + " " + predicted_);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("nothing differs along the critical path"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("largest first"), std::string::npos) << run.out;
+}
+
 TEST_F(ExplainCommand, SaysWhatIsWrong) {
   EXPECT_NE(interlace("explain " + predicted_).status, 0);
   const Finished nothing = interlace("explain /no/such.json " + predicted_);

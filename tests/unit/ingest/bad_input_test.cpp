@@ -92,7 +92,7 @@ TEST(BadInput, NoFormat) {
 TEST(BadInput, OtherJson) {
   constexpr const char* kCode = "kineto.not_a_trace";
   expect(failure_of({sample("torchrec_c6/c6.r0.json")}), kCode, "args, results");
-  expect(failure_of_content("{}"), kCode, "traceEvents");
+  expect(failure_of_content("{}"), kCode, "traceEvents; it is empty");
   expect(failure_of_content(R"({"traceEvents": 5})"), kCode, "traceEvents");
   expect(failure_of_content(R"({"traceEvents": []})"), kCode, "holds no event");
   // A browser's trace.
