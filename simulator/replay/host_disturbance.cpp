@@ -1,5 +1,7 @@
 #include "simulator/replay/host_disturbance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -28,7 +30,7 @@ double host_time(const RecordedIteration& iteration, Thread thread) {
 
 double UndisturbedHost::part(const stages::SegmentKey& segment) const { return this->*thread_of(segment); }
 
-std::vector<UndisturbedHost> undisturbed_hosts(const SiteTable& table) {
+std::vector<UndisturbedHost> undisturbed_hosts(const SiteTable& table, Diagnostics& diagnostics) {
   std::vector<UndisturbedHost> hosts(table.ranks.size());
   for (const Thread thread : {&UndisturbedHost::loop, &UndisturbedHost::autograd}) {
     std::vector<double> usual;
@@ -42,7 +44,11 @@ std::vector<UndisturbedHost> undisturbed_hosts(const SiteTable& table) {
     }
     const double longest = usual.empty() ? 0 : kUnevenHosts * *std::ranges::min_element(usual);
     for (std::size_t r = 0; r < hosts.size(); ++r) {
-      if (longest > 0 && usual[r] > longest) hosts[r].*thread = longest / usual[r];
+      if (longest <= 0 || usual[r] <= longest) continue;
+      hosts[r].*thread = longest / usual[r];
+      diagnostics.count(kDisturbedHost, fmt::format("rank {}, thread of {}: {:.2f} times the quickest", r,
+                                                    thread == &UndisturbedHost::loop ? "the loop" : "autograd",
+                                                    kUnevenHosts * usual[r] / longest));
     }
   }
   return hosts;

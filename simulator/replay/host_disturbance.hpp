@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/stages/segment.hpp"
 
 namespace interlace::replay {
@@ -23,7 +24,13 @@ inline constexpr double kUnevenHosts = 1.2;
 
 /// By rank. All ranks run one program, and which of them has to share a core is luck of the recorded process, not a
 /// property of the job: threads beyond kUnevenHosts are taken to be that much slower than the quickest. Reckoned from
-/// medians over the iterations of `table` that are replayed.
-[[nodiscard]] std::vector<UndisturbedHost> undisturbed_hosts(const SiteTable& table);
+/// medians over the iterations of `table` that are replayed. Counts replay.disturbed_host.
+[[nodiscard]] std::vector<UndisturbedHost> undisturbed_hosts(const SiteTable& table, Diagnostics& diagnostics);
+
+inline constexpr DiagnosticKind kDisturbedHost{
+    "replay.disturbed_host", Severity::kInfo,
+    "host threads that took more than 1.2 times as long as on the quickest rank; predictions take them to be that much "
+    "slower and no more",
+    "none needed; where a rank's host is slow for good, say what the recorded schedule takes (--measured-step-ms)"};
 
 }  // namespace interlace::replay

@@ -225,7 +225,7 @@ SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& di
   estimate_costs(trace, table, diagnostics, machine == nullptr ? unknown : *machine);
   keep_order_of_exchanges(trace, cut, table);
   leave_out_iterations(cut, table, diagnostics);
-  table.undisturbed = undisturbed_hosts(table);
+  table.undisturbed = undisturbed_hosts(table, diagnostics);
   return table;
 }
 

@@ -25,8 +25,9 @@ RecordedIteration iteration(Nanoseconds lookup, Nanoseconds backward) {
 
 TEST(HostDisturbance, AThreadFarBeyondThatOfTheQuickestRankIsDisturbed) {
   SiteTable table;
+  Diagnostics said;
   table.ranks = {{iteration(1000, 500)}, {iteration(2000, 500)}, {iteration(1200, 1000)}};
-  const std::vector<UndisturbedHost> hosts = undisturbed_hosts(table);
+  const std::vector<UndisturbedHost> hosts = undisturbed_hosts(table, said);
   ASSERT_EQ(hosts.size(), 3U);
   EXPECT_EQ(hosts[0].part(kLookup), 1.0);
   EXPECT_EQ(hosts[0].part(kBackward), 1.0);
@@ -34,28 +35,32 @@ TEST(HostDisturbance, AThreadFarBeyondThatOfTheQuickestRankIsDisturbed) {
   EXPECT_EQ(hosts[1].part(kBackward), 1.0);
   EXPECT_EQ(hosts[2].part(kLookup), 1.0);
   EXPECT_DOUBLE_EQ(hosts[2].part(kBackward), kUnevenHosts * 500 / 1000);
+  EXPECT_EQ(said.count_of("replay.disturbed_host"), 2);
 }
 
 TEST(HostDisturbance, ASingleSlowIterationIsNone) {
   SiteTable table;
+  Diagnostics said;
   table.ranks = {{iteration(1000, 500), iteration(1000, 500), iteration(1000, 500)},
                  {iteration(1000, 500), iteration(9000, 500), iteration(1000, 500)}};
-  EXPECT_EQ(undisturbed_hosts(table)[1].part(kLookup), 1.0);
+  EXPECT_EQ(undisturbed_hosts(table, said)[1].part(kLookup), 1.0);
 }
 
 TEST(HostDisturbance, IterationsThatAreLeftOutDoNotCount) {
   SiteTable table;
+  Diagnostics said;
   table.ranks = {{iteration(1000, 500), iteration(1000, 500)}, {iteration(5000, 500), iteration(1000, 500)}};
   table.left_out = {0};
-  EXPECT_EQ(undisturbed_hosts(table)[1].part(kLookup), 1.0);
+  EXPECT_EQ(undisturbed_hosts(table, said)[1].part(kLookup), 1.0);
   table.left_out = {0, 1};
-  EXPECT_EQ(undisturbed_hosts(table)[1].part(kLookup), 1.0);
+  EXPECT_EQ(undisturbed_hosts(table, said)[1].part(kLookup), 1.0);
 }
 
 TEST(HostDisturbance, ARankOfItsOwnHasNobodyToBeComparedWith) {
   SiteTable table;
+  Diagnostics said;
   table.ranks = {{iteration(1000, 500)}};
-  EXPECT_EQ(undisturbed_hosts(table).front().part(kLookup), 1.0);
+  EXPECT_EQ(undisturbed_hosts(table, said).front().part(kLookup), 1.0);
 }
 
 using DisturbedSample = RecordedSample;
@@ -67,13 +72,14 @@ TEST_F(DisturbedSample, PredictionsLeaveTheDisturbanceOut) {
     return statistics::mean(simulate(plan, sites, on_recorded_machine(options, sites)).steps_ns);
   };
   SiteTable disturbed = table;
+  Diagnostics said;
   for (RecordedIteration& recorded : disturbed.ranks[1]) {
     for (RecordedCall& call : recorded.calls) {
       call.gap *= 3;
       call.duration *= 3;
     }
   }
-  disturbed.undisturbed = undisturbed_hosts(disturbed);
+  disturbed.undisturbed = undisturbed_hosts(disturbed, said);
   EXPECT_NEAR(step(disturbed, {}) / step(table, {}), 1.0, 0.04);
   EXPECT_GT(step(disturbed, {.as_recorded = true}) / step(table, {.as_recorded = true}), 1.2);
 }
