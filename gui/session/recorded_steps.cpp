@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simulator/analysis/annotations.hpp"
+#include "simulator/analysis/step_window.hpp"
 #include "simulator/analysis/steps.hpp"
 
 namespace interlace::gui {
@@ -25,10 +26,8 @@ std::optional<std::string> optimizer_label(const analysis::Annotations& annotati
 
 /// Spans between neighbours that follow each other in time.
 std::vector<Interval> between(const std::vector<Nanoseconds>& borders) {
-  std::vector<Interval> spans;
-  for (std::size_t i = 1; i < borders.size(); ++i) {
-    if (borders[i - 1] < borders[i]) spans.push_back({borders[i - 1], borders[i]});
-  }
+  std::vector<Interval> spans = analysis::steps_between(borders);
+  std::erase_if(spans, [](const Interval& span) { return span.begin >= span.end; });
   return spans;
 }
 

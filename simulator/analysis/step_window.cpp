@@ -8,6 +8,12 @@
 
 namespace interlace::analysis {
 
+std::vector<Interval> steps_between(std::span<const Nanoseconds> bounds) {
+  std::vector<Interval> steps;
+  for (std::size_t i = 1; i < bounds.size(); ++i) steps.push_back({bounds[i - 1], bounds[i]});
+  return steps;
+}
+
 StepWindow window_of(std::span<const Interval> steps) {
   assert(!steps.empty());
   return {.span = {steps.front().begin, steps.back().end}, .steps = static_cast<std::int64_t>(steps.size())};

@@ -24,6 +24,9 @@ struct StepWindow {
   return (total + parts / 2) / parts;
 }
 
+/// The steps between neighbouring bounds: one fewer than there are bounds, none of none.
+[[nodiscard]] std::vector<Interval> steps_between(std::span<const Nanoseconds> bounds);
+
 /// The window from the first of some steps that follow one another to the last, all of one rank, by time. Not empty.
 [[nodiscard]] StepWindow window_of(std::span<const Interval> steps);
 /// The same of every rank.

@@ -107,12 +107,6 @@ FoundSteps steps_from(const trace::Trace& trace, std::string_view label, const C
   return steps;
 }
 
-std::vector<Interval> between(const std::vector<Nanoseconds>& bounds) {
-  std::vector<Interval> steps;
-  for (std::size_t i = 1; i < bounds.size(); ++i) steps.push_back({bounds[i - 1], bounds[i]});
-  return steps;
-}
-
 /// The candidate that is a step by its name, one that repeats before one that does not.
 std::map<std::string_view, Candidate>::iterator named_step(std::map<std::string_view, Candidate>& candidates) {
   auto once = candidates.end();
@@ -157,8 +151,8 @@ std::string_view to_string(StepEvidence evidence) {
   return "unknown";
 }
 
-std::vector<Interval> FoundSteps::on_host() const { return between(host); }
-std::vector<Interval> FoundSteps::on_device() const { return between(device_end); }
+std::vector<Interval> FoundSteps::on_host() const { return steps_between(host); }
+std::vector<Interval> FoundSteps::on_device() const { return steps_between(device_end); }
 
 std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace, const Annotations& annotations) {
   std::vector<std::optional<FoundSteps>> steps;

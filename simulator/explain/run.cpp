@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "simulator/analysis/step_window.hpp"
 #include "simulator/analysis/steps.hpp"
 
 namespace interlace::explain {
@@ -63,8 +64,7 @@ Run run_of(const trace::Trace& trace, const trace_check::StagedWork& staged) {
                   "rank " + std::to_string(trace.ranks()[rank].number) + " has no two step ends to compare",
                   "record at least three steps of an annotated training loop, or give --profile");
     }
-    auto& steps = run.steps.emplace_back();
-    for (std::size_t i = 1; i < ends.size(); ++i) steps.push_back({ends[i - 1], ends[i]});
+    run.steps.push_back(analysis::steps_between(ends));
   }
   return run;
 }

@@ -42,13 +42,13 @@ std::vector<UndisturbedHost> undisturbed_hosts(const SiteTable& table, Diagnosti
       if (times.empty()) return hosts;
       usual.push_back(statistics::median(times));
     }
-    const double longest = usual.empty() ? 0 : kUnevenHosts * *std::ranges::min_element(usual);
+    const double quickest = usual.empty() ? 0 : *std::ranges::min_element(usual);
     for (std::size_t r = 0; r < hosts.size(); ++r) {
-      if (longest <= 0 || usual[r] <= longest) continue;
-      hosts[r].*thread = longest / usual[r];
-      diagnostics.count(kDisturbedHost, fmt::format("rank {}, thread of {}: {:.2f} times the quickest", r,
-                                                    thread == &UndisturbedHost::loop ? "the loop" : "autograd",
-                                                    kUnevenHosts * usual[r] / longest));
+      if (quickest <= 0 || usual[r] <= kUnevenHosts * quickest) continue;
+      hosts[r].*thread = kUnevenHosts * quickest / usual[r];
+      diagnostics.count(kDisturbedHost,
+                        fmt::format("rank {}, thread of {}: {:.2f} times the quickest", r,
+                                    thread == &UndisturbedHost::loop ? "the loop" : "autograd", usual[r] / quickest));
     }
   }
   return hosts;

@@ -57,8 +57,9 @@ class Simulation {
         hosts_(plan.programs.size()),
         random_(options.seed),
         host_scale_(options.host_scale.value_or(table.host_scale)) {
-    for (std::size_t r = 0; r < hosts_.size() && !options.as_recorded; ++r)
-      hosts_[r].undisturbed = table.undisturbed[r];
+    if (!options.as_recorded) {
+      for (std::size_t r = 0; r < hosts_.size(); ++r) hosts_[r].undisturbed = table.undisturbed[r];
+    }
     std::vector<std::uint32_t> recorded;
     for (std::uint32_t i = 0; i < plan.programs.front().size(); ++i) {
       if (!table.left_out.contains(i)) recorded.push_back(i);

@@ -10,8 +10,8 @@ tools/accuracy judges predictions on such folders.
 
 Needs a GPU a rank, torch, and torchrec with fbgemm-gpu (written for TorchRec 1.6.1). Each schedule has processes of its
 own; they import and make their batches side by side, and take turns on the GPUs, on the named CPU cores (start this
-program on others: `taskset -c 16-31 record_set.py ... --cores 0-15`). Sets that share
-a --turn file take turns as well, so that one may prepare while another is timed.
+program on others: `taskset -c 16-31 record_set.py ... --cores 0-15`). Sets that share a --turn file take turns as well,
+so that one may prepare while another is timed.
 """
 
 import argparse
