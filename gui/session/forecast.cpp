@@ -20,6 +20,23 @@ std::optional<Nanoseconds> Forecaster::replayed_step() const {
   return itself_->prediction.step_time;
 }
 
+void Forecaster::replay_recorded() {
+  const replay::Predictor& predictor = *recorded_->predictor;
+  itself_ = replay(*recorded_->schedule);
+  if (const auto measured = predictor.sites().unrecorded_step_ns) {
+    step_anchor_.emplace(*measured, itself_->prediction.step_time);
+  }
+  if (const auto& overlap = recorded_->facts.overlap) {
+    overlap_anchor_ = cli::overlap_anchor(*overlap, predictor, *recorded_->schedule, {});
+  }
+  correct(*itself_, true);
+}
+
+void Forecaster::correct(Replayed& replayed, bool is_recorded) const {
+  if (step_anchor_) step_anchor_->correct(replayed.prediction, is_recorded);
+  if (overlap_anchor_) overlap_anchor_->correct(replayed.steps.overlap.mean, is_recorded);
+}
+
 std::variant<ForecastPtr, std::string> Forecaster::predict_if_it_applies(const schedule::Schedule& schedule,
                                                                          const Progress& progress) {
   ForecastPtr forecast;
@@ -37,23 +54,20 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   }
   if (recorded_->schedule && !itself_) {
     progress.begin("replaying " + recorded_->schedule->name);
-    itself_ = replay(*recorded_->schedule);
-    if (const auto measured = recorded_->predictor->sites().unrecorded_step_ns) {
-      anchor_.emplace(*measured, itself_->prediction.step_time);
-      anchor_->correct(itself_->prediction, true);
-    }
+    replay_recorded();
   }
   progress.begin("predicting " + schedule.name);
   const bool is_itself = itself_ && schedule::same_pipeline(schedule, *recorded_->schedule);
   Replayed replayed = is_itself ? *itself_ : replay(schedule);
   replayed.prediction.schedule = schedule.name;
-  if (anchor_ && !is_itself) anchor_->correct(replayed.prediction, false);
+  if (!is_itself) correct(replayed, false);
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
   forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {});
   if (itself_) {
     forecast->replayed_step_ns = itself_->prediction.step_time;
-    if (anchor_) forecast->replay_error = anchor_->error();
+    if (step_anchor_) forecast->replay_error = step_anchor_->error();
+    if (overlap_anchor_) forecast->replayed_hidden_ratio = overlap_anchor_->replayed_ratio();
     forecast->row.speedup =
         static_cast<double>(itself_->prediction.step_time) / static_cast<double>(replayed.prediction.step_time);
     for (analysis::Reason& reason : analysis::compare(itself_->steps, replayed.steps)) {

@@ -8,6 +8,7 @@
 #include "gui/session/recorded.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/base/error.hpp"
+#include "simulator/cli/overlap_anchor.hpp"
 #include "simulator/replay/anchor.hpp"
 #include "simulator/replay/predict.hpp"
 
@@ -22,7 +23,8 @@ struct Forecast {
   report::Prediction row;
   /// The recorded schedule replayed, where it is known: what the speed-up refers to.
   std::optional<Nanoseconds> replayed_step_ns;
-  std::optional<double> replay_error;  ///< as report::RecordedRun has it
+  std::optional<double> replay_error;           ///< as report::RecordedRun has it
+  std::optional<double> replayed_hidden_ratio;  ///< the same
 };
 
 using ForecastPtr = std::shared_ptr<const Forecast>;
@@ -51,10 +53,13 @@ class Forecaster {
     analysis::StepAnalysis steps;
   };
   [[nodiscard]] Replayed replay(const schedule::Schedule& schedule) const;
+  void replay_recorded();
+  void correct(Replayed& replayed, bool is_recorded) const;
 
   RecordedPtr recorded_;
   std::optional<Replayed> itself_;
-  std::optional<replay::Anchor> anchor_;  ///< where the recording tells what steps took without the recorder
+  std::optional<replay::Anchor> step_anchor_;  ///< where the recording tells what steps took without the recorder
+  std::optional<cli::OverlapAnchor> overlap_anchor_;
 };
 
 }  // namespace interlace::gui

@@ -44,6 +44,7 @@ report::PredictReport report_of(const Recorded& recorded, std::span<const Foreca
   for (const ForecastPtr& forecast : forecasts) {
     report.recorded.predicted_step_time_ns = forecast->replayed_step_ns;
     report.recorded.replay_error = forecast->replay_error;
+    report.recorded.replayed_hidden_ratio = forecast->replayed_hidden_ratio;
     report.predictions.push_back(forecast->row);
   }
   return report;

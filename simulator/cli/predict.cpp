@@ -10,6 +10,7 @@
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
 #include "simulator/cli/errors.hpp"
+#include "simulator/cli/overlap_anchor.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/prediction_row.hpp"
 #include "simulator/cli/recording.hpp"
@@ -118,6 +119,17 @@ struct Predicted {
   analysis::StepAnalysis steps;
 };
 
+/// What is known to be off in the replay of the recorded schedule.
+struct Anchors {
+  std::optional<replay::Anchor> step;
+  std::optional<OverlapAnchor> overlap;
+
+  void correct(Predicted& predicted, bool is_recorded) const {
+    if (step) step->correct(predicted.prediction, is_recorded);
+    if (overlap) overlap->correct(predicted.steps.overlap.mean, is_recorded);
+  }
+};
+
 /// What a schedule does otherwise than the recorded one, both replayed.
 void compare_with_recorded(const Predicted& recorded, const Predicted& other, report::Prediction& row) {
   row.speedup = static_cast<double>(recorded.prediction.step_time) / static_cast<double>(other.prediction.step_time);
@@ -140,6 +152,21 @@ replay::PredictOptions options_of(const PredictRequest& request) {
   options.run_steps = request.run_steps;
   if (request.gpu_memory_gib) options.memory.capacity = std::llround(*request.gpu_memory_gib * kGibibyte);
   return options;
+}
+
+/// The errors are those of the job as it was recorded, whatever is asked for. itself: the recorded schedule replayed as
+/// asked for; recorded: what the recording shows.
+Anchors anchors_of(const replay::Predictor& unedited, const schedule::Schedule& known, const PredictRequest& request,
+                   const replay::Prediction& itself, const analysis::OverlapSummary& recorded) {
+  replay::PredictOptions options = options_of(request);
+  options.simulation.machine.contention = true;
+  Anchors anchors{.step = std::nullopt, .overlap = overlap_anchor(recorded, unedited, known, options)};
+  const std::optional<double> measured_ns = unedited.sites().unrecorded_step_ns;
+  if (measured_ns && !request.under_recorder) {
+    const bool as_it_is = request.edits.empty() && request.contention;
+    anchors.step.emplace(*measured_ns, as_it_is ? itself.step_time : unedited.predict(known, options).step_time);
+  }
+  return anchors;
 }
 
 }  // namespace
@@ -187,31 +214,29 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   report.recorded.capacity = options.memory.capacity;
   std::vector<SteadyTrace> traces;
   for (const what_if::Edit& edit : edits) report.recorded.edits.push_back(what_if::describe(edit));
+  const analysis::Annotations annotations(recording.trace);
+  std::vector<analysis::StepWindow> windows = recorded_windows(recording.trace, annotations, predictor.sites());
+  describe_steps(recording.trace, annotations, windows, report.recorded);
   std::optional<Predicted> itself;
-  std::optional<replay::Anchor> anchor;
+  Anchors anchors;
   if (known != nullptr) {
     itself = run(*known);
-    if (sites.unrecorded_step_ns && !request.under_recorder && !request.device_only) {
-      // The error is that of the job as it was recorded, whatever is asked for.
-      Nanoseconds replayed = itself->prediction.step_time;
-      if (!edits.empty() || !request.contention) {
-        replay::PredictOptions as_recorded = options;
-        as_recorded.simulation.machine.contention = true;
-        replayed = replay::Predictor(recording.trace, cut, sites).predict(*known, as_recorded).step_time;
-      }
-      anchor.emplace(*sites.unrecorded_step_ns, replayed);
-      anchor->correct(itself->prediction, true);
-      report.recorded.replay_error = anchor->error();
+    if (!request.device_only) {
+      const replay::Predictor unedited(recording.trace, cut, sites);
+      anchors = anchors_of(unedited, *known, request, itself->prediction, *report.recorded.overlap);
     }
+    anchors.correct(*itself, true);
     report.recorded.schedule = known->name;
     report.recorded.predicted_step_time_ns = itself->prediction.step_time;
+    if (anchors.step) report.recorded.replay_error = anchors.step->error();
+    if (anchors.overlap) report.recorded.replayed_hidden_ratio = anchors.overlap->replayed_ratio();
   }
   for (const AskedSchedule& one : asked) {
     const auto add_prediction = [&] {
       const bool is_itself = itself && schedule::same_pipeline(one.schedule, *known);
       Predicted predicted = is_itself ? *itself : run(one.schedule);
       predicted.prediction.schedule = one.schedule.name;
-      if (anchor && !is_itself) anchor->correct(predicted.prediction, false);
+      if (!is_itself) anchors.correct(predicted, false);
       report.predictions.push_back(
           prediction_row(one.schedule, predicted.prediction, predicted.steps, cut.modules, assumptions));
       if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());
@@ -223,9 +248,6 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
       report.skipped.push_back({one.schedule.name, std::move(*why)});
     }
   }
-  const analysis::Annotations annotations(recording.trace);
-  std::vector<analysis::StepWindow> windows = recorded_windows(recording.trace, annotations, predictor.sites());
-  describe_steps(recording.trace, annotations, windows, report.recorded);
   const auto known_memory = [](const report::Prediction& row) { return !row.memory.empty(); };
   if (request.gpu_memory_gib && std::ranges::none_of(report.predictions, known_memory)) {
     recording.diagnostics.count(kMemoryNotRecorded, request.recordings.front());

@@ -18,6 +18,7 @@ Json json_of_recorded(const RecordedRun& recorded) {
               {"step_time_ns", or_null(recorded.step_time_ns)},
               {"predicted_step_time_ns", or_null(recorded.predicted_step_time_ns)},
               {"replay_error", or_null(recorded.replay_error)},
+              {"replayed_hidden_ratio", or_null(recorded.replayed_hidden_ratio)},
               {"overlap", recorded.overlap ? json_of(*recorded.overlap) : Json(nullptr)},
               {"gpu_memory_bytes", or_null(recorded.capacity)},
               {"machine",

@@ -22,6 +22,7 @@ struct RecordedRun {
   std::optional<Nanoseconds> step_time_ns;            ///< in the recording, profiler included; mean over steps
   std::optional<Nanoseconds> predicted_step_time_ns;  ///< the recorded schedule replayed: what speed-ups refer to
   std::optional<double> replay_error;                 ///< what it was off before it was corrected (replay/anchor.hpp)
+  std::optional<double> replayed_hidden_ratio;        ///< the same: of its communication (cli/overlap_anchor.hpp)
   std::optional<analysis::OverlapSummary> overlap;    ///< of the recording
   std::optional<Bytes> capacity;                      ///< of the GPU memory that schedules were asked to fit in
   std::vector<Diagnostic> diagnostics;                ///< flaws of the recording

@@ -296,6 +296,17 @@ TEST_F(EngineCliTest, PredictsTheRecordedStepThatTheRecordingTells) {
   EXPECT_NEAR(recorded_ns(predict("--edit " + path("same.json"))), kToldNs, 1);
 }
 
+TEST_F(EngineCliTest, PredictsTheHiddenPartThatTheRecordingShows) {
+  const auto hidden = [](const Json& of) { return of["overlap"]["communication_hidden_ratio"].get<double>(); };
+  const Json answer = predict("--under-recorder", "torchrec/sparse_dist --schedule torchrec/base");
+  const double shown = hidden(answer["recorded"]);
+  EXPECT_NE(answer["recorded"]["replayed_hidden_ratio"], shown);
+  EXPECT_NEAR(hidden(answer["predictions"][0]), shown, 1e-6);
+  EXPECT_GT(std::abs(hidden(answer["predictions"][1]) - shown), 0.05) << "base hides less";
+  // The hosts of a run without the recorder are faster; that is all the difference there is.
+  EXPECT_NEAR(hidden(predict("", "torchrec/sparse_dist")["predictions"][0]), shown, 0.05);
+}
+
 // The host decides nothing of steps of 40 ms here, so that both have the same replays.
 TEST_F(EngineCliTest, CorrectsOthersByAPartOfTheReplaysError) {
   const Json at_40 = predict("--measured-step-ms 40");

@@ -146,6 +146,9 @@ TEST(Forecaster, PredictsWhatTheCommandLinePredicts) {
     EXPECT_EQ(static_cast<double>(forecaster.replayed_step().value()),
               told["recorded"]["predicted_step_time_ns"].toDouble());
     EXPECT_EQ(forecast->replay_error.value_or(0), told["recorded"]["replay_error"].toDouble(0));
+    EXPECT_DOUBLE_EQ(forecast->replayed_hidden_ratio.value(), told["recorded"]["replayed_hidden_ratio"].toDouble());
+    EXPECT_DOUBLE_EQ(forecast->row.overlap.communication_hidden_ratio().value(),
+                     row["overlap"].toObject()["communication_hidden_ratio"].toDouble());
     EXPECT_FALSE(forecast->row.reasons.empty());
 
     // The timeline is as replayed.

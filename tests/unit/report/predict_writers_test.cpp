@@ -51,6 +51,17 @@ TEST(PredictTable, SaysWhatTheReplayWasOffBeforeItWasCorrected) {
   report.recorded.replay_error = -0.02;
   EXPECT_NE(text_of(write_predict_table, report, style).find(" replayed, corrected for being 2.0 % too fast\n"),
             std::string::npos);
+  report.recorded.overlap.emplace();
+  report.recorded.overlap->communication_ns = 1000;
+  report.recorded.overlap->communication_hidden_ns = 820;
+  report.recorded.replayed_hidden_ratio = 0.78;
+  const std::string both = ", corrected for being 2.0 % too fast and for hiding 78 % of communication instead of 82\n";
+  EXPECT_NE(text_of(write_predict_table, report, style).find(both), std::string::npos);
+  report.recorded.replay_error.reset();
+  EXPECT_NE(text_of(write_predict_table, report, style).find(" replayed, corrected for hiding 78 % of"),
+            std::string::npos);
+  report.recorded.replayed_hidden_ratio = 0.821;
+  EXPECT_EQ(text_of(write_predict_table, report, style).find("corrected"), std::string::npos);
 }
 
 TEST(PredictTable, GivesTheStarToSoundSchedulesOnly) {

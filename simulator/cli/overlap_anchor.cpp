@@ -1,0 +1,55 @@
+#include "simulator/cli/overlap_anchor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "simulator/cli/prediction_row.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+/// Slope of other schedules' errors over the recorded one's: see docs/accuracy.md
+/// (tools/accuracy/shared_hidden_error.py).
+constexpr double kSharedHiddenError = 0.5;
+
+/// Parts nearer to none or all than this tell no more than that.
+constexpr double kLeastPart = 0.01;
+
+double log_odds(double part) {
+  const double known = std::clamp(part, kLeastPart, 1.0 - kLeastPart);
+  return std::log(known / (1.0 - known));
+}
+
+/// The part whose odds are `by` times those of this one.
+double with_odds_times(double by, double part) { return by * part / (1.0 - part + by * part); }
+
+}  // namespace
+
+OverlapAnchor::OverlapAnchor(const analysis::OverlapSummary& recorded, const analysis::OverlapSummary& replayed)
+    : replayed_(replayed.communication_hidden_ratio()) {
+  const auto was = recorded.communication_hidden_ratio();
+  if (was && replayed_) error_ = log_odds(*replayed_) - log_odds(*was);
+}
+
+void OverlapAnchor::correct(analysis::OverlapSummary& overlap, bool is_recorded) const {
+  const auto predicted = overlap.communication_hidden_ratio();
+  if (!predicted) return;
+  const double by = std::exp(-(is_recorded ? 1.0 : kSharedHiddenError) * error_);
+  const double hidden = with_odds_times(by, *predicted);
+  const Nanoseconds more =
+      std::llround(hidden * static_cast<double>(overlap.communication_ns)) - overlap.communication_hidden_ns;
+  const Nanoseconds from_idle = std::max(more, -overlap.idle_ns);
+  overlap.communication_hidden_ns += more;
+  overlap.exposed_communication_ns -= more;
+  overlap.idle_ns += from_idle;
+  overlap.compute_ns += more - from_idle;
+}
+
+OverlapAnchor overlap_anchor(const analysis::OverlapSummary& recorded, const replay::Predictor& unedited,
+                             const schedule::Schedule& schedule, replay::PredictOptions options) {
+  options.simulation.as_recorded = true;
+  return {recorded, analyse_prediction(unedited.predict(schedule, options)).overlap.mean};
+}
+
+}  // namespace interlace::cli

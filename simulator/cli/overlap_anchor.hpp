@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+
+#include "simulator/analysis/overlap.hpp"
+#include "simulator/replay/predict.hpp"
+#include "simulator/schedule/schedule.hpp"
+
+namespace interlace::cli {
+
+/// Corrects the predicted hidden part of communication by what the replay of the recorded schedule is off from its
+/// recording. That shows it whatever else it tells, so unlike the step without the recorder (replay/anchor.hpp) it is
+/// known of every recording. As with steps a part of the error is the schedule's own (races that end otherwise): the
+/// others share half of it (docs/decisions/0014).
+class OverlapAnchor {
+ public:
+  /// recorded: as the recording shows it; replayed: its schedule replayed, the hosts as slow as under the recorder.
+  OverlapAnchor(const analysis::OverlapSummary& recorded, const analysis::OverlapSummary& replayed);
+
+  /// Logarithm of the odds (hidden over exposed) as replayed, less that as recorded; 0 where either has no
+  /// communication. In odds nothing hidden stays nothing, and all hidden stays all.
+  [[nodiscard]] double error() const { return error_; }
+  /// Of the replay, before it is corrected; none where there is no communication.
+  [[nodiscard]] std::optional<double> replayed_ratio() const { return replayed_; }
+
+  /// Hides more communication or less, of the same length. What is exposed less is idle time; what is exposed more is
+  /// taken from that, and where there is too little from compute, so that the parts still make up the step.
+  /// is_recorded: of the recorded schedule, edited or not, not of another.
+  void correct(analysis::OverlapSummary& overlap, bool is_recorded) const;
+
+ private:
+  std::optional<double> replayed_;
+  double error_ = 0;
+};
+
+/// From a replay of the recorded schedule. unedited: of the recording as it is.
+[[nodiscard]] OverlapAnchor overlap_anchor(const analysis::OverlapSummary& recorded, const replay::Predictor& unedited,
+                                           const schedule::Schedule& schedule, replay::PredictOptions options);
+
+}  // namespace interlace::cli
