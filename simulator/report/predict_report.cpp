@@ -11,18 +11,18 @@ namespace interlace::report {
 std::string replayed(const RecordedRun& recorded) {
   constexpr double kShownTime = 0.0005;
   constexpr double kShownPart = 0.005;
-  std::string corrected;
+  std::string text = "replayed";
   if (std::abs(recorded.replay_error.value_or(0)) >= kShownTime) {
-    corrected = fmt::format("being {:.1f} % too {}", std::abs(*recorded.replay_error) * 100,
-                            *recorded.replay_error < 0 ? "fast" : "slow");
+    text += fmt::format(", corrected for being {:.1f} % too {}", std::abs(*recorded.replay_error) * 100,
+                        *recorded.replay_error < 0 ? "fast" : "slow");
   }
-  const auto shown = recorded.overlap ? recorded.overlap->communication_hidden_ratio() : std::nullopt;
-  const auto replayed = recorded.replayed_hidden_ratio;
-  if (shown && replayed && std::abs(*replayed - *shown) >= kShownPart) {
-    if (!corrected.empty()) corrected += " and for ";
-    corrected += fmt::format("hiding {:.0f} % of communication instead of {:.0f}", *replayed * 100, *shown * 100);
+  const auto hidden = recorded.overlap ? recorded.overlap->communication_hidden_ratio() : std::nullopt;
+  const std::optional<double> replayed = recorded.replayed_hidden_ratio;
+  if (hidden && replayed && std::abs(*replayed - *hidden) >= kShownPart) {
+    text +=
+        fmt::format("; hides {:.0f} % of its communication, not {:.0f} as replayed", *hidden * 100, *replayed * 100);
   }
-  return corrected.empty() ? "replayed" : "replayed, corrected for " + corrected;
+  return text;
 }
 
 std::vector<std::size_t> by_step_time(const PredictReport& report) {
