@@ -60,7 +60,7 @@ std::vector<StreamUse> stream_use(const trace::Trace& trace, std::span<const Ste
     const trace::Lane& lane = trace.lanes()[i];
     if (lane.kind != trace::LaneKind::kStream) continue;
     result.push_back(use_of(trace, {i}, windows[lane.rank.index()]));
-    if (result.back().role != StreamRole::kCompute) continue;
+    if (result.back().of_class_ns[kComputeClass] == 0) continue;
     auto& best = main[lane.rank.index()];
     if (!best || result.back().of_class_ns[kComputeClass] > result[*best].of_class_ns[kComputeClass]) {
       best = result.size() - 1;

@@ -26,8 +26,8 @@ struct StreamUse {
   bool operator==(const StreamUse&) const = default;
 };
 
-/// One entry a stream lane, in lane order. A stream's role is the class that takes most of its time; a rank's compute
-/// stream with the most compute is its main stream; a stream without work in the window is idle.
+/// One entry a stream lane, in lane order. A stream's role is the class that takes most of its time; but the stream of
+/// a rank with the most compute is its main one, whatever else it does. A stream without work in the window is idle.
 [[nodiscard]] std::vector<StreamUse> stream_use(const trace::Trace& trace, std::span<const StepWindow> windows);
 
 }  // namespace interlace::analysis

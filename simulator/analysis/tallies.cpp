@@ -44,9 +44,11 @@ std::vector<CollectiveTally> tally_collectives(const trace::Trace& trace) {
     const OperationId op{i};
     if (trace.kind(op) != OperationKind::kCollective) continue;
     const trace::CollectiveDetail* detail = trace.collective(op);
-    const Key key = detail == nullptr ? Key{trace::CollectiveFunction::kUnknown, trace.name(op), {}, 0}
-                                      : Key{detail->function, trace.text(detail->name), trace.text(detail->dtype),
-                                            detail->group_size};
+    Key key{trace::CollectiveFunction::kUnknown, trace.name(op), {}, 0};
+    if (detail != nullptr) {
+      const std::string_view name = trace.text(detail->name);
+      key = {detail->function, name.empty() ? trace.name(op) : name, trace.text(detail->dtype), detail->group_size};
+    }
     CollectiveTally& tally = tallies[key];
     ++tally.count;
     tally.total_ns += trace.duration(op);

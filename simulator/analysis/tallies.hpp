@@ -31,7 +31,7 @@ struct KernelTally {
 /// The collectives of one kind over all ranks and the whole trace.
 struct CollectiveTally {
   trace::CollectiveFunction function = trace::CollectiveFunction::kUnknown;
-  std::string name;             ///< as recorded ("all_to_allv"); the kernel's name where no detail was recorded
+  std::string name;             ///< as recorded ("all_to_allv"); the kernel's where that was not
   std::string dtype;            ///< "" where not recorded
   std::int32_t group_size = 0;  ///< 0 where not recorded
   std::int64_t count = 0;

@@ -15,6 +15,9 @@ constexpr std::size_t kIndent = 2;
 constexpr std::size_t kMostPlaces = 8;
 constexpr Nanoseconds kLeastShown = 5 * kMicrosecond;  // less reads as 0.00 ms
 
+/// Else the figures of a rank are of all that was recorded.
+bool has_steps(const RankInfo& rank) { return rank.steps && rank.steps->count() > 1; }
+
 class InfoWriter {
  public:
   InfoWriter(std::ostream& out, const TextStyle& style) : out_(out), style_(style) {}
@@ -32,7 +35,7 @@ class InfoWriter {
       const trace::Rank& rank = one.rank;
       const std::string number =
           rank.world_size ? fmt::format("{} of {}", rank.number, *rank.world_size) : std::to_string(rank.number);
-      const bool known = one.steps && one.steps->count() > 1;
+      const bool known = has_steps(one);
       table.add({number, rank.devices.empty() ? "unknown" : device_text(rank.devices.front()),
                  known ? milliseconds(one.overlap.step_ns) : "-", known ? std::to_string(one.window.steps) : "-",
                  one.overlap.busy_ratio() ? percent(*one.overlap.busy_ratio()) : "-",
@@ -91,17 +94,22 @@ class InfoWriter {
                      {"compute", Align::kRight},
                      {"comm", Align::kRight},
                      {"copy", Align::kRight}});
+    const auto steps_of = [&](std::int32_t number) {
+      const auto rank = std::ranges::find(info.ranks, number, [](const RankInfo& one) { return one.rank.number; });
+      return rank == info.ranks.end() ? 1 : rank->window.steps;
+    };
     for (const StreamInfo& stream : info.streams) {
       const auto of_class = [&](analysis::DeviceClass kind) {
         return milliseconds(stream.use.of_class_ns[static_cast<std::size_t>(kind)]);
       };
       table.add({std::to_string(stream.rank), shortened_middle(stream.name, 24),
                  std::string(to_string(stream.use.role)), stream.priority ? std::to_string(*stream.priority) : "-",
-                 thousands(stream.use.operations), milliseconds(stream.use.busy_ns),
-                 of_class(analysis::DeviceClass::kCompute), of_class(analysis::DeviceClass::kCommunication),
-                 of_class(analysis::DeviceClass::kCopy)});
+                 thousands(analysis::divided(stream.use.operations, steps_of(stream.rank))),
+                 milliseconds(stream.use.busy_ns), of_class(analysis::DeviceClass::kCompute),
+                 of_class(analysis::DeviceClass::kCommunication), of_class(analysis::DeviceClass::kCopy)});
     }
-    print("streams, a step", table);
+    const bool known = std::ranges::all_of(info.ranks, has_steps);
+    print(known ? "streams, a step" : "streams, over the whole recording", table);
     out_ << '\n';
   }
 
@@ -117,11 +125,12 @@ class InfoWriter {
                      {"mean ms", Align::kRight},
                      {"total ms", Align::kRight}});
     for (const analysis::CollectiveTally& tally : info.collectives) {
+      const bool told = tally.in_bytes > 0 || tally.out_bytes > 0;
+      const auto sent = [&](Bytes bytes) { return told ? bytes_text(bytes / tally.count) : std::string("-"); };
       table.add({shortened_middle(tally.name, 28), tally.dtype,
                  tally.group_size == 0 ? "-" : std::to_string(tally.group_size), thousands(tally.count),
-                 tally.most_channels == 0 ? "-" : std::to_string(tally.most_channels),
-                 bytes_text(tally.in_bytes / tally.count), bytes_text(tally.out_bytes / tally.count),
-                 milliseconds(tally.total_ns / tally.count), milliseconds(tally.total_ns)});
+                 tally.most_channels == 0 ? "-" : std::to_string(tally.most_channels), sent(tally.in_bytes),
+                 sent(tally.out_bytes), milliseconds(tally.total_ns / tally.count), milliseconds(tally.total_ns)});
     }
     print("collectives, all ranks", table);
     out_ << '\n';

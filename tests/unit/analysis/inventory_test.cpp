@@ -38,6 +38,16 @@ TEST(StreamUse, GivesEachStreamItsRole) {
   EXPECT_EQ(use[4].role, StreamRole::kIdle);
 }
 
+TEST(StreamUse, TheStreamWithMostComputeIsMainAlsoWhereItCopiesMore) {
+  Job job;
+  job.kernel(job.main, 1, 10, 20);
+  job.copy(job.main, {4, 5}, {20, 90}, MemorySpace::kPinned, MemorySpace::kDevice);
+  job.kernel(job.side, 3, 60, 65);
+  const auto use = stream_use(job.build(), std::vector<StepWindow>{{{0, 100}, 1}});
+  EXPECT_EQ(use[0].role, StreamRole::kMain);
+  EXPECT_EQ(use[1].role, StreamRole::kCompute);
+}
+
 TEST(StreamUse, CountsWhatReachesIntoTheWindow) {
   Job job;
   job.collective(job.side, 0, 10, 60);
@@ -76,13 +86,19 @@ TEST(Tallies, CollectivesWithBytes) {
   job.collective(job.side, 0, 10, 30, detail);
   job.collective(job.side, 0, 30, 40, detail);
   job.collective(job.side, 0, 40, 41);
+  const trace::CollectiveDetail unnamed{.function = trace::CollectiveFunction::kAllReduce,
+                                        .name = job.builder.intern(""),
+                                        .dtype = job.builder.intern("")};
+  job.collective(job.side, 0, 50, 53, unnamed);
   const trace::Trace trace = job.build();
   const auto tallies = tally_collectives(trace);
-  ASSERT_EQ(tallies.size(), 2U);
+  ASSERT_EQ(tallies.size(), 3U);
   EXPECT_EQ(tallies[0],
             (CollectiveTally{trace::CollectiveFunction::kAllToAll, "all_to_allv", "Float", 2, 2, 800, 400, 30}));
   EXPECT_EQ(tallies[1].name, "ncclDevKernel_SendRecv");
-  EXPECT_EQ(tallies[1].function, trace::CollectiveFunction::kUnknown);
+  EXPECT_EQ(tallies[1].function, trace::CollectiveFunction::kAllReduce);
+  EXPECT_EQ(tallies[2].name, "ncclDevKernel_SendRecv");
+  EXPECT_EQ(tallies[2].function, trace::CollectiveFunction::kUnknown);
 }
 
 TEST(Tallies, CountsOperationsByKind) {

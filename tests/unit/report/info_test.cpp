@@ -18,6 +18,7 @@ InfoReport sample_info() {
     job.kernel(job.main, t + 10'000, t + 100'000, t + 600'000, "void gemm<float>(int)");
     job.sync(trace::SyncKind::kStreamSync, t + 200'000, t + 300'000);
   }
+  job.collective(job.side, 1'000'000, 1'150'000, 1'160'000);
   job.builder.add_allocation({job.thread, job.builder.intern("[memory]"), 5'000, 0, {}},
                              {.bytes = 1 << 20, .total_reserved = 2 << 20, .stream_handle = 0x58fb'99a0});
   trace::AllocatorState state{.rank = job.rank, .settings = "expandable_segments:True,max_split_size_mb:512"};
@@ -88,6 +89,26 @@ TEST(Info, TableFitsTheTerminal) {
         "trace.negative_duration x 1"}) {
     EXPECT_NE(out.str().find(part), std::string::npos) << part;
   }
+}
+
+// Three kernels in two steps, of which the window holds one each; of the collective no size is known.
+TEST(Info, TellsOfStreamsWhatTheyDoInAStep) {
+  std::ostringstream out;
+  write_info_table(out, sample_info(), {});
+  const auto line_of = [&](std::string_view part) {
+    std::istringstream lines(out.str());
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(part) != std::string::npos) return line;
+    }
+    return std::string();
+  };
+  EXPECT_NE(line_of("main").find("-           1     0.50"), std::string::npos) << out.str();
+  EXPECT_NE(line_of("ncclDevKernel_SendRecv").find("-         -     0.01"), std::string::npos) << out.str();
+  Job no_steps;
+  no_steps.kernel(no_steps.main, 1, 10, 20);
+  std::ostringstream whole;
+  write_info_table(whole, make_info(no_steps.build(), {}, 10), {});
+  EXPECT_NE(whole.str().find("streams, over the whole recording\n"), std::string::npos) << whole.str();
 }
 
 TEST(Info, SaysWhatTellsTheSteps) {
