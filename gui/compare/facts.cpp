@@ -61,6 +61,9 @@ std::string facts_of(const Forecast& forecast) {
     parts.push_back(
         fmt::format("step corrected: recorded schedule replays {:+.1f} % off", *forecast.replay_error * 100));
   }
+  if (auto text = report::hidden_correction(forecast.recorded_hidden_ratio, forecast.replayed_hidden_ratio)) {
+    parts.push_back(std::move(*text));
+  }
   return joined(parts);
 }
 

@@ -67,7 +67,10 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   if (itself_) {
     forecast->replayed_step_ns = itself_->prediction.step_time;
     if (step_anchor_) forecast->replay_error = step_anchor_->error();
-    if (overlap_anchor_) forecast->replayed_hidden_ratio = overlap_anchor_->replayed_ratio();
+    if (overlap_anchor_) {
+      forecast->replayed_hidden_ratio = overlap_anchor_->replayed_ratio();
+      forecast->recorded_hidden_ratio = recorded_->facts.overlap->communication_hidden_ratio();
+    }
     forecast->row.speedup =
         static_cast<double>(itself_->prediction.step_time) / static_cast<double>(replayed.prediction.step_time);
     for (analysis::Reason& reason : analysis::compare(itself_->steps, replayed.steps)) {

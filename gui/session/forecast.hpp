@@ -25,6 +25,7 @@ struct Forecast {
   std::optional<Nanoseconds> replayed_step_ns;
   std::optional<double> replay_error;           ///< as report::RecordedRun has it
   std::optional<double> replayed_hidden_ratio;  ///< the same
+  std::optional<double> recorded_hidden_ratio;  ///< that the recording shows
 };
 
 using ForecastPtr = std::shared_ptr<const Forecast>;

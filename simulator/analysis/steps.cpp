@@ -19,9 +19,10 @@ constexpr std::string_view kIteration = "iteration";
 
 bool holds_a_step(std::string_view label) { return label == kProfilerStep || label == kIteration; }
 
-/// PyTorch wraps each call of step() in one of its own, named after the class: "Optimizer.step#Adam.step".
+/// PyTorch wraps each call of step() in one of its own, named after the class: "Optimizer.step#Adam.step"; the engine
+/// and predicted traces name it as schedules do.
 bool is_optimizer(std::string_view label) {
-  return is_stage(label, "optimizer") || label.starts_with("Optimizer.step#");
+  return is_stage(label, "optimizer") || is_stage(label, "optimizer_step") || label.starts_with("Optimizer.step#");
 }
 
 /// One label among the outermost annotations of a thread.

@@ -39,11 +39,8 @@ void OverlapAnchor::correct(analysis::OverlapSummary& overlap, bool is_recorded)
   const double hidden = with_odds_times(by, *predicted);
   const Nanoseconds more =
       std::llround(hidden * static_cast<double>(overlap.communication_ns)) - overlap.communication_hidden_ns;
-  const Nanoseconds from_idle = std::max(more, -overlap.idle_ns);
   overlap.communication_hidden_ns += more;
   overlap.exposed_communication_ns -= more;
-  overlap.idle_ns += from_idle;
-  overlap.compute_ns += more - from_idle;
 }
 
 OverlapAnchor overlap_anchor(const analysis::OverlapSummary& recorded, const replay::Predictor& unedited,

@@ -23,8 +23,8 @@ class OverlapAnchor {
   /// Of the replay, before it is corrected; none where there is no communication.
   [[nodiscard]] std::optional<double> replayed_ratio() const { return replayed_; }
 
-  /// Hides more communication or less, of the same length. What is exposed less is idle time; what is exposed more is
-  /// taken from that, and where there is too little from compute, so that the parts still make up the step.
+  /// Hides more communication or less, of the same length. All else stays as replayed (idle time is mostly right where
+  /// the hidden part is not), so that the parts no longer make up the step to the nanosecond.
   /// is_recorded: of the recorded schedule, edited or not, not of another.
   void correct(analysis::OverlapSummary& overlap, bool is_recorded) const;
 

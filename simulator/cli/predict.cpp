@@ -1,5 +1,7 @@
 #include "simulator/replay/predict.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -228,7 +230,13 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     anchors.correct(*itself, true);
     report.recorded.schedule = known->name;
     report.recorded.predicted_step_time_ns = itself->prediction.step_time;
-    if (anchors.step) report.recorded.replay_error = anchors.step->error();
+    if (anchors.step) {
+      report.recorded.replay_error = anchors.step->error();
+      if (anchors.step->is_far()) {
+        recording.diagnostics.count(replay::kFarFromMeasured,
+                                    fmt::format("{:+.1f} % off", 100 * anchors.step->error()));
+      }
+    }
     if (anchors.overlap) report.recorded.replayed_hidden_ratio = anchors.overlap->replayed_ratio();
   }
   for (const AskedSchedule& one : asked) {

@@ -43,6 +43,11 @@ void run_predict(const PredictRequest& request, Console& console) {
     report::write_predict_json(console.out(), answer.report);
   } else if (request.format == "csv") {
     report::write_predict_csv(console.out(), answer.report);
+    console.out().flush();
+    for (const report::SkippedGroup& group : report::skipped_by_reason(answer.report.skipped)) {
+      console.note("left out, " + group.why + ": " + group.schedules);
+    }
+    console.quality(answer.report.recorded.diagnostics);
   } else {
     report::write_predict_table(console.out(), answer.report, console.style());
     console.out().flush();

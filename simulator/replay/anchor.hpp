@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/base/interval.hpp"
 #include "simulator/replay/predict.hpp"
 
@@ -17,11 +18,20 @@ class Anchor {
   /// Replayed over measured step, less one.
   [[nodiscard]] double error() const { return error_; }
 
+  /// More than any sound recording is off.
+  [[nodiscard]] bool is_far() const;
   /// Step times; is_recorded: of the recorded schedule, edited or not, not of another.
   void correct(Prediction& prediction, bool is_recorded) const;
 
  private:
   double error_;
 };
+
+inline constexpr DiagnosticKind kFarFromMeasured{
+    "replay.far_from_measured", Severity::kWarning,
+    "the replay of the recorded schedule is far from the step that it is said to take without the recorder: "
+    "predictions "
+    "are corrected by more than they are worth",
+    "see that --measured-step-ms is in milliseconds, and of the same job on as many GPUs"};
 
 }  // namespace interlace::replay

@@ -237,9 +237,9 @@ class InfoWriter {
     const std::string steady = one.window.steps == all
                                    ? ""
                                    : fmt::format(
-                                         "; figures are of {} steps of {}, the longest stretch in which none took "
+                                         "; figures are of {} of {}, the longest stretch in which none took "
                                          "twice the median",
-                                         one.window.steps, all);
+                                         one.window.steps, counted(all, "step"));
     return fmt::format("step marks are the annotations \"{}\" ({} of them, {}){}", marker, one.steps->count(), reason,
                        steady);
   }

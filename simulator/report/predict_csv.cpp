@@ -67,13 +67,17 @@ void write_predict_csv(std::ostream& out, const PredictReport& report) {
                    "diagnostics",
                    "hazards",
                    "tables_updates_late",
-                   "dense_parameters_updates_late"});
+                   "dense_parameters_updates_late",
+                   "communication_hidden_ratio",
+                   "fits"});
   for (const Prediction& row : report.predictions) {
     const analysis::OverlapSummary& overlap = row.overlap;
     std::vector<std::string> reasons = row.reasons;
     reasons.insert(reasons.end(), row.races.begin(), row.races.end());
     std::vector<std::string> codes;
     for (const Diagnostic& found : row.diagnostics) codes.push_back(found.code);
+    const std::optional<double> hidden = overlap.communication_hidden_ratio();
+    const std::optional<bool> fit = fits(row);
     write_line(out, {row.schedule,
                      std::to_string(row.step_time_ns),
                      std::to_string(row.step_time_low_ns),
@@ -96,7 +100,11 @@ void write_predict_csv(std::ostream& out, const PredictReport& report) {
                      joined(codes),
                      joined(row.hazards),
                      or_empty(row.tables_late),
-                     or_empty(row.parameters_late)});
+                     or_empty(row.parameters_late),
+                     hidden ? fmt::format("{:.6f}", *hidden) : "",
+                     !report.recorded.capacity || !fit ? ""
+                     : *fit                            ? "true"
+                                                       : "false"});
   }
 }
 

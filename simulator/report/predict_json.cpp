@@ -60,12 +60,6 @@ void add_memory(Json& row, const std::vector<RankMemory>& memory) {
   row["memory"] = std::move(ranks);
 }
 
-/// Null where memory was not recorded.
-Json fits(const Prediction& row) {
-  if (row.memory.empty()) return nullptr;
-  return std::ranges::none_of(row.memory, [](const RankMemory& rank) { return rank.failure.has_value(); });
-}
-
 Json json_of_prediction(const Prediction& row, const RecordedRun& recorded) {
   Json overlap = json_of(row.overlap);
   overlap["host_blocked_ns"] = or_null(row.host_blocked_ns);
@@ -83,7 +77,7 @@ Json json_of_prediction(const Prediction& row, const RecordedRun& recorded) {
             {"hazards", row.hazards},
             {"tables_updates_late", or_null(row.tables_late)},
             {"dense_parameters_updates_late", or_null(row.parameters_late)}};
-  if (recorded.capacity) json["fits"] = fits(row);
+  if (recorded.capacity) json["fits"] = or_null(fits(row));
   add_memory(json, row.memory);
   return json;
 }
@@ -93,7 +87,11 @@ Json json_of_prediction(const Prediction& row, const RecordedRun& recorded) {
 void write_predict_json(std::ostream& out, const PredictReport& report) {
   Json predictions = Json::array();
   for (const Prediction& row : report.predictions) predictions.push_back(json_of_prediction(row, report.recorded));
-  out << text_of(Json{{"recorded", json_of_recorded(report.recorded)}, {"predictions", std::move(predictions)}});
+  Json skipped = Json::array();
+  for (const SkippedSchedule& one : report.skipped) skipped.push_back({{"schedule", one.schedule}, {"why", one.why}});
+  out << text_of(Json{{"recorded", json_of_recorded(report.recorded)},
+                      {"predictions", std::move(predictions)},
+                      {"left_out", std::move(skipped)}});
 }
 
 }  // namespace interlace::report

@@ -9,20 +9,28 @@
 namespace interlace::report {
 
 std::string replayed(const RecordedRun& recorded) {
-  constexpr double kShownTime = 0.0005;
-  constexpr double kShownPart = 0.005;
+  constexpr double kShown = 0.0005;
   std::string text = "replayed";
-  if (std::abs(recorded.replay_error.value_or(0)) >= kShownTime) {
+  if (std::abs(recorded.replay_error.value_or(0)) >= kShown) {
     text += fmt::format(", corrected for being {:.1f} % too {}", std::abs(*recorded.replay_error) * 100,
                         *recorded.replay_error < 0 ? "fast" : "slow");
   }
   const auto hidden = recorded.overlap ? recorded.overlap->communication_hidden_ratio() : std::nullopt;
-  const std::optional<double> replayed = recorded.replayed_hidden_ratio;
-  if (hidden && replayed && std::abs(*replayed - *hidden) >= kShownPart) {
-    text +=
-        fmt::format("; hides {:.0f} % of its communication, not {:.0f} as replayed", *hidden * 100, *replayed * 100);
-  }
+  if (const auto corrected = hidden_correction(hidden, recorded.replayed_hidden_ratio)) text += "; " + *corrected;
   return text;
+}
+
+std::optional<std::string> hidden_correction(std::optional<double> recorded, std::optional<double> replayed) {
+  if (!recorded || !replayed) return std::nullopt;
+  const auto percents = [](double part) { return std::lround(part * 100); };
+  if (percents(*recorded) == percents(*replayed)) return std::nullopt;
+  return fmt::format("hidden communication corrected: {} % recorded, {} replayed so", percents(*recorded),
+                     percents(*replayed));
+}
+
+std::optional<bool> fits(const Prediction& row) {
+  if (row.memory.empty()) return std::nullopt;
+  return std::ranges::none_of(row.memory, [](const RankMemory& rank) { return rank.failure.has_value(); });
 }
 
 std::vector<std::size_t> by_step_time(const PredictReport& report) {

@@ -100,6 +100,12 @@ struct PredictReport {
 /// How predicted_step_time_ns comes about, in words.
 [[nodiscard]] std::string replayed(const RecordedRun& recorded);
 
+/// "hidden communication corrected: 82 % recorded, 78 replayed so"; none where that is the same, or not known.
+[[nodiscard]] std::optional<std::string> hidden_correction(std::optional<double> recorded,
+                                                           std::optional<double> replayed);
+/// Does it fit in the memory that was asked about? None where memory is not known.
+[[nodiscard]] std::optional<bool> fits(const Prediction& row);
+
 /// In the order of the first of each group.
 [[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all);
 

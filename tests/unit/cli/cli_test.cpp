@@ -309,7 +309,13 @@ TEST_F(EngineCliTest, PredictsTheHiddenPartThatTheRecordingShows) {
 
 // The host decides nothing of steps of 40 ms here, so that both have the same replays.
 TEST_F(EngineCliTest, CorrectsOthersByAPartOfTheReplaysError) {
+  const auto is_far = [](const Json& of) {
+    const Json& found = of["recorded"]["diagnostics"];
+    return std::ranges::any_of(found, [](const Json& one) { return one["code"] == "replay.far_from_measured"; });
+  };
   const Json at_40 = predict("--measured-step-ms 40");
+  EXPECT_TRUE(is_far(at_40));
+  EXPECT_FALSE(is_far(predict("")));
   const Json at_44 = predict("--measured-step-ms 44");
   EXPECT_NEAR(recorded_ns(at_40), 40e6, 1);
   ASSERT_NEAR(40 * (1 + error(at_40)), 44 * (1 + error(at_44)), 1e-6);

@@ -38,5 +38,11 @@ TEST(Anchor, CorrectsOthersByThePartOfTheErrorThatTheyShare) {
   EXPECT_NEAR(static_cast<double>(faster.step_time), 33e6 * std::pow(1.1, 0.6), 1);
 }
 
+TEST(Anchor, IsFarWhereNoSoundRecordingIs) {
+  EXPECT_FALSE(Anchor(30e6, 33'000'000).is_far());
+  EXPECT_TRUE(Anchor(30e6, 36'000'000).is_far());
+  EXPECT_TRUE(Anchor(34'000e6, 33'000'000).is_far()) << "microseconds given for milliseconds";
+}
+
 }  // namespace
 }  // namespace interlace::replay

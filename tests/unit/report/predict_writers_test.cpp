@@ -55,11 +55,12 @@ TEST(PredictTable, SaysWhatTheReplayWasOffBeforeItWasCorrected) {
   report.recorded.overlap->communication_ns = 1000;
   report.recorded.overlap->communication_hidden_ns = 820;
   report.recorded.replayed_hidden_ratio = 0.78;
-  const std::string both = " corrected for being 2.0 % too fast; hides 82 % of its communication, not 78 as replayed\n";
+  const std::string both = " too fast; hidden communication corrected: 82 % recorded, 78 replayed so\n";
   EXPECT_NE(text_of(write_predict_table, report, style).find(both), std::string::npos);
   report.recorded.replay_error.reset();
-  EXPECT_NE(text_of(write_predict_table, report, style).find(" replayed; hides 82 % of its"), std::string::npos);
-  report.recorded.replayed_hidden_ratio = 0.821;
+  EXPECT_NE(text_of(write_predict_table, report, style).find(" replayed; hidden communication corrected"),
+            std::string::npos);
+  report.recorded.replayed_hidden_ratio = 0.8249;
   EXPECT_NE(text_of(write_predict_table, report, style).find(" replayed\n"), std::string::npos);
 }
 
@@ -93,7 +94,10 @@ TEST(PredictJson, HasTheAgreedKeys) {
     for (const auto& [key, value] : object.items()) all.push_back(key);
     return all;
   };
-  EXPECT_EQ(keys(json), (std::vector<std::string>{"recorded", "predictions"}));
+  EXPECT_EQ(keys(json), (std::vector<std::string>{"recorded", "predictions", "left_out"}));
+  EXPECT_EQ(json["left_out"].size(), 2U);
+  EXPECT_EQ(json["left_out"][0]["schedule"], "torchrec/prefetch_sparse_dist");
+  EXPECT_EQ(json["left_out"][0]["why"], "the recording has no stage prefetch");
   ASSERT_EQ(json["predictions"].size(), 2U);
   const auto& base = json["predictions"][0];
   EXPECT_EQ(keys(base),
@@ -171,13 +175,23 @@ TEST(PredictCsv, QuotesAsRfc4180Asks) {
       "communication_ns,copy_ns,communication_hidden_ns,copy_hidden_ns,idle_ns,lookup_ns,lookup_hidden_ns,"
       "host_blocked_ns,allocated_peak_bytes,active_peak_bytes,reserved_peak_bytes,reasons,diagnostics,hazards,tables_"
       "updates_late,"
-      "dense_parameters_updates_late\r\n"
+      "dense_parameters_updates_late,communication_hidden_ratio,fits\r\n"
       "torchrec/base,36000000,35500000,37000000,0.944444,6000000,30000000,8000000,2000000,2000000,1000000,900000,,,"
       "5250000,,,,\"exposes 4.0 ms more communication; host now blocks \"\"long\"\", 3.2 ms; "
-      "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\",replay.assumed,,0,0\r\n"
+      "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\",replay.assumed,,0,0,0.250000,\r\n"
       "\"mine, \"\"v2\"\"\",32000000,32000000,32000000,,0,31000000,0,0,0,0,1000000,,,,,,,,,read_before_write of "
-      "kjt(i); another,1,\r\n";
+      "kjt(i); another,1,,,\r\n";
   EXPECT_EQ(text_of(write_predict_csv, sample_report()), expected);
+}
+
+TEST(PredictCsv, SaysWhatFits) {
+  PredictReport report = report_with_memory();
+  report.recorded.capacity = 10'000'000'000;
+  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true\r\n"), std::string::npos);
+  report.predictions[0].memory.back().failure = "too large";
+  const std::string text = text_of(write_predict_csv, report);
+  EXPECT_NE(text.find(",0.250000,false\r\n"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(",1,,,\r\n")) << "memory is not known";
 }
 
 TEST(DiagnosticsTable, TellsTheGravestFirst) {
