@@ -108,6 +108,41 @@ def over_all(campaigns, which):
     )
 
 
+def mean_over(campaigns, which, key):
+    """Mean of the campaigns' means, of those that know it."""
+    known = [sizes(one[which], key)[0] for one in campaigns.values()]
+    return statistics.mean(mean for mean in known if mean is not None)
+
+
+def hidden_between_processes(campaigns):
+    """What the recording and the traced run of the recorded schedule differ by, in points: the present model predicts
+    of a recording of it what was recorded (docs/decisions/0014)."""
+    off = [row["overlap_error_points"] for one in campaigns.values() for row in one["anew"]["schedules"] if row["recorded"]]
+    return [abs(points) for points in off if points is not None]
+
+
+def all_of_them(campaigns):
+    """What holds over all campaigns: as predicted first and by the present model, a goal or figure a row."""
+
+    def row(text, key):
+        return [text, *(f"{mean_over(campaigns, which, key):.2f}" for which in ("report", "anew"))]
+
+    rows = [
+        row("speed-up error, mean", "speedup_error_percent"),
+        row("the same of single rounds (floor)", "repeat_floor_percent"),
+        row("the same of saying that nothing changes", "no_change_error_percent"),
+        row("the same without contention", "no_contention_error_percent"),
+        row("the same of the critical path alone", "critical_path_error_percent"),
+        row("hidden communication, points off, mean", "overlap_error_points"),
+        row("the same of so few traced steps (floor)", "overlap_floor_points"),
+    ]
+    for then, now in zip(met(campaigns, "report"), met(campaigns, "anew")):
+        counts = [text.split(": ")[1].split(";")[0] if ": " in text else text.split("for ")[1] for text in (then, now)]
+        name = then.split(": ")[0] if ": " in then else "order right"
+        rows.append([name, *(count.split(" pairs")[0] for count in counts)])
+    return table(["over all campaigns", "predicted first", "now"], rows)
+
+
 def by_model(campaigns):
     """The campaigns of each model that predicted some."""
     models = sorted({one["model"] for one in campaigns.values()})
@@ -132,6 +167,16 @@ def section(folder):
     ]
     blind = {name: one for name, one in campaigns.items() if one["role"] == "blind"}
     tuned = {name: one for name, one in campaigns.items() if one["role"] == "tuned"}
+    between = hidden_between_processes(campaigns)
+    parts += [
+        f"### All {len(campaigns)}",
+        all_of_them(campaigns),
+        paragraph(
+            "Hidden communication of two processes of one schedule, the recorded and a traced one, differs by "
+            f"{statistics.mean(between):.1f} points in the mean, {statistics.median(between):.1f} in the median and "
+            f"{max(between):.0f} at most: what no prediction from one recording can know."
+        ),
+    ]
     kinds = [
         (f"Blind, for {model}", "Predicted once, by a model that had not seen them:", chosen)
         for model, chosen in by_model(blind).items()
