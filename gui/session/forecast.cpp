@@ -25,16 +25,12 @@ void Forecaster::replay_recorded() {
   itself_ = replay(*recorded_->schedule);
   if (const auto measured = predictor.sites().unrecorded_step_ns) {
     step_anchor_.emplace(*measured, itself_->prediction.step_time);
+    step_anchor_->correct(itself_->prediction, true);
   }
   if (const auto& overlap = recorded_->facts.overlap) {
-    overlap_anchor_ = cli::overlap_anchor(*overlap, predictor, *recorded_->schedule, {});
+    const replay::Predictor without_memory(recorded_->run->trace(), *recorded_->cut, predictor.sites());
+    overlap_anchor_ = cli::overlap_anchor(*overlap, without_memory, *recorded_->schedule, {});
   }
-  correct(*itself_, true);
-}
-
-void Forecaster::correct(Replayed& replayed, bool is_recorded) const {
-  if (step_anchor_) step_anchor_->correct(replayed.prediction, is_recorded);
-  if (overlap_anchor_) overlap_anchor_->correct(replayed.steps.overlap.mean, is_recorded);
 }
 
 std::variant<ForecastPtr, std::string> Forecaster::predict_if_it_applies(const schedule::Schedule& schedule,
@@ -60,10 +56,11 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   const bool is_itself = itself_ && schedule::same_pipeline(schedule, *recorded_->schedule);
   Replayed replayed = is_itself ? *itself_ : replay(schedule);
   replayed.prediction.schedule = schedule.name;
-  if (!is_itself) correct(replayed, false);
+  if (step_anchor_ && !is_itself) step_anchor_->correct(replayed.prediction, false);
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
   forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {});
+  if (overlap_anchor_) overlap_anchor_->correct(forecast->row.overlap, is_itself);
   if (itself_) {
     forecast->replayed_step_ns = itself_->prediction.step_time;
     if (step_anchor_) forecast->replay_error = step_anchor_->error();

@@ -55,7 +55,6 @@ class Forecaster {
   };
   [[nodiscard]] Replayed replay(const schedule::Schedule& schedule) const;
   void replay_recorded();
-  void correct(Replayed& replayed, bool is_recorded) const;
 
   RecordedPtr recorded_;
   std::optional<Replayed> itself_;

@@ -21,8 +21,10 @@ double log_odds(double part) {
   return std::log(known / (1.0 - known));
 }
 
-/// The part whose odds are `by` times those of this one.
+/// The part whose odds are `by` times those of this one: none stays none, and all stays all.
 double with_odds_times(double by, double part) { return by * part / (1.0 - part + by * part); }
+
+double part_of(double log_odds) { return 1.0 / (1.0 + std::exp(-log_odds)); }
 
 }  // namespace
 
@@ -34,9 +36,9 @@ OverlapAnchor::OverlapAnchor(const analysis::OverlapSummary& recorded, const ana
 
 void OverlapAnchor::correct(analysis::OverlapSummary& overlap, bool is_recorded) const {
   const auto predicted = overlap.communication_hidden_ratio();
-  if (!predicted) return;
-  const double by = std::exp(-(is_recorded ? 1.0 : kSharedHiddenError) * error_);
-  const double hidden = with_odds_times(by, *predicted);
+  if (!predicted || error_ == 0) return;
+  const double hidden = is_recorded ? part_of(log_odds(*predicted) - error_)
+                                    : with_odds_times(std::exp(-kSharedHiddenError * error_), *predicted);
   const Nanoseconds more =
       std::llround(hidden * static_cast<double>(overlap.communication_ns)) - overlap.communication_hidden_ns;
   overlap.communication_hidden_ns += more;

@@ -125,14 +125,9 @@ struct Predicted {
 struct Anchors {
   std::optional<replay::Anchor> step;
   std::optional<OverlapAnchor> overlap;
-
-  void correct(Predicted& predicted, bool is_recorded) const {
-    if (step) step->correct(predicted.prediction, is_recorded);
-    if (overlap) overlap->correct(predicted.steps.overlap.mean, is_recorded);
-  }
 };
 
-/// What a schedule does otherwise than the recorded one, both replayed.
+/// What a schedule does otherwise than the recorded one; reasons are of both as replayed, since corrections differ.
 void compare_with_recorded(const Predicted& recorded, const Predicted& other, report::Prediction& row) {
   row.speedup = static_cast<double>(recorded.prediction.step_time) / static_cast<double>(other.prediction.step_time);
   for (analysis::Reason& reason : analysis::compare(recorded.steps, other.steps)) {
@@ -159,14 +154,17 @@ replay::PredictOptions options_of(const PredictRequest& request) {
 /// The errors are those of the job as it was recorded, whatever is asked for. itself: the recorded schedule replayed as
 /// asked for; recorded: what the recording shows.
 Anchors anchors_of(const replay::Predictor& unedited, const schedule::Schedule& known, const PredictRequest& request,
-                   const replay::Prediction& itself, const analysis::OverlapSummary& recorded) {
+                   const Predicted& itself, const analysis::OverlapSummary& recorded) {
   replay::PredictOptions options = options_of(request);
   options.simulation.machine.contention = true;
-  Anchors anchors{.step = std::nullopt, .overlap = overlap_anchor(recorded, unedited, known, options)};
+  const bool as_it_is = request.edits.empty() && request.contention;
+  Anchors anchors;
+  anchors.overlap = as_it_is && request.under_recorder ? OverlapAnchor(recorded, itself.steps.overlap.mean)
+                                                       : overlap_anchor(recorded, unedited, known, options);
   const std::optional<double> measured_ns = unedited.sites().unrecorded_step_ns;
   if (measured_ns && !request.under_recorder) {
-    const bool as_it_is = request.edits.empty() && request.contention;
-    anchors.step.emplace(*measured_ns, as_it_is ? itself.step_time : unedited.predict(known, options).step_time);
+    anchors.step.emplace(*measured_ns,
+                         as_it_is ? itself.prediction.step_time : unedited.predict(known, options).step_time);
   }
   return anchors;
 }
@@ -225,9 +223,9 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     itself = run(*known);
     if (!request.device_only) {
       const replay::Predictor unedited(recording.trace, cut, sites);
-      anchors = anchors_of(unedited, *known, request, itself->prediction, *report.recorded.overlap);
+      anchors = anchors_of(unedited, *known, request, *itself, *report.recorded.overlap);
     }
-    anchors.correct(*itself, true);
+    if (anchors.step) anchors.step->correct(itself->prediction, true);
     report.recorded.schedule = known->name;
     report.recorded.predicted_step_time_ns = itself->prediction.step_time;
     if (anchors.step) {
@@ -244,10 +242,12 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
       const bool is_itself = itself && schedule::same_pipeline(one.schedule, *known);
       Predicted predicted = is_itself ? *itself : run(one.schedule);
       predicted.prediction.schedule = one.schedule.name;
-      if (!is_itself) anchors.correct(predicted, false);
+      if (anchors.step && !is_itself) anchors.step->correct(predicted.prediction, false);
       report.predictions.push_back(
           prediction_row(one.schedule, predicted.prediction, predicted.steps, cut.modules, assumptions));
-      if (itself) compare_with_recorded(*itself, predicted, report.predictions.back());
+      report::Prediction& row = report.predictions.back();
+      if (anchors.overlap) anchors.overlap->correct(row.overlap, is_itself);
+      if (itself) compare_with_recorded(*itself, predicted, row);
       traces.push_back({one.schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
     };
     if (one.by_name) {

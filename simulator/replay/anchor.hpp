@@ -29,9 +29,9 @@ class Anchor {
 
 inline constexpr DiagnosticKind kFarFromMeasured{
     "replay.far_from_measured", Severity::kWarning,
-    "the replay of the recorded schedule is far from the step that it is said to take without the recorder: "
-    "predictions "
-    "are corrected by more than they are worth",
-    "see that --measured-step-ms is in milliseconds, and of the same job on as many GPUs"};
+    "the replay of the recorded schedule is far from the step that it is said to take without the recorder: what is "
+    "predicted is corrected by more than it is worth",
+    "see that the step is of this job on as many GPUs: --measured-step-ms, in milliseconds, or what the recording "
+    "tells of itself"};
 
 }  // namespace interlace::replay

@@ -108,8 +108,10 @@ class InfoWriter {
                  milliseconds(stream.use.busy_ns), of_class(analysis::DeviceClass::kCompute),
                  of_class(analysis::DeviceClass::kCommunication), of_class(analysis::DeviceClass::kCopy)});
     }
-    const bool known = std::ranges::all_of(info.ranks, has_steps);
-    print(known ? "streams, a step" : "streams, over the whole recording", table);
+    const bool any = std::ranges::any_of(info.ranks, has_steps);
+    const bool all = std::ranges::all_of(info.ranks, has_steps);
+    const std::string whole = "over the whole recording";
+    print("streams, " + (all ? "a step" : any ? "a step; of ranks without steps " + whole : whole), table);
     out_ << '\n';
   }
 

@@ -22,7 +22,8 @@ std::string replayed(const RecordedRun& recorded) {
 
 std::optional<std::string> hidden_correction(std::optional<double> recorded, std::optional<double> replayed) {
   if (!recorded || !replayed) return std::nullopt;
-  const auto percents = [](double part) { return std::lround(part * 100); };
+  // Nearer to none or all nothing is corrected (cli/overlap_anchor.cpp).
+  const auto percents = [](double part) { return std::clamp(std::lround(part * 100), 1L, 99L); };
   if (percents(*recorded) == percents(*replayed)) return std::nullopt;
   return fmt::format("hidden communication corrected: {} % recorded, {} replayed so", percents(*recorded),
                      percents(*replayed));

@@ -22,13 +22,13 @@ struct RecordedRun {
   std::optional<Nanoseconds> step_time_ns;            ///< in the recording, profiler included; mean over steps
   std::optional<Nanoseconds> predicted_step_time_ns;  ///< the recorded schedule replayed: what speed-ups refer to
   std::optional<double> replay_error;                 ///< what it was off before it was corrected (replay/anchor.hpp)
-  std::optional<double> replayed_hidden_ratio;        ///< the same: of its communication (cli/overlap_anchor.hpp)
-  std::optional<analysis::OverlapSummary> overlap;    ///< of the recording
-  std::optional<Bytes> capacity;                      ///< of the GPU memory that schedules were asked to fit in
-  std::vector<Diagnostic> diagnostics;                ///< flaws of the recording
-  std::optional<std::string> machine_profile;  ///< file; none: what the recording does not tell is taken as usual
-  std::vector<std::string> machine_values;     ///< what was taken from it, in words
-  std::vector<std::string> machine_fitted;     ///< what of the machine the recording itself tells, in words
+  std::optional<double> replayed_hidden_ratio;      ///< hidden part of its communication as replayed under the recorder
+  std::optional<analysis::OverlapSummary> overlap;  ///< of the recording
+  std::optional<Bytes> capacity;                    ///< of the GPU memory that schedules were asked to fit in
+  std::vector<Diagnostic> diagnostics;              ///< flaws of the recording
+  std::optional<std::string> machine_profile;       ///< file; none: what the recording does not tell is taken as usual
+  std::vector<std::string> machine_values;          ///< what was taken from it, in words
+  std::vector<std::string> machine_fitted;          ///< what of the machine the recording itself tells, in words
 };
 
 /// Bytes of one stage's blocks at the peak.
@@ -67,7 +67,7 @@ struct Prediction {
   Nanoseconds step_time_low_ns = 0;   ///< 10th percentile of single steps
   Nanoseconds step_time_high_ns = 0;  ///< 90th percentile
   std::optional<double> speedup;      ///< predicted time of the recorded schedule / step_time_ns; > 1 is faster
-  analysis::OverlapSummary overlap;   ///< mean over ranks, a step
+  analysis::OverlapSummary overlap;   ///< mean over ranks, a step; hidden and exposed corrected, all else as replayed
   std::optional<Nanoseconds> host_blocked_ns;   ///< a step, mean over ranks
   std::vector<RankMemory> memory;               ///< by rank; empty where no memory was recorded
   std::vector<std::string> reasons;             ///< largest first

@@ -37,8 +37,9 @@ def log_odds(part):
     return math.log(known / (1 - known))
 
 
-def part_of(log):
-    return 1 / (1 + math.exp(-log))
+def uncorrected(part, by):
+    """What became `part` when `by` was taken from the logarithm of its odds."""
+    return part if part in (0, 1) else 1 / (1 + math.exp(-by) * (1 - part) / part)
 
 
 def predict(interlace, recordings, schedules):
@@ -63,9 +64,9 @@ def point(name, answer, measured, shared):
         truth, corrected = measured.get(row["schedule"]), row["overlap"]["communication_hidden_ratio"]
         if row["schedule"] == recorded["schedule"] or truth is None or corrected is None:
             continue
-        raw = log_odds(corrected) + shared * error
-        others[row["schedule"]] = raw - log_odds(truth)
-        off.append((100 * abs(part_of(raw) - truth), 100 * abs(corrected - truth)))
+        replayed_so = uncorrected(corrected, shared * error)
+        others[row["schedule"]] = log_odds(replayed_so) - log_odds(truth)
+        off.append((100 * abs(replayed_so - truth), 100 * abs(corrected - truth)))
     return {"recording": name, "own": error, "others": others, "off": off} if others else None
 
 

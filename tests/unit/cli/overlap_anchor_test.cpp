@@ -43,6 +43,14 @@ TEST(OverlapAnchor, CorrectsOthersByHalfOfThat) {
   EXPECT_EQ(more.communication_hidden_ns, 133);
 }
 
+TEST(OverlapAnchor, MakesItHideWhatItHidAlsoWhereTheReplayHidesAllOrNothing) {
+  for (const Nanoseconds replayed : {0, 199, 200}) {
+    analysis::OverlapSummary recorded = step(replayed);
+    OverlapAnchor(step(40), step(replayed)).correct(recorded, true);
+    EXPECT_EQ(recorded.communication_hidden_ns, 40) << replayed;
+  }
+}
+
 TEST(OverlapAnchor, LeavesAllAndNothing) {
   const OverlapAnchor anchor(step(40), step(100));
   for (const Nanoseconds hidden : {0, 200}) {
