@@ -74,44 +74,57 @@ def overlap_and_memory(campaigns):
     return table(header, rows)
 
 
-def met(campaigns, which):
-    """How many campaigns meet each goal."""
+def goals(campaigns, which):
+    """A goal a row: its name, how many campaigns meet it of those that know it, and the names of those that do not."""
     reports = {name: one[which] for name, one in campaigns.items()}
 
-    def count(text, key, position, bound):
+    def goal(text, key, position, bound):
         known = {name: sizes(report, key) for name, report in reports.items()}
         known = {name: values[position] for name, values in known.items() if values[0] is not None}
         missed = [name for name, value in known.items() if value > bound]
-        tail = f"; not: {', '.join(missed)}" if missed else ""
-        return f"{text} <= {bound:g}: {len(known) - len(missed)} of {len(known)}{tail}"
+        return f"{text} <= {bound:g}", f"{len(known) - len(missed)} of {len(known)}", missed
 
-    right = sum(report["summary"]["pairs_right"] for report in reports.values())
-    counted = sum(report["summary"]["pairs_counted"] for report in reports.values())
     return [
-        count("speed-up error, mean", "speedup_error_percent", 0, GOALS["mean"]),
-        count("speed-up error, largest", "speedup_error_percent", 1, GOALS["largest"]),
-        count("hidden communication, points, largest", "overlap_error_points", 1, GOALS["overlap"]),
-        count("allocated, largest", "allocated_error_percent", 1, GOALS["allocated"]),
-        count("reserved, largest", "reserved_error_percent", 1, GOALS["reserved"]),
-        f"order right for {right} of {counted} pairs that differ by more than twice their spread",
+        goal("speed-up error, mean", "speedup_error_percent", 0, GOALS["mean"]),
+        goal("speed-up error, largest", "speedup_error_percent", 1, GOALS["largest"]),
+        goal("hidden communication, points, largest", "overlap_error_points", 1, GOALS["overlap"]),
+        goal("allocated, largest", "allocated_error_percent", 1, GOALS["allocated"]),
+        goal("reserved, largest", "reserved_error_percent", 1, GOALS["reserved"]),
     ]
 
 
-def over_all(campaigns, which):
-    def mean(key):
-        return statistics.mean(sizes(one[which], key)[0] for one in campaigns.values())
+def pairs_in_order(campaigns, which):
+    """Of the pairs that differ by more than twice their spread."""
+    summaries = [one[which]["summary"] for one in campaigns.values()]
+    return f"{sum(s['pairs_right'] for s in summaries)} of {sum(s['pairs_counted'] for s in summaries)}"
 
-    return (
-        f"speed-up {mean('speedup_error_percent'):.2f} (floor "
-        f"{mean('repeat_floor_percent'):.2f}); no change {mean('no_change_error_percent'):.2f}, without contention "
-        f"{mean('no_contention_error_percent'):.2f}, critical path alone {mean('critical_path_error_percent'):.2f}."
-    )
+
+def met(campaigns, which):
+    """How many campaigns meet each goal, in words."""
+    return [
+        *(
+            f"{name}: {count}" + (f"; not: {', '.join(missed)}" if missed else "")
+            for name, count, missed in goals(campaigns, which)
+        ),
+        f"order right for {pairs_in_order(campaigns, which)} pairs that differ by more than twice their spread",
+    ]
 
 
 def mean_over(campaigns, which, key):
     """Mean of the campaigns' means, of those that know it."""
     known = [sizes(one[which], key)[0] for one in campaigns.values()]
     return statistics.mean(mean for mean in known if mean is not None)
+
+
+def over_all(campaigns, which):
+    def mean(key):
+        return f"{mean_over(campaigns, which, key):.2f}"
+
+    return (
+        f"speed-up {mean('speedup_error_percent')} (floor {mean('repeat_floor_percent')}); no change "
+        f"{mean('no_change_error_percent')}, without contention {mean('no_contention_error_percent')}, critical path "
+        f"alone {mean('critical_path_error_percent')}."
+    )
 
 
 def hidden_between_processes(campaigns):
@@ -123,23 +136,20 @@ def hidden_between_processes(campaigns):
 
 def all_of_them(campaigns):
     """What holds over all campaigns: as predicted first and by the present model, a goal or figure a row."""
-
-    def row(text, key):
-        return [text, *(f"{mean_over(campaigns, which, key):.2f}" for which in ("report", "anew"))]
-
-    rows = [
-        row("speed-up error, mean", "speedup_error_percent"),
-        row("the same of single rounds (floor)", "repeat_floor_percent"),
-        row("the same of saying that nothing changes", "no_change_error_percent"),
-        row("the same without contention", "no_contention_error_percent"),
-        row("the same of the critical path alone", "critical_path_error_percent"),
-        row("hidden communication, points off, mean", "overlap_error_points"),
-        row("the same of so few traced steps (floor)", "overlap_floor_points"),
-    ]
-    for then, now in zip(met(campaigns, "report"), met(campaigns, "anew")):
-        counts = [text.split(": ")[1].split(";")[0] if ": " in text else text.split("for ")[1] for text in (then, now)]
-        name = then.split(": ")[0] if ": " in then else "order right"
-        rows.append([name, *(count.split(" pairs")[0] for count in counts)])
+    both = ("report", "anew")
+    means = {
+        "speed-up error, mean": "speedup_error_percent",
+        "the same of single rounds (floor)": "repeat_floor_percent",
+        "the same of saying that nothing changes": "no_change_error_percent",
+        "the same without contention": "no_contention_error_percent",
+        "the same of the critical path alone": "critical_path_error_percent",
+        "hidden communication, points off, mean": "overlap_error_points",
+        "the same of so few traced steps (floor)": "overlap_floor_points",
+    }
+    rows = [[text, *(f"{mean_over(campaigns, which, key):.2f}" for which in both)] for text, key in means.items()]
+    for (name, then, _), (_, now, _) in zip(*(goals(campaigns, which) for which in both)):
+        rows.append([name, then, now])
+    rows.append(["order right", *(pairs_in_order(campaigns, which) for which in both)])
     return table(["over all campaigns", "predicted first", "now"], rows)
 
 

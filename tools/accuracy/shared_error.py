@@ -27,8 +27,9 @@ BENCHMARKS = ROOT / "docs" / "benchmarks"
 BOOTSTRAPS = 2000
 
 
-def used():
-    return float(next(one for one in FITTED if one.name == "kSharedError").value(ROOT))
+def used(name):
+    """The value of a fitted constant."""
+    return float(next(one for one in FITTED if one.name == name).value(ROOT))
 
 
 def campaign(interlace, folder, shared):
@@ -92,7 +93,7 @@ def main():
     parser.add_argument("interlace", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
-    shared = used()
+    shared = used("kSharedError")
     folders = sorted(path.parent for path in (BENCHMARKS / "campaigns").glob("*/report_anew.json"))
     campaigns = [campaign(options.interlace.resolve(), folder, shared) for folder in folders]
     campaigns = [point for point in campaigns if point]

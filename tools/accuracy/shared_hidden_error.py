@@ -22,14 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import predictions  # noqa: E402
 import sets  # noqa: E402
-from fitted_values import FITTED  # noqa: E402
-from shared_error import BENCHMARKS, ROOT, fitted  # noqa: E402
+from shared_error import BENCHMARKS, fitted, used  # noqa: E402
 
 LEAST_PART = 0.01  # as in simulator/cli/overlap_anchor.cpp
-
-
-def used():
-    return float(next(one for one in FITTED if one.name == "kSharedHiddenError").value(ROOT))
 
 
 def log_odds(part):
@@ -110,7 +105,7 @@ def main():
     parser.add_argument("out", type=Path)
     parser.add_argument("sets", nargs="*", help="NAME=SETS_DIR")
     options = parser.parse_args()
-    interlace, shared = options.interlace.resolve(), used()
+    interlace, shared = options.interlace.resolve(), used("kSharedHiddenError")
     groups = {"campaigns": [one for one in campaigns(interlace, shared) if one]}
     for named in options.sets:
         name, folder = named.split("=", 1)
