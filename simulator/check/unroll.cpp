@@ -166,6 +166,22 @@ class Unroller {
     }
   }
 
+  /// Resources that the step names besides those of its stage, for stages that do not touch all of theirs at once.
+  void touch_further_reads(Operation& op, const StageStep& step) {
+    const auto own = schedule::effects_of(step.stage, step.part).reads;
+    for (const schedule::Read& read : schedule::reads_of(step)) {
+      if (std::ranges::find(own, read.resource, &schedule::Read::resource) == own.end())
+        touch(op, read.resource, false, read.locked);
+    }
+  }
+
+  void touch_further_writes(Operation& op, const StageStep& step) {
+    const auto own = schedule::effects_of(step.stage, step.part).writes;
+    for (const Resource resource : schedule::writes_of(step)) {
+      if (std::ranges::find(own, resource) == own.end()) touch(op, resource, true);
+    }
+  }
+
   void launch(Operation op, const StageStep& step) {
     if (op.role != Role::kHostRead && step.stage != Stage::kNextBatch) {
       op.pool = op.role == Role::kTableUpdate || op.role == Role::kSideGradient
@@ -267,6 +283,7 @@ class Unroller {
       const std::vector<LaneIndex> sides = run_side_gradients(run, home);
       touch(op, Resource::kDenseGradients, true);
       if (run.step.part) touch(op, Resource::kPooledGradients, true);
+      touch_further_writes(op, run.step);
       launch(std::move(op), run.step);
       for (const LaneIndex side : sides) join(options_.collectives ? program_.collectives() : home, side);
       reduced = collective(run, home, [&](Operation& all_reduce) {
@@ -330,7 +347,11 @@ class Unroller {
           touch(op, Resource::kDenseParameters, false);
           touch(op, Resource::kDenseGradients, true);
         }
-        if (named) touch_named(op, run.step);
+        if (named) {
+          touch_further_reads(op, run.step);
+          touch_named(op, run.step);
+          touch_further_writes(op, run.step);
+        }
         touch(op, Resource::kTables, true);
         launch(std::move(op), run.step);
         join(home, on);
@@ -352,6 +373,7 @@ class Unroller {
     Operation copy = operation(run, Role::kWork, lane(run.step.stream));
     for (const schedule::Read& read : schedule::reads_of(run.step)) touch(copy, read.resource, false, read.locked);
     touch_named(copy, run.step);
+    touch_further_writes(copy, run.step);
     copy.accesses.push_back({data_.host_copy(run.stage, run.batch), true, false});
     launch(std::move(copy), run.step);
     if (run.step.mode == schedule::ValidateMode::kBlocking) {

@@ -125,8 +125,11 @@ int run_check(const CheckRequest& request, Console& console) {
   } else {
     write_check_table(console.out(), answer, console.style());
   }
+  console.out().flush();
+  for (const CheckedRecording& checked : answer.traces) console.quality(checked.diagnostics);
   if (request.repair) write_repaired(request, answer, console);
-  return has_hazards(answer) ? kHazard : 0;
+  if (has_hazards(answer)) return kHazard;
+  return std::ranges::any_of(answer.traces, &CheckedRecording::lost_data) ? kTrouble : 0;
 }
 
 }  // namespace
@@ -135,7 +138,9 @@ void add_check(CLI::App& app, Action& chosen, int& status) {
   const auto request = std::make_shared<CheckRequest>();
   CLI::App* check =
       app.add_subcommand("check", "Prove schedules free of races, or show where they race; the same of traces");
-  check->footer("Exit status: 0 without hazards, 1 with, 2 where something could not be checked.");
+  check->footer(
+      "Exit status: 0 without hazards, 1 with, 2 where something could not be checked, or data of a recording were "
+      "lost.");
   check
       ->add_option(
           "input", request->inputs,

@@ -129,6 +129,7 @@ Json json_of(const CheckedRecording& checked) {
       {"looks_like", report::or_null(checked.looks_like)},
       {"verdict", !result.hazards.empty()     ? "hazardous"
                   : !result.undecided.empty() ? "undecided"
+                  : checked.lost_data()       ? "incomplete"
                                               : "sound"},
       {"hazards", array_of(result.hazards)},
       {"known_hazards", array_of(result.known_hazards)},
@@ -142,7 +143,8 @@ Json json_of(const CheckedRecording& checked) {
       {"blocks_recorded", result.has_memory ? Json(result.blocks_recorded) : Json(nullptr)},
       {"collectives_unmatched", result.collectives_unmatched},
       {"waits",
-       {{"recorded", result.waits_recorded}, {"inferred", result.waits_inferred}, {"unknown", result.waits_unknown}}}};
+       {{"recorded", result.waits_recorded}, {"inferred", result.waits_inferred}, {"unknown", result.waits_unknown}}},
+      {"diagnostics", report::json_of(std::span<const Diagnostic>(checked.diagnostics))}};
 }
 
 }  // namespace

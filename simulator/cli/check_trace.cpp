@@ -1,5 +1,6 @@
 #include "simulator/cli/check_trace.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,7 @@
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
 #include "simulator/replay/recognise.hpp"
+#include "simulator/report/diagnostics_table.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
 
@@ -93,7 +95,11 @@ CheckedRecording check_recording(const CheckTraceRequest& request, Console& cons
     throw Error(trace_check::kNothingToCheck, result.source, "what its device work touches is not known",
                 "record a training loop whose stages are annotated, or give --profile");
   }
-  return {std::move(result), std::move(looks_like)};
+  return {std::move(result), std::move(looks_like), report::gravest_first(recording.diagnostics.entries())};
+}
+
+bool CheckedRecording::lost_data() const {
+  return std::ranges::any_of(diagnostics, [](const Diagnostic& d) { return d.severity == Severity::kDataLoss; });
 }
 
 }  // namespace interlace::cli

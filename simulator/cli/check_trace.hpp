@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/cli/console.hpp"
 #include "simulator/trace_check/trace_check.hpp"
 
@@ -25,6 +26,10 @@ struct CheckTraceRequest {
 struct CheckedRecording {
   trace_check::TraceCheck found;
   std::optional<std::string> looks_like;
+  std::vector<Diagnostic> diagnostics;  ///< flaws of the recording, the gravest first
+
+  /// Something that happened is not in the recording: what it would have shown is not judged.
+  [[nodiscard]] bool lost_data() const;
 };
 
 /// Checks what really ran. Throws Error(trace_check.nothing_to_check) where no access is known,

@@ -67,10 +67,12 @@ std::string held_text(const TraceHazard& held) {
                      held.later.stream);
 }
 
-std::string verdict(const TraceCheck& result) {
+std::string verdict(const CheckedRecording& checked) {
+  const TraceCheck& result = checked.found;
   if (!result.hazards.empty()) return report::counted(static_cast<std::int64_t>(result.hazards.size()), "hazard");
   if (!result.undecided.empty()) return fmt::format("{} undecided", result.undecided.size());
-  return result.known_hazards.empty() ? "sound" : fmt::format("sound, {} known", result.known_hazards.size());
+  const std::string sound = checked.lost_data() ? "sound as far as it was recorded" : "sound";
+  return result.known_hazards.empty() ? sound : fmt::format("{}, {} known", sound, result.known_hazards.size());
 }
 
 std::string staleness_text(const trace_check::TraceStaleness& read) {
@@ -83,11 +85,11 @@ std::string staleness_text(const trace_check::TraceStaleness& read) {
 
 void write_trace_check(std::ostream& out, const CheckedRecording& checked, const TextStyle& style) {
   const TraceCheck& result = checked.found;
-  const Colour colour = !result.hazards.empty()     ? Colour::kBad
-                        : !result.undecided.empty() ? Colour::kWarning
-                                                    : Colour::kGood;
+  const Colour colour = !result.hazards.empty()                            ? Colour::kBad
+                        : !result.undecided.empty() || checked.lost_data() ? Colour::kWarning
+                                                                           : Colour::kGood;
   out << report::coloured(style, Colour::kBold, report::shortened_middle(result.source, style.width - 28)) << ": "
-      << report::coloured(style, colour, verdict(result)) << '\n';
+      << report::coloured(style, colour, verdict(checked)) << '\n';
   const Look wrong{Colour::kBad, style.unicode ? "✗" : "x", "", ""};
   const Look known{Colour::kWarning, "!", "known ", "the schedule says that it has this hazard"};
   const Look undecided{Colour::kWarning, "?", "undecided ",
@@ -101,6 +103,11 @@ void write_trace_check(std::ostream& out, const CheckedRecording& checked, const
                     fmt::format("it looks like one under {}; if it is, stages are counted to wrong batches here",
                                 *checked.looks_like),
                     style, kWide);
+  }
+  for (const Diagnostic& flaw : checked.diagnostics) {
+    if (flaw.severity == Severity::kInfo) break;  // they are sorted
+    write_paragraph(out, flaw.severity == Severity::kDataLoss ? "lost" : "beware",
+                    fmt::format("{} {} ({})", report::thousands(flaw.count), flaw.meaning, flaw.code), style, kWide);
   }
   write_paragraph(
       out, "checked",

@@ -150,6 +150,50 @@ TEST(Unroll, FreesByNameRightBehindTheStage) {
   EXPECT_LT(free_of(program, "x"), run_of(program, 2));
 }
 
+// Whether an operation of the stage that has `word` touches host_batch: only the copy to the GPU does by itself.
+bool touches_host_batch(const std::string& backward, const std::string& word, bool writes) {
+  const schedule::Schedule schedule = steps(R"({"stage": "next_batch", "batch": 0},
+      {"stage": "copy_batch_to_gpu", "batch": 0, "stream": "main"},
+      {"stage": "input_dist_start", "batch": 0, "stream": "main"},
+      {"stage": "input_dist_wait", "batch": 0, "stream": "main"},
+      {"stage": "input_dist_finish", "batch": 0, "stream": "main"},
+      {"stage": "embedding_lookup", "batch": 0, "stream": "main"},
+      {"stage": "output_dist_start", "batch": 0, "stream": "main"},
+      {"stage": "output_dist_wait", "batch": 0, "stream": "main"},
+      {"stage": "dense_forward", "batch": 0, "stream": "main"},)" +
+                                            backward);
+  UnrollOptions options = batches(1);
+  options.unnamed_modules = 1;
+  const Program program = unroll(schedule, options);
+  return std::ranges::any_of(program.operations, [&](const Operation& op) {
+    return name_of(program, op, 0).find(word) != std::string::npos &&
+           std::ranges::any_of(op.accesses, [&](const Access& access) {
+             const Datum& datum = program.data[access.datum.index()];
+             return datum.resource == schedule::Resource::kHostBatch && access.writes == writes;
+           });
+  });
+}
+
+// What a step names beside the data of its stage is touched, whatever operations the stage is made of.
+TEST(Unroll, TouchesTheResourcesThatAStepNames) {
+  for (const bool writes : {true, false}) {
+    const std::string named =
+        fmt::format(R"("batch": 0, "stream": "main", "{}": ["host_batch"])", writes ? "writes" : "reads");
+    const auto step = [](const std::string& what, const std::string& rest) {
+      return fmt::format(R"({{{}, {}}})", what, rest);
+    };
+    const std::string plain = R"("batch": 0, "stream": "main")";
+    const std::string dense = R"("stage": "backward", "part": "dense")";
+    const std::string embedding = R"("stage": "backward", "part": "embedding")";
+    EXPECT_TRUE(touches_host_batch(step(R"("stage": "backward")", named), "backward", writes)) << writes;
+    EXPECT_TRUE(touches_host_batch(step(dense, named) + kThen + step(embedding, plain), "backward", writes)) << writes;
+    EXPECT_TRUE(touches_host_batch(step(dense, plain) + kThen + step(embedding, named), "backward", writes)) << writes;
+    EXPECT_TRUE(
+        touches_host_batch(step(R"("stage": "validate_output", "mode": "blocking")", named), "validate_output", writes))
+        << writes;
+  }
+}
+
 // An event inside for_each is that of the same module; behind it, that of the last.
 TEST(Unroll, EventsOfModulesAreApart) {
   const schedule::Schedule schedule = schedule::find("torchrec/semi_sync");

@@ -41,6 +41,24 @@ TEST(CheckCommand, SaysWhatIsWrongInALineWithACode) {
                   .err.starts_with("error[cli.not_repaired]: x.json"));
 }
 
+// A recording that lost its end may have lost the hazard, too.
+TEST(CheckCommand, CallsNoRecordingSoundThatLostData) {
+  const std::string whole = INTERLACE_SOURCE_DIR "/samples/traces/collector_h200/torch_missing_wait.ilt";
+  EXPECT_EQ(interlace("check " + whole).status, 1);
+  const testing::TemporaryFolder folder;
+  const std::string cut = (folder.path() / "cut.ilt").string();
+  std::filesystem::copy_file(whole, cut);
+  std::filesystem::resize_file(cut, 10'000);
+  const auto result = interlace("check " + cut);
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.out.find("sound as far as it was recorded"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("(ilt.lost_operations)"), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("data loss"), std::string::npos) << result.err;
+  const Json json = Json::parse(interlace("check --format json " + cut).out);
+  EXPECT_EQ(json["traces"][0]["verdict"], "incomplete");
+  EXPECT_EQ(json["traces"][0]["diagnostics"][0]["severity"], "data loss") << json;
+}
+
 TEST(CheckCommand, FitsATerminal) {
   std::string all = "check all";
   for (const char* folder : {"bugs", "repaired"}) {
