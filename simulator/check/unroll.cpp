@@ -166,20 +166,11 @@ class Unroller {
     }
   }
 
-  /// Resources that the step names besides those of its stage, for stages that do not touch all of theirs at once.
-  void touch_further_reads(Operation& op, const StageStep& step) {
-    const auto own = schedule::effects_of(step.stage, step.part).reads;
-    for (const schedule::Read& read : schedule::reads_of(step)) {
-      if (std::ranges::find(own, read.resource, &schedule::Read::resource) == own.end())
-        touch(op, read.resource, false, read.locked);
-    }
-  }
-
-  void touch_further_writes(Operation& op, const StageStep& step) {
-    const auto own = schedule::effects_of(step.stage, step.part).writes;
-    for (const Resource resource : schedule::writes_of(step)) {
-      if (std::ranges::find(own, resource) == own.end()) touch(op, resource, true);
-    }
+  /// All that the step reads and writes: of its stage, and what it names besides.
+  void touch_all(Operation& op, const StageStep& step) {
+    for (const schedule::Read& read : schedule::reads_of(step)) touch(op, read.resource, false, read.locked);
+    touch_named(op, step);
+    for (const Resource resource : schedule::writes_of(step)) touch(op, resource, true);
   }
 
   void launch(Operation op, const StageStep& step) {
@@ -204,12 +195,10 @@ class Unroller {
   void launch_whole(const Run& run) {
     const LaneIndex on = run.step.stage == Stage::kNextBatch ? Program::kHost : lane(run.step.stream);
     Operation op = operation(run, Role::kWork, on);
-    for (const schedule::Read& read : schedule::reads_of(run.step)) touch(op, read.resource, false, read.locked);
     if (options_.feature_processors && !has_feature_processor_ && run.step.stage == Stage::kEmbeddingLookup) {
       touch(op, Resource::kDenseParameters, false);
     }
-    touch_named(op, run.step);
-    for (const Resource resource : schedule::writes_of(run.step)) touch(op, resource, true);
+    touch_all(op, run.step);
     launch(std::move(op), run.step);
   }
 
@@ -259,11 +248,7 @@ class Unroller {
 
   /// A stage that is nothing but a collective: of one module, or of named data.
   void run_exchange(const Run& run) {
-    const MarkIndex done = collective(run, lane(run.step.stream), [&](Operation& op) {
-      for (const schedule::Read& read : schedule::reads_of(run.step)) touch(op, read.resource, false, read.locked);
-      touch_named(op, run.step);
-      for (const Resource resource : schedule::writes_of(run.step)) touch(op, resource, true);
-    });
+    const MarkIndex done = collective(run, lane(run.step.stream), [&](Operation& op) { touch_all(op, run.step); });
     if (run.module) awaited_[{run.step.stage, run.batch, *run.module}] = done;
     if (run.step.stage == Stage::kAllToAll && !run.step.async) {
       wait(lane(run.step.stream), done, Instruction::Cause::kInherent);
@@ -281,9 +266,9 @@ class Unroller {
       }
       touch_named(op, run.step);
       const std::vector<LaneIndex> sides = run_side_gradients(run, home);
-      touch(op, Resource::kDenseGradients, true);
-      if (run.step.part) touch(op, Resource::kPooledGradients, true);
-      touch_further_writes(op, run.step);
+      for (const Resource resource : schedule::writes_of(run.step)) {
+        if (resource != Resource::kTables || run.step.part) touch(op, resource, true);
+      }
       launch(std::move(op), run.step);
       for (const LaneIndex side : sides) join(options_.collectives ? program_.collectives() : home, side);
       reduced = collective(run, home, [&](Operation& all_reduce) {
@@ -340,19 +325,17 @@ class Unroller {
         join(on, home);
         wait(on, exchanged, Instruction::Cause::kInherent);
         Operation op = operation(of_module, Role::kTableUpdate, on);
-        if (named) touch(op, Resource::kPooledGradients, false);
-        touch(op, Resource::kKjt, false);
-        touch(op, Resource::kTables, false);
+        if (named) {
+          touch_all(op, run.step);
+        } else {
+          touch(op, Resource::kKjt, false);
+          touch(op, Resource::kTables, false);
+          touch(op, Resource::kTables, true);
+        }
         if (options_.feature_processors && !has_feature_processor_) {
           touch(op, Resource::kDenseParameters, false);
           touch(op, Resource::kDenseGradients, true);
         }
-        if (named) {
-          touch_further_reads(op, run.step);
-          touch_named(op, run.step);
-          touch_further_writes(op, run.step);
-        }
-        touch(op, Resource::kTables, true);
         launch(std::move(op), run.step);
         join(home, on);
       }
@@ -371,9 +354,7 @@ class Unroller {
 
   void run_validate_output(const Run& run) {
     Operation copy = operation(run, Role::kWork, lane(run.step.stream));
-    for (const schedule::Read& read : schedule::reads_of(run.step)) touch(copy, read.resource, false, read.locked);
-    touch_named(copy, run.step);
-    touch_further_writes(copy, run.step);
+    touch_all(copy, run.step);
     copy.accesses.push_back({data_.host_copy(run.stage, run.batch), true, false});
     launch(std::move(copy), run.step);
     if (run.step.mode == schedule::ValidateMode::kBlocking) {
