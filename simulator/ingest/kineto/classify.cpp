@@ -58,18 +58,24 @@ void set_lane(const RawEvent& event, std::size_t byte, Span& span, EventTable& t
   if (table.lane_names.empty() || table.lane_names.back() != name) table.lane_names.push_back(name);
 }
 
-std::optional<Span> span_of(const RawEvent& event, std::size_t byte, EventTable& table) {
+/// None without a time, or without a duration where `duration` is none.
+std::optional<Span> span_of(const RawEvent& event, std::optional<Nanoseconds> duration, std::size_t byte,
+                            EventTable& table) {
   const auto start = parse_microseconds(event.text(Key::kTime));
-  const auto duration = event.has(Key::kDuration) ? parse_microseconds(event.text(Key::kDuration)) : Nanoseconds{0};
   if (!start || !duration) return std::nullopt;
   Span span{*start, *duration, 0, 0, table.texts.add(event.text(Key::kName))};
   set_lane(event, byte, span, table);
   return span;
 }
 
+/// Of an event that lasts. It may last for nothing, but it must say so: work of unknown length is lost.
+std::optional<Span> lasting_span_of(const RawEvent& event, std::size_t byte, EventTable& table) {
+  return span_of(event, parse_microseconds(event.text(Key::kDuration)), byte, table);
+}
+
 /// The same, on the stream that did it.
 std::optional<Span> device_span_of(const RawEvent& event, std::size_t byte, EventTable& table) {
-  auto span = span_of(event, byte, table);
+  auto span = lasting_span_of(event, byte, table);
   if (!span) return span;
   const auto device = event.integer(event.has(Key::kDevice) ? Key::kDevice : Key::kInDevice);
   if (device) span->process = *device;
@@ -161,7 +167,7 @@ bool add_instant(const RawEvent& event, std::size_t byte, EventTable& table) {
     table.ignored["cpu_instant_event"].add(byte);
     return true;
   }
-  const auto span = span_of(event, byte, table);
+  const auto span = span_of(event, Nanoseconds{0}, byte, table);
   const auto bytes = event.integer(Key::kMemoryBytes);
   if (!span || !bytes || *bytes < -kLargestAmount || *bytes > kLargestAmount) return false;
   AllocationEvent allocation{*span, {}};
@@ -209,7 +215,7 @@ bool add_complete(const RawEvent& event, Category category, std::size_t byte, Ev
     case Category::kAnnotation:
     case Category::kPython:
     case Category::kOverhead: {
-      const auto span = span_of(event, byte, table);
+      const auto span = lasting_span_of(event, byte, table);
       if (!span) return false;
       if (category == Category::kHostCall) {
         table.calls.push_back({*span, event.integer(Key::kCorrelation)});
@@ -274,8 +280,8 @@ void classify(const RawEvent& event, std::size_t byte, EventTable& table) {
     add_metadata(event, byte, table);
   } else if (letter == 'i' || letter == 'I') {
     tally_ignored("instant", byte, table);
-  } else if (letter == '?') {
-    is_whole = false;
+  } else if (letter == '?' || ((letter == 'B' || letter == 'E') && category != Category::kOther)) {
+    is_whole = false;  // Kineto writes complete events; halves of what is needed are not put together
   } else {
     tally_ignored("phase " + std::string(phase), byte, table);
   }

@@ -293,6 +293,20 @@ TEST(Read, CountsWhatItDoesNotUse) {
   EXPECT_EQ(recording.diagnostics.count_of("kineto.time_out_of_range"), 1);
 }
 
+TEST(Read, TakesNoWorkOfUnknownLength) {
+  const Recording recording = read_text(
+      KinetoText()
+          .rank(0, 1)
+          .event(R"({"ph": "X", "cat": "kernel", "name": "short", "pid": 0, "tid": 7, "ts": 1, "dur": 0})")
+          .event(R"({"ph": "X", "cat": "kernel", "name": "no length", "pid": 0, "tid": 7, "ts": 2})")
+          .event(R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2})")
+          .event(R"({"ph": "B", "cat": "kernel", "name": "begins", "pid": 0, "tid": 7, "ts": 3})")
+          .event(R"({"ph": "E", "pid": 0, "tid": 7, "ts": 4})"));
+  EXPECT_EQ(recording.trace.size(), 1U);
+  EXPECT_EQ(recording.diagnostics.count_of("kineto.malformed_event"), 3);
+  EXPECT_EQ(recording.diagnostics.count_of("kineto.ignored_category.phase_E"), 1);
+}
+
 TEST(Read, TakesCompressedTextByContentNotByName) {
   const TemporaryFolder folder;
   const std::string text = "\xEF\xBB\xBF" + KinetoText().rank(0, 1).annotation("a", "1", "1").text();
