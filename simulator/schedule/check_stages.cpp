@@ -66,11 +66,7 @@ void check_backward(const std::vector<Placed>& stages, const std::vector<std::st
                     std::vector<Problem>& problems) {
   std::vector<const Placed*> backward;
   for (const Placed& placed : stages) {
-    if (placed.stage->stage != Stage::kBackward) continue;
-    backward.push_back(&placed);
-    if (!placed.stage->module || placed.stage->part == Part::kEmbedding) continue;
-    problems.push_back({kMisplacedField, placed.line,
-                        fmt::format("{}: only part \"embedding\" can be of one module", title(*placed.stage))});
+    if (placed.stage->stage == Stage::kBackward) backward.push_back(&placed);
   }
   const auto has = [&](std::optional<Part> part) {
     return std::ranges::any_of(backward, [&](const Placed* p) { return p->stage->part == part; });
@@ -188,17 +184,57 @@ void check_named_data(const std::vector<Placed>& stages, std::vector<Problem>& p
   }
 }
 
-void check_freed_names(const std::vector<Placed>& stages, std::vector<Problem>& problems) {
-  for (const Placed& placed : stages) {
-    for (const std::string& name : placed.stage->frees) {
-      const auto makes = [&](const Placed& p) {
-        return std::ranges::find(p.stage->writes, name) != p.stage->writes.end();
-      };
-      if (resource_named(name) || std::ranges::any_of(stages, makes)) continue;
-      problems.push_back({kMissingStage, placed.line,
-                          fmt::format("{}: frees \"{}\", which no step writes", title(*placed.stage), name)});
+bool writes(const StageStep& step, const std::string& name) {
+  const auto resource = resource_named(name);
+  if (!resource) return std::ranges::find(step.writes, name) != step.writes.end();
+  if (!traits_of(*resource).per_batch) return true;  // it is there from the start
+  const auto resources = writes_of(step);
+  return std::ranges::find(resources, *resource) != resources.end();
+}
+
+void check_frees(const std::vector<Placed>& stages, const Placed& placed, std::vector<Problem>& problems) {
+  for (const std::string& name : placed.stage->frees) {
+    if (std::ranges::any_of(stages, [&](const Placed& p) { return writes(*p.stage, name); })) continue;
+    problems.push_back({kMissingStage, placed.line,
+                        fmt::format("{}: frees \"{}\", which no step writes", title(*placed.stage), name)});
+  }
+}
+
+// Whether memory of the device is taken for what a step makes: what lives through the training is there already.
+bool makes_results(const StageStep& step) {
+  return step.stage != Stage::kNextBatch && step.stage != Stage::kZeroGrad && step.stage != Stage::kOptimizerStep;
+}
+
+void check_memory_words(const std::vector<Placed>& stages, const Placed& placed, std::vector<Problem>& problems) {
+  const StageStep& step = *placed.stage;
+  check_frees(stages, placed, problems);
+  if (step.kept_until && step.kept_until->stage) {
+    const Stage stage = *step.kept_until->stage;
+    const auto is_it = [&](const Placed& p) { return p.stage->stage == stage; };
+    if (std::ranges::none_of(stages, is_it)) {
+      problems.push_back(
+          {kMissingStage, placed.line,
+           fmt::format("{}: is kept until stage \"{}\", which no step is", title(step), to_string(stage))});
     }
   }
+  if (makes_results(step) || !step.writes.empty()) return;
+  const auto refuse = [&](std::string_view word) {
+    problems.push_back({kMisplacedField, placed.line,
+                        fmt::format("{}: \"{}\" has no meaning for a step without results", title(step), word)});
+  };
+  if (step.alloc) refuse("alloc");
+  if (step.kept_until) refuse("kept_until");
+  if (!step.record_stream.empty() && step.frees.empty()) refuse("record_stream");
+}
+
+void check_module(const Placed& placed, std::vector<Problem>& problems) {
+  const StageStep& step = *placed.stage;
+  if (!step.module || goes_module_by_module(step) || names_its_own(step.stage)) return;
+  const bool backward = step.stage == Stage::kBackward;
+  problems.push_back({kMisplacedField, placed.line,
+                      fmt::format("{}: {}", title(step),
+                                  backward ? "only part \"embedding\" can be of one module"
+                                           : "does not go module by module, so that \"module\" has no meaning here")});
 }
 
 }  // namespace
@@ -223,7 +259,10 @@ void check_stages(const std::vector<PlacedStep>& steps, std::vector<Problem>& pr
     }
   }
   check_named_data(stages, problems);
-  check_freed_names(stages, problems);
+  for (const Placed& placed : stages) {
+    check_module(placed, problems);
+    check_memory_words(stages, placed, problems);
+  }
 }
 
 }  // namespace interlace::schedule

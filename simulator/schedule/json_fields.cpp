@@ -87,6 +87,12 @@ std::vector<std::string> JsonFields::take_strings(std::string_view key) {
   return strings;
 }
 
+std::vector<std::string> JsonFields::take_names(std::string_view key) {
+  auto names = take_strings(key);
+  if (std::erase(names, "") > 0) report(kBadValue, key, fmt::format("\"{}\" holds an empty name", key));
+  return names;
+}
+
 void JsonFields::report(ErrorCode code, std::string_view key, const std::string& text) {
   problems_.push_back({code, line_of(key), fmt::format("{}: {}", who_, text)});
 }

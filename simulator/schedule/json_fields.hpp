@@ -31,6 +31,8 @@ class JsonFields {
   [[nodiscard]] std::optional<std::int32_t> take_int(std::string_view key, std::int32_t low, std::int32_t high);
   /// A string, or an array of strings; empty where absent.
   [[nodiscard]] std::vector<std::string> take_strings(std::string_view key);
+  /// The same for names: one that is empty is a problem, and left out.
+  [[nodiscard]] std::vector<std::string> take_names(std::string_view key);
 
   void report(ErrorCode code, std::string_view key, const std::string& text);
   /// Reports fields that were not taken: `here` are the fields that such an object may have, `elsewhere` are words of

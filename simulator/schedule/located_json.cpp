@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -139,6 +140,9 @@ std::string_view kind_of(const LocatedJson& json) {
   constexpr std::array<std::string_view, 7> kKinds = {"null",     "true or false", "a whole number", "a fraction",
                                                       "a string", "an array",      "an object"};
   static_assert(kKinds.size() == std::variant_size_v<decltype(LocatedJson::value)>);
+  constexpr double kBeyondInt64 = 0x1p63;
+  const auto* number = json.get_if<double>();
+  if (number != nullptr && std::abs(*number) >= kBeyondInt64) return "a number beyond 64 bits";
   return kKinds.at(json.value.index());
 }
 

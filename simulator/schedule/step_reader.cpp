@@ -186,9 +186,9 @@ void StepReader::read_options(JsonFields& fields, StageStep& step) {
   if (step.mode == ValidateMode::kEvent && !fields.has("record")) {
     fields.report(kMissingField, "record", R"(mode "event" needs "record": the event that the host waits for)");
   }
-  step.reads = fields.take_strings("reads");
-  step.writes = fields.take_strings("writes");
-  step.frees = fields.take_strings("frees");
+  step.reads = fields.take_names("reads");
+  step.writes = fields.take_names("writes");
+  step.frees = fields.take_names("frees");
   if (std::ranges::find(step.after, step.stream) != step.after.end()) {
     fields.report(kBadValue, "after", "a stream is always behind its own work: \"after\" may not name it");
   }

@@ -31,8 +31,8 @@ constexpr std::string_view kEveryWord = R"({
     ]},
     {"record": "mark", "stream": "side"},
     {"wait": "mark", "on": "host"},
-    {"stage": "dense_forward", "batch": 0, "stream": "main", "module": "over", "writes": ["x"]},
-    {"stage": "all_to_all", "batch": 0, "stream": "main", "async": true, "reads": ["x"], "frees": ["x", "kjt"]},
+    {"stage": "dense_forward", "batch": 0, "stream": "main", "writes": ["x"]},
+    {"stage": "all_to_all", "batch": 0, "stream": "main", "module": "over", "async": true, "reads": ["x"], "frees": ["x", "batch"]},
     {"stage": "validate_output", "batch": 0, "stream": "main", "mode": "unsafe"},
     {"stage": "backward", "batch": 0, "stream": "main", "part": "dense"},
     {"stage": "backward", "batch": 0, "stream": "main", "part": "embedding"}
@@ -79,11 +79,11 @@ TEST(Parse, ReadsEveryWord) {
   EXPECT_EQ(std::get<StageStep>(group.steps[0].action).stream, other);
   EXPECT_EQ(std::get<RecordStep>(s.iteration[6].action), (RecordStep{"mark", side}));
   EXPECT_EQ(std::get<WaitStep>(s.iteration[7].action), (WaitStep{"mark", std::nullopt, 0}));
-  EXPECT_EQ(stage_at(s, 8).module, "over");
+  EXPECT_EQ(stage_at(s, 9).module, "over");
   EXPECT_EQ(stage_at(s, 8).writes, std::vector<std::string>{"x"});
   EXPECT_TRUE(stage_at(s, 9).async);
   EXPECT_EQ(stage_at(s, 9).reads, std::vector<std::string>{"x"});
-  EXPECT_EQ(stage_at(s, 9).frees, (std::vector<std::string>{"x", "kjt"}));
+  EXPECT_EQ(stage_at(s, 9).frees, (std::vector<std::string>{"x", "batch"}));
   EXPECT_EQ(stage_at(s, 10).mode, ValidateMode::kUnsafe);
   EXPECT_EQ(stage_at(s, 11).part, Part::kDense);
   EXPECT_EQ(stage_at(s, 12).part, Part::kEmbedding);
@@ -180,6 +180,7 @@ TEST(ParseErrors, OfStreamDeclarations) {
   expect_one({with(kZero, ",\n\"a\": {\"priorty\": 0}"), 5, "unknown_field", "did you mean \"priority\"?"});
   expect_one({with(kZero, ",\n\"a\": {\"priority\": 0.5}"), 5, "bad_value", "is a fraction"});
   expect_one({with(kZero, ",\n\"a\": {\"priority\": 3000000000}"), 5, "bad_value", "must be -2147483648 to"});
+  expect_one({with(kZero, ",\n\"a\": {\"priority\": 30000000000000000000}"), 5, "bad_value", "beyond 64 bits"});
   expect_one({with(kZero, ",\n\"a\": {\"same_as\": \"a\"}"), 5, "same_as_cycle", "leads back to itself"});
   expect_one(
       {with(kZero, ",\n\"a\": {\"same_as\":\n\"b\"},\n\"b\": {\"same_as\": \"a\"}"), 5, "same_as_cycle", "\"a\""});
@@ -225,6 +226,8 @@ TEST(ParseErrors, OfWordsInSteps) {
   expect_one({step(R"("on": "host")"), 8, "misplaced_field", "\"on\" has no meaning here"});
   expect_one({step(R"("record": "memcpy")"), 8, "bad_value", "has the name of a stream"});
   expect_one({step(R"("record": 3)"), 8, "bad_value", "is a whole number, not a string"});
+  expect_one({step(R"("record": "")"), 8, "bad_value", "\"record\" is empty"});
+  expect_one({step(R"("writes": ["x", ""])"), 8, "bad_value", "\"writes\" holds an empty name"});
   expect_one({step(R"("stream": "main")"), 8, "repeated_field", "\"stream\" stands twice"});
 }
 
@@ -244,7 +247,7 @@ TEST(ParseErrors, OfBatches) {
   expect_one({batch("-1"), 7, "bad_value", "is -1, must be 0 to 15"});
   expect_one({batch("16"), 7, "bad_value", "is 16, must be 0 to 15"});
   expect_one({batch("1.0"), 7, "bad_value", "is a fraction, not a whole number"});
-  expect_one({batch("18446744073709551616"), 7, "bad_value", "is a fraction"});
+  expect_one({batch("18446744073709551616"), 7, "bad_value", "is a number beyond 64 bits"});
 }
 
 TEST(ParseErrors, OfWaits) {

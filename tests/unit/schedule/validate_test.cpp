@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "simulator/schedule/parse.hpp"
 
 namespace interlace::schedule {
@@ -113,11 +115,15 @@ TEST(Validate, StagesStandOnceForEachNamedModule) {
     step.module = module;
     return Step{step};
   };
-  EXPECT_EQ(problems_of({of("a", Stage::kDenseForward), of("b", Stage::kDenseForward)}), Problems{});
-  EXPECT_EQ(problems_of({of("a", Stage::kDenseForward), of("a", Stage::kDenseForward)}),
-            (Problems{{2, "schedule.repeated_stage"}}));
-  EXPECT_EQ(problems_of({of("a", Stage::kDenseForward), {stage(Stage::kDenseForward)}}),
-            (Problems{{2, "schedule.repeated_stage"}}));
+  const Step copy{stage(Stage::kCopyBatchToGpu)};
+  const auto twice = [&](const Step& one, const Step& other) {
+    const auto found = problems_of({copy, one, other});
+    return std::ranges::count(found, "schedule.repeated_stage", &Found::code);
+  };
+  constexpr Stage kStart = Stage::kInputDistStart;
+  EXPECT_EQ(twice(of("a", kStart), of("b", kStart)), 0);
+  EXPECT_EQ(twice(of("a", kStart), of("a", kStart)), 1);
+  EXPECT_EQ(twice(of("a", kStart), {stage(kStart)}), 1);
 }
 
 TEST(Validate, ModulesHaveChainsOfTheirOwn) {
@@ -223,6 +229,38 @@ TEST(Validate, TheTablesOfEachNamedModuleAreUpdated) {
   auto whole = chain();
   std::get<StageStep>(whole[9].action).module = "a";
   EXPECT_EQ(problems_of(whole), (Problems{{10, "schedule.misplaced_field"}}));
+}
+
+TEST(Validate, ModulesAreNamedWhereAStageGoesModuleByModule) {
+  auto dense = chain();
+  std::get<StageStep>(dense[8].action).module = "a";
+  EXPECT_EQ(problems_of(dense), (Problems{{9, "schedule.misplaced_field"}}));
+  StageStep own = stage(Stage::kCompute);
+  own.module = "a";
+  EXPECT_EQ(problems_of({{own}}), Problems{});
+}
+
+TEST(Validate, MemoryWordsAreForResults) {
+  const auto with = [](std::size_t at, auto change) {
+    auto steps = chain();
+    change(std::get<StageStep>(steps[at].action));
+    return problems_of(steps);
+  };
+  const auto until = [](Stage stage) { return [stage](StageStep& step) { step.kept_until = KeptUntil{stage}; }; };
+  EXPECT_EQ(with(1, until(Stage::kBackward)), Problems{});
+  EXPECT_EQ(with(1, until(Stage::kPrefetch)), (Problems{{2, "schedule.missing_stage"}}));
+  for (const std::size_t without_results : {0U, 10U, 11U}) {
+    const Problems misplaced{{static_cast<int>(without_results) + 1, "schedule.misplaced_field"}};
+    EXPECT_EQ(with(without_results, until(Stage::kBackward)), misplaced);
+    EXPECT_EQ(with(without_results, [](StageStep& step) { step.alloc = kMain; }), misplaced);
+    EXPECT_EQ(with(without_results, [](StageStep& step) { step.record_stream = {kMain}; }), misplaced);
+    const auto frees = [](StageStep& step) {
+      step.frees = {"batch"};
+      step.record_stream = {kMain};
+    };
+    EXPECT_EQ(with(without_results, frees), Problems{});
+  }
+  EXPECT_EQ(with(9, [](StageStep& step) { step.frees = {"cache_rows"}; }), (Problems{{10, "schedule.missing_stage"}}));
 }
 
 TEST(Validate, NamedDataIsMadeBeforeItIsRead) {
