@@ -55,6 +55,21 @@ void add_reuses(const Program& program, const HappensBefore& order, BufferIndex 
 
 std::string_view to_string(HazardKind kind) { return kWords.at(static_cast<std::size_t>(kind)); }
 
+Verbs verbs_of(HazardKind kind) {
+  switch (kind) {
+    case HazardKind::kReadBeforeWrite: return {"writes", "reads"};
+    case HazardKind::kWriteWhileRead: return {"reads", "writes"};
+    case HazardKind::kUnorderedWrites: return {"writes", "writes"};
+    case HazardKind::kFreeBeforeLastUse: return {"uses", "reuses"};
+    case HazardKind::kReadAfterFree: return {"frees", "reads"};
+    case HazardKind::kMemoryStillInUse: return {"uses", "writes"};
+    case HazardKind::kUnfinishedHostRead: return {"copies", "reads"};
+    case HazardKind::kCollectiveOrder:
+    case HazardKind::kDeadlock: return {"issues", "issues"};
+  }
+  return {};
+}
+
 std::vector<Conflict> unordered_accesses(const Program& program, const HappensBefore& order) {
   std::vector<std::vector<Touches>> by_datum(program.data.size());
   for (std::uint32_t o = 0; o < program.operations.size(); ++o) {

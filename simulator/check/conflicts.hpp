@@ -24,6 +24,13 @@ enum class HazardKind : std::uint8_t {
 /// "read_before_write".
 [[nodiscard]] std::string_view to_string(HazardKind kind);
 
+/// What the two sides of a hazard do: {"writes", "reads"}.
+struct Verbs {
+  std::string_view earlier;
+  std::string_view later;
+};
+[[nodiscard]] Verbs verbs_of(HazardKind kind);
+
 /// Two operations of which the second must wait for the first and need not.
 struct Conflict {
   HazardKind kind = HazardKind::kReadBeforeWrite;

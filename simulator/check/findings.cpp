@@ -79,7 +79,10 @@ std::vector<Finding> findings_in(const ExaminedRun& run, std::size_t number) {
   }
   std::vector<std::pair<OperationIndex, Finding>> ordered;
   for (const auto& [key, group] : groups) {
-    ordered.push_back({group.first, {key, *group.best, phase_of(program, *group.best), number}});
+    const Conflict& best = *group.best;
+    const auto stage_of = [&](OperationIndex op) { return program.stage(program.operation(op).stage).stage; };
+    ordered.push_back(
+        {group.first, {key, best, stage_of(best.earlier), stage_of(best.later), phase_of(program, best), number}});
   }
   // What shows in every iteration first.
   std::ranges::stable_sort(ordered, {}, [](const auto& one) { return std::pair(one.second.phase, one.first); });
@@ -102,26 +105,6 @@ std::vector<Finding> findings_of(const Examined& examined) {
 }
 
 namespace {
-
-struct Verbs {
-  std::string_view earlier;
-  std::string_view later;
-};
-
-Verbs verbs_of(HazardKind kind) {
-  switch (kind) {
-    case HazardKind::kReadBeforeWrite: return {"writes", "reads"};
-    case HazardKind::kWriteWhileRead: return {"reads", "writes"};
-    case HazardKind::kUnorderedWrites: return {"writes", "writes"};
-    case HazardKind::kFreeBeforeLastUse: return {"uses", "reuses"};
-    case HazardKind::kReadAfterFree: return {"frees", "reads"};
-    case HazardKind::kMemoryStillInUse: return {"uses", "writes"};
-    case HazardKind::kUnfinishedHostRead: return {"copies", "reads"};
-    case HazardKind::kCollectiveOrder:
-    case HazardKind::kDeadlock: return {"issues", "issues"};
-  }
-  return {};
-}
 
 class Explainer {
  public:
@@ -224,13 +207,23 @@ class Explainer {
 
 }  // namespace
 
-bool tells_of(const schedule::KnownHazard& known, HazardKind kind, std::string_view datum) {
-  return known.kind == to_string(kind) && known.of == datum;
+bool tells_of(const schedule::KnownHazard& known, HazardKind kind, std::string_view datum, schedule::Stage earlier,
+              schedule::Stage later) {
+  return known.kind == to_string(kind) && known.of == datum && known.earlier.value_or(earlier) == earlier &&
+         known.later.value_or(later) == later;
 }
 
-const schedule::KnownHazard* known_as(const schedule::Schedule& schedule, const FindingKey& key) {
-  const auto found = std::ranges::find_if(
-      schedule.known_hazards, [&](const schedule::KnownHazard& known) { return tells_of(known, key.kind, key.datum); });
+namespace {
+
+bool tells_of(const schedule::KnownHazard& known, const Finding& finding) {
+  return check::tells_of(known, finding.key.kind, finding.key.datum, finding.earlier, finding.later);
+}
+
+}  // namespace
+
+const schedule::KnownHazard* known_as(const schedule::Schedule& schedule, const Finding& finding) {
+  const auto found = std::ranges::find_if(schedule.known_hazards,
+                                          [&](const schedule::KnownHazard& known) { return tells_of(known, finding); });
   return found == schedule.known_hazards.end() ? nullptr : &*found;
 }
 
@@ -238,8 +231,7 @@ std::vector<schedule::KnownHazard> known_in_vain(const schedule::Schedule& sched
                                                  const std::vector<Finding>& findings) {
   std::vector<schedule::KnownHazard> vain;
   std::ranges::copy_if(schedule.known_hazards, std::back_inserter(vain), [&](const schedule::KnownHazard& known) {
-    return std::ranges::none_of(
-        findings, [&](const Finding& finding) { return tells_of(known, finding.key.kind, finding.key.datum); });
+    return std::ranges::none_of(findings, [&](const Finding& finding) { return tells_of(known, finding); });
   });
   return vain;
 }

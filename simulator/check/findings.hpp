@@ -59,6 +59,8 @@ struct FindingKey {
 struct Finding {
   FindingKey key;
   Conflict conflict;  ///< the one to tell of: in the steady state where it can be, and the closest
+  schedule::Stage earlier = schedule::Stage::kCompute;  ///< of its sides
+  schedule::Stage later = schedule::Stage::kCompute;
   Phase phase = Phase::kSteady;
   std::size_t run = 0;  ///< of Examined::runs(): the first that has it
 };
@@ -66,10 +68,11 @@ struct Finding {
 /// The findings of a program, those of the steady state first, in the order in which the pipeline would meet them.
 [[nodiscard]] std::vector<Finding> findings_of(const Examined& examined);
 
-/// Whether what a schedule says of itself is this hazard.
-[[nodiscard]] bool tells_of(const schedule::KnownHazard& known, HazardKind kind, std::string_view datum);
+/// Whether what a schedule says of itself is this hazard between these stages.
+[[nodiscard]] bool tells_of(const schedule::KnownHazard& known, HazardKind kind, std::string_view datum,
+                            schedule::Stage earlier, schedule::Stage later);
 /// The hazard as the schedule says itself that it has it; null where it does not.
-[[nodiscard]] const schedule::KnownHazard* known_as(const schedule::Schedule& schedule, const FindingKey& key);
+[[nodiscard]] const schedule::KnownHazard* known_as(const schedule::Schedule& schedule, const Finding& finding);
 /// Those of the schedule's known hazards that are not among the findings: it no longer has them.
 [[nodiscard]] std::vector<schedule::KnownHazard> known_in_vain(const schedule::Schedule& schedule,
                                                                const std::vector<Finding>& findings);

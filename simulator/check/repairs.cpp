@@ -85,7 +85,7 @@ Repairs find_repairs(const Examined& examined) {
     const Examined current(*schedule, examined.options());
     const std::vector<Finding> findings = findings_of(current);
     const auto open = [&](const Finding& finding) {
-      return !hopeless.contains(finding.key) && known_as(*schedule, finding.key) == nullptr;
+      return !hopeless.contains(finding.key) && known_as(*schedule, finding) == nullptr;
     };
     const auto next = std::ranges::find_if(findings, open);
     if (next == findings.end()) break;
@@ -100,8 +100,7 @@ Repairs find_repairs(const Examined& examined) {
       continue;
     }
     for (const Finding& finding : findings) {
-      if (finding.key != next->key && !tried->left.contains(finding.key) &&
-          known_as(*schedule, finding.key) == nullptr) {
+      if (finding.key != next->key && !tried->left.contains(finding.key) && known_as(*schedule, finding) == nullptr) {
         hazard.also.push_back(in_short(explained.at(finding.key)));
       }
     }

@@ -68,7 +68,7 @@ ScheduleCheck check(const schedule::Schedule& schedule, const CheckOptions& opti
   bool sound = true;
   const std::vector<Finding> findings = findings_of(examined);
   for (const Finding& finding : findings) {
-    if (const schedule::KnownHazard* known = known_as(schedule, finding.key)) {
+    if (const schedule::KnownHazard* known = known_as(schedule, finding)) {
       result.known_hazards.push_back(explain(examined, finding));
       result.known_hazards.back().stays = known->why;
       continue;

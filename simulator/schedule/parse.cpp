@@ -21,7 +21,7 @@ constexpr std::size_t kLongestName = 128;
 
 constexpr std::array<std::string_view, 7> kTopFields = {"interlace_schedule", "name",    "description", "hazardous",
                                                         "known_hazards",      "streams", "iteration"};
-constexpr std::array<std::string_view, 3> kKnownHazardFields = {"kind", "of", "why"};
+constexpr std::array<std::string_view, 5> kKnownHazardFields = {"kind", "of", "earlier", "later", "why"};
 constexpr std::array<std::string_view, 2> kStreamFields = {"priority", "same_as"};
 
 // Names become names of files: no empty segment, none that leaves the folder.
@@ -106,7 +106,13 @@ class Reader {
         if (!fields.has(key)) fields.report(kMissingField, key, fmt::format("has no \"{}\"", key));
         return fields.take_string(key).value_or("");
       };
-      KnownHazard known{take("kind"), take("of"), take("why")};
+      const auto take_stage = [&](std::string_view key) -> std::optional<Stage> {
+        const auto word = fields.take_string(key);
+        const auto stage = word ? stage_named(*word) : std::nullopt;
+        if (word && !stage) fields.report(kUnknownStage, key, fmt::format("\"{}\": \"{}\" is no stage", key, *word));
+        return stage;
+      };
+      KnownHazard known{take("kind"), take("of"), take("why"), take_stage("earlier"), take_stage("later")};
       fields.finish(kKnownHazardFields);
       schedule_.known_hazards.push_back(std::move(known));
     }

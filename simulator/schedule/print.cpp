@@ -167,8 +167,12 @@ std::string known_hazards_text(const Schedule& schedule) {
   if (schedule.known_hazards.empty()) return "";
   std::vector<std::string> entries;
   for (const KnownHazard& known : schedule.known_hazards) {
-    entries.push_back(fmt::format(R"({{"kind": {}, "of": {}, "why": {}}})", json_string(known.kind),
-                                  json_string(known.of), json_string(known.why)));
+    const auto side = [](std::string_view key, std::optional<Stage> stage) {
+      return stage ? fmt::format(R"("{}": "{}", )", key, to_string(*stage)) : std::string();
+    };
+    entries.push_back(fmt::format(R"({{"kind": {}, "of": {}, {}{}"why": {}}})", json_string(known.kind),
+                                  json_string(known.of), side("earlier", known.earlier), side("later", known.later),
+                                  json_string(known.why)));
   }
   return fmt::format("  \"known_hazards\": [\n    {}\n  ],\n", fmt::join(entries, ",\n    "));
 }

@@ -138,6 +138,9 @@ struct KnownHazard {
   std::string kind;  ///< as interlace check names it, e.g. "free_before_last_use"
   std::string of;    ///< what is clashed over: a resource, or a name of the schedule's own
   std::string why;   ///< why it stays
+  // Between which stages; none: whichever they are.
+  std::optional<Stage> earlier;
+  std::optional<Stage> later;
 
   bool operator==(const KnownHazard&) const = default;
 };

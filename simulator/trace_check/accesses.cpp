@@ -102,9 +102,9 @@ class Finder {
     if (traits.per_batch) key.batch = run.batch;
     std::vector<Touch>& touches = accesses_.data[key];
     const auto module = traits.per_module ? run.module : std::nullopt;
-    const auto same = std::ranges::find(touches, group, &Touch::group);
-    if (same != touches.end()) {
-      same->writes = same->writes || writes;
+    // A group touches all that it does when it is made.
+    if (!touches.empty() && touches.back().group == group) {
+      touches.back().writes = touches.back().writes || writes;
     } else {
       touches.push_back({group, module, writes});
     }

@@ -1,6 +1,10 @@
 #include "simulator/trace_check/races.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
 
 namespace interlace::trace_check {
 
@@ -17,22 +21,44 @@ class Finder {
 
   std::vector<Race> run() {
     for (const auto& [key, touches] : accesses_->data) {
+      find_bounds(touches);
       for (std::size_t later = 1; later < touches.size(); ++later) look_back(key, touches, later);
     }
     return std::move(races_);
   }
 
  private:
-  /// Back to the stage that wrote last: what came before that is its concern.
+  /// Where to stop looking back: what lives through the training is touched in every step.
+  void find_bounds(const std::vector<Touch>& touches) {
+    first_of_stage_.resize(touches.size());
+    write_before_.resize(touches.size());
+    std::map<std::pair<schedule::Stage, std::int64_t>, std::size_t> firsts;
+    std::optional<std::size_t> write;
+    for (std::size_t i = 0; i < touches.size(); ++i) {
+      const StageRun& run = staged_->runs[group(touches[i]).run];
+      first_of_stage_[i] = firsts.try_emplace({run.stage, run.batch}, i).first->second;
+      write_before_[i] = write;
+      if (touches[i].writes) write = i;
+    }
+  }
+
+  /// Back to the stage that wrote last: what came before that is its concern. A read looks at writes only.
   void look_back(const DatumKey& key, const std::vector<Touch>& touches, std::size_t at) {
     const Touch& later = touches[at];
     const Touch* writer = nullptr;
-    for (std::size_t i = at; i-- > 0;) {
-      const Touch& earlier = touches[i];
+    std::size_t first = 0;
+    const auto next = [&](std::size_t i) -> std::optional<std::size_t> {
+      if (!later.writes) return write_before_[i];
+      return i == 0 ? std::nullopt : std::optional(i - 1);
+    };
+    for (auto i = next(at); i && *i >= first; i = next(*i)) {
+      const Touch& earlier = touches[*i];
       if (!meet(earlier.module, later.module) || (writer != nullptr && !same_stage(*writer, earlier))) continue;
-      if (earlier.writes || later.writes) compare(key, earlier, later);
+      compare(key, earlier, later);
       const bool covers = !earlier.module || earlier.module == later.module;
-      if (earlier.writes && covers && !same_stage(earlier, later)) writer = &earlier;
+      if (writer != nullptr || !earlier.writes || !covers || same_stage(earlier, later)) continue;
+      writer = &earlier;
+      first = first_of_stage_[*i];
     }
   }
 
@@ -79,6 +105,9 @@ class Finder {
   const Accesses* accesses_;
   const graph::StreamQueues* queues_;
   const RecordedOrder* order_;
+  // Of the touches of one datum, by place.
+  std::vector<std::size_t> first_of_stage_;               ///< the first of the same stage and batch
+  std::vector<std::optional<std::size_t>> write_before_;  ///< the last write before it
   std::vector<Race> races_;
 };
 

@@ -24,9 +24,10 @@ using check::HazardKind;
 using trace::LaneId;
 using trace::OperationId;
 
-std::string stream_name(const trace::Trace& trace, LaneId stream) {
-  const trace::Lane& lane = trace.lane(stream);
-  return lane.name.empty() ? "stream " + std::to_string(lane.number) : lane.name;
+std::string lane_name(const trace::Trace& trace, LaneId id) {
+  const trace::Lane& lane = trace.lane(id);
+  if (!lane.name.empty()) return lane.name;
+  return (lane.kind == trace::LaneKind::kStream ? "stream " : "thread ") + std::to_string(lane.number);
 }
 
 std::string datum_name(const DatumKey& key) { return std::string(schedule::traits_of(key.resource).name); }
@@ -43,7 +44,7 @@ class Checker {
     result_.stage_runs = std::ssize(staged_->runs);
     const std::vector<graph::VertexId> order = along_time(graph_);
     for (std::uint32_t r = 0; r < trace_->ranks().size(); ++r) check_rank({r}, order);
-    for (auto& [key, hazard] : hazards_) sort_in(std::get<Verdict>(key), std::move(hazard));
+    for (auto& [key, hazard] : hazards_) sort_in(key, std::move(hazard));
     return std::move(result_);
   }
 
@@ -65,6 +66,7 @@ class Checker {
         ++result_.waits_inferred;
       }
     }
+    for (auto& [stream, times] : doubtful_) std::ranges::sort(times);
   }
 
   void check_rank(trace::RankId rank, const std::vector<graph::VertexId>& along_time) {
@@ -76,7 +78,7 @@ class Checker {
     std::vector<Race> races = find_races(*trace_, *staged_, accesses, queues_, order);
     const Reuse reuse = find_reuse(*trace_, *staged_, accesses, queues_, order, rank);
     races.insert(races.end(), reuse.races.begin(), reuse.races.end());
-    const std::vector<Race> reads = find_unfinished_host_reads(*trace_, *staged_, queues_, rank);
+    const std::vector<Race> reads = find_unfinished_host_reads(*trace_, *staged_, graph_, order, rank);
     races.insert(races.end(), reads.begin(), reads.end());
     for (const Race& race : races) add(race, rank, may_be_ordered(race) ? Verdict::kUndecided : Verdict::kHazard);
     result_.blocks_checked += reuse.checked;
@@ -108,16 +110,17 @@ class Checker {
     if (doubtful == doubtful_.end()) return false;
     const Nanoseconds from = queues_.queued_at(race.earlier);
     const Nanoseconds to = queues_.queued_at(race.later);
-    return std::ranges::any_of(doubtful->second, [&](Nanoseconds at) { return from <= at && at <= to; });
+    const auto at = std::ranges::lower_bound(doubtful->second, from);
+    return at != doubtful->second.end() && *at <= to;
   }
 
-  void sort_in(Verdict verdict, TraceHazard hazard) {
-    switch (verdict) {
+  void sort_in(const Key& key, TraceHazard hazard) {
+    switch (std::get<Verdict>(key)) {
       case Verdict::kUndecided: result_.undecided.push_back(std::move(hazard)); break;
       case Verdict::kHeldByHost: result_.held_by_host.push_back(std::move(hazard)); break;
       case Verdict::kHazard: {
         const bool known = std::ranges::any_of(options_.known, [&](const schedule::KnownHazard& one) {
-          return check::tells_of(one, hazard.kind, hazard.datum);
+          return check::tells_of(one, hazard.kind, hazard.datum, std::get<3>(key), std::get<4>(key));
         });
         (known ? result_.known_hazards : result_.hazards).push_back(std::move(hazard));
       }
@@ -132,8 +135,8 @@ class Checker {
                   race.datum.resource,
                   earlier.stage,
                   later.stage,
-                  stream_name(*trace_, trace_->lane_of(race.earlier)),
-                  stream_name(*trace_, trace_->lane_of(race.later))};
+                  lane_name(*trace_, trace_->lane_of(race.earlier)),
+                  lane_name(*trace_, trace_->lane_of(race.later))};
     const auto [known, is_new] = hazards_.try_emplace(key);
     TraceHazard& hazard = known->second;
     if (is_new) {
@@ -149,19 +152,13 @@ class Checker {
     if (!is_new && race.margin >= hazard.smallest_margin) return;
     hazard.smallest_margin = race.margin;
     hazard.at = trace_->start(race.later);
-    const bool reuses = race.kind == HazardKind::kFreeBeforeLastUse;
-    hazard.earlier = side(race.earlier, earlier,
-                          reuses                                     ? "uses"
-                          : race.kind == HazardKind::kWriteWhileRead ? "reads"
-                                                                     : "writes");
-    hazard.later = side(race.later, later,
-                        reuses                                      ? "reuses"
-                        : race.kind == HazardKind::kReadBeforeWrite ? "reads"
-                                                                    : "writes");
+    const check::Verbs verbs = check::verbs_of(race.kind);
+    hazard.earlier = side(race.earlier, earlier, verbs.earlier);
+    hazard.later = side(race.later, later, verbs.later);
   }
 
   [[nodiscard]] Side side(OperationId op, const StageRun& run, std::string_view does) const {
-    return {std::string(schedule::to_string(run.stage)), std::string(does), stream_name(*trace_, trace_->lane_of(op)),
+    return {std::string(schedule::to_string(run.stage)), std::string(does), lane_name(*trace_, trace_->lane_of(op)),
             std::string(trace_->name(op)), run.batch};
   }
 
@@ -170,7 +167,7 @@ class Checker {
   TraceCheckOptions options_;
   graph::Graph graph_;
   graph::StreamQueues queues_;
-  std::map<LaneId, std::vector<Nanoseconds>> doubtful_;
+  std::map<LaneId, std::vector<Nanoseconds>> doubtful_;  ///< when a stream was made to wait, in order
   std::map<Key, TraceHazard> hazards_;
   TraceCheck result_;
 };

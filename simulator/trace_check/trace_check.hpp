@@ -18,7 +18,7 @@ inline constexpr ErrorCode kNothingToCheck{"trace_check.nothing_to_check"};
 struct Side {
   std::string stage;   ///< "embedding_lookup"
   std::string does;    ///< "reads", "writes", "uses", "reuses"
-  std::string stream;  ///< as the trace names it
+  std::string stream;  ///< as the trace names it; of a host that reads: its thread
   std::string work;    ///< the kernel or copy
   std::int64_t batch = 0;
 };

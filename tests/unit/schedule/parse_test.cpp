@@ -159,7 +159,10 @@ TEST(ParseErrors, OfNames) {
 
 TEST(Parse, KnownHazards) {
   const Schedule s = parse(with(kZero, "", R"("known_hazards": [{"kind": "a", "of": "b", "why": "c"}],)"), "x");
-  EXPECT_EQ(s.known_hazards, (std::vector<KnownHazard>{{"a", "b", "c"}}));
+  EXPECT_EQ(s.known_hazards, (std::vector<KnownHazard>{{"a", "b", "c", {}, {}}}));
+  const Schedule between =
+      parse(with(kZero, "", R"("known_hazards": [{"kind": "a", "of": "b", "why": "c", "earlier": "backward"}],)"), "x");
+  EXPECT_EQ(between.known_hazards, (std::vector<KnownHazard>{{"a", "b", "c", Stage::kBackward, {}}}));
 }
 
 TEST(ParseErrors, OfKnownHazards) {
@@ -168,6 +171,8 @@ TEST(ParseErrors, OfKnownHazards) {
   expect_one({with(kZero, "", R"("known_hazards": [{"kind": "a", "of": "b"}],)"), 3, "missing_field", "\"why\""});
   expect_one({with(kZero, "", R"("known_hazards": [{"kind": "a", "of": "b", "why": "c", "wy": "d"}],)"), 3,
               "unknown_field", "\"wy\""});
+  expect_one({with(kZero, "", R"("known_hazards": [{"kind": "a", "of": "b", "why": "c", "later": "d"}],)"), 3,
+              "unknown_stage", "\"d\" is no stage"});
 }
 
 TEST(ParseErrors, OfStreamDeclarations) {

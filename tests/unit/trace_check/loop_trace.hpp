@@ -39,19 +39,26 @@ class LoopTrace {
     return *this;
   }
 
-  /// A copy to pinned memory; `blocking`: its call returns when it is done.
-  LoopTrace& copy_to_host(int stream, Nanoseconds start, Nanoseconds duration, bool blocking = false) {
+  struct HostCopy {
+    std::string call = "cudaMemcpyAsync";
+    trace::MemorySpace destination = trace::MemorySpace::kPinned;
+    bool call_outlasts_it = false;  ///< as it has to where the call waits, and may by chance
+  };
+  LoopTrace& copy_to_host(int stream, Nanoseconds start, Nanoseconds duration, const HostCopy& how) {
     const std::int64_t correlation = next_++;
-    auto with = common("cudaMemcpyAsync");
+    auto with = common(how.call);
     with.correlation = correlation;
-    if (blocking) {
+    if (how.call_outlasts_it) {
       with.duration = start + duration - with.start;
       now_ = start + duration + 10;
     }
     builder_.add_host_call(with);
     builder_.add_copy({lane(stream), builder_.intern("Memcpy DtoH"), start, duration, correlation},
-                      {.bytes = 8, .source = trace::MemorySpace::kDevice, .destination = trace::MemorySpace::kPinned});
+                      {.bytes = 8, .source = trace::MemorySpace::kDevice, .destination = how.destination});
     return *this;
+  }
+  LoopTrace& copy_to_host(int stream, Nanoseconds start, Nanoseconds duration) {
+    return copy_to_host(stream, start, duration, HostCopy{});
   }
 
   /// An event, for host_waits_for_record.

@@ -151,21 +151,22 @@ TEST(TraceCheck, ACollectiveWaitsForItsInputs) {
   }
 }
 
-// The four ways to read a validation copy, of which one does not wait.
 TEST(TraceCheck, HostReadsWaitForTheirCopy) {
   LoopTrace unsafe;
   unsafe.stage("validate_output", 1).copy_to_host(kMain, 1000, 500);
   unsafe.stage("dense_forward", 2).kernel(kMain, 1600, 10).host_waits_for(kMain);
   const TraceCheck result = check_loop(unsafe);
   ASSERT_EQ(result.hazards.size(), 1U);
-  EXPECT_EQ(result.hazards.front().kind, HazardKind::kUnfinishedHostRead);
-  EXPECT_EQ(result.hazards.front().datum, "the copy");
-  EXPECT_EQ(result.hazards.front().earlier.stage, "validate_output");
-  EXPECT_EQ(result.hazards.front().overlapped, 1);
+  const TraceHazard& hazard = result.hazards.front();
+  EXPECT_EQ(hazard.kind, HazardKind::kUnfinishedHostRead);
+  EXPECT_EQ(hazard.datum, "the copy");
+  EXPECT_EQ(hazard.earlier.stage, "validate_output");
+  EXPECT_EQ(hazard.earlier.does, "copies");
+  EXPECT_EQ(hazard.earlier.stream, "stream 7");
+  EXPECT_EQ(hazard.later.does, "reads");
+  EXPECT_EQ(hazard.later.stream, "thread 1");
+  EXPECT_EQ(hazard.overlapped, 1);
 
-  LoopTrace blocking;
-  blocking.stage("validate_output", 1).copy_to_host(kMain, 1000, 500, true);
-  EXPECT_TRUE(check_loop(blocking).hazards.empty());
   LoopTrace at_once;
   at_once.stage("validate_output", 1).copy_to_host(kMain, 1000, 500).host_waits_for(kMain).until(1600);
   at_once.stage("dense_forward", 2).kernel(kMain, 1700, 10);
@@ -175,6 +176,42 @@ TEST(TraceCheck, HostReadsWaitForTheirCopy) {
   late.stage("dense_forward", 2).kernel(kMain, 1600, 10);
   late.stage("backward", 2).host_waits_for_record(kMain);
   EXPECT_TRUE(check_loop(late).hazards.empty());
+}
+
+// A call that happened to return late proves nothing.
+TEST(TraceCheck, OnlySomeCopiesKeepTheirCallWaiting) {
+  using enum trace::MemorySpace;
+  const auto hazards = [](const LoopTrace::HostCopy& how) {
+    LoopTrace loop;
+    loop.stage("validate_output", 1).copy_to_host(kMain, 1000, 500, how);
+    return check_loop(loop).hazards.size();
+  };
+  EXPECT_EQ(hazards({.call = "cudaMemcpyAsync", .destination = kPageable, .call_outlasts_it = true}), 0U);
+  EXPECT_EQ(hazards({.call = "cudaMemcpy", .destination = kPinned, .call_outlasts_it = true}), 0U);
+  EXPECT_EQ(hazards({.call = "cudaMemcpyAsync", .destination = kPinned, .call_outlasts_it = true}), 1U);
+}
+
+TEST(TraceCheck, OneWaitIsThereForAllCopiesInFrontOfIt) {
+  LoopTrace by_event;
+  by_event.stage("validate_output", 1).copy_to_host(kMain, 1000, 100).copy_to_host(kMain, 1100, 100);
+  by_event.kernel(kMain, 1200, 10).record(kMain);
+  by_event.stage("dense_forward", 2).kernel(kMain, 1600, 10).host_waits_for_record(kMain);
+  EXPECT_TRUE(check_loop(by_event).hazards.empty());
+
+  LoopTrace by_stream;
+  by_stream.stage("validate_output", 1).copy_to_host(kMain, 1000, 100).copy_to_host(kMain, 1100, 100);
+  by_stream.host_waits_for(kMain).until(1600);
+  EXPECT_TRUE(check_loop(by_stream).hazards.empty());
+
+  LoopTrace by_another_stream;
+  by_another_stream.stage("validate_output", 1).copy_to_host(kSide, 1000, 100).wait(kMain, kSide);
+  by_another_stream.kernel(kMain, 1200, 10).host_waits_for(kMain).until(1600);
+  EXPECT_TRUE(check_loop(by_another_stream).hazards.empty());
+
+  LoopTrace too_early;
+  too_early.stage("validate_output", 1).copy_to_host(kMain, 100, 10).host_waits_for(kMain).until(200);
+  too_early.copy_to_host(kMain, 1000, 100);
+  EXPECT_EQ(check_loop(too_early).hazards.size(), 1U);
 }
 
 TEST(TraceCheck, CountsWhatItDoesNotKnow) {
@@ -246,10 +283,19 @@ TEST(Reuse, IsSafeWhereTheStreamThatUsesItWasRecorded) {
 
 TEST(Reuse, MayBeKnown) {
   LoopTrace loop = reuse_loop(false, false);
-  const TraceCheck result =
-      check_loop(loop, {.feature_processors = false, .known = {{"free_before_last_use", "output_exchange", "why"}}});
+  const TraceCheck result = check_loop(
+      loop, {.feature_processors = false, .known = {{"free_before_last_use", "output_exchange", "why", {}, {}}}});
   EXPECT_TRUE(result.hazards.empty());
   EXPECT_EQ(result.known_hazards.size(), 1U);
+  const auto known_between = [](schedule::Stage earlier, schedule::Stage later) {
+    LoopTrace again = reuse_loop(false, false);
+    const schedule::KnownHazard known{"free_before_last_use", "output_exchange", "why", earlier, later};
+    return check_loop(again, {.feature_processors = false, .known = {known}}).known_hazards.size();
+  };
+  using enum schedule::Stage;
+  EXPECT_EQ(known_between(kOutputDistWait, kInputDistWait), 1U);
+  EXPECT_EQ(known_between(kOutputDistWait, kBackward), 0U);
+  EXPECT_EQ(known_between(kBackward, kInputDistWait), 0U);
 }
 
 }  // namespace
