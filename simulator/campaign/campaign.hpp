@@ -10,7 +10,8 @@
 
 namespace interlace::campaign {
 
-/// What a campaign is to do: record one schedule, predict others from that recording alone, then run them.
+/// What a campaign is to do: record one schedule, predict others from that recording alone, then run them. Files are
+/// named as the campaign keeps them (Folder::input); the recording is not kept and is named by its whole path.
 struct Plan {
   std::string workload;
   std::string recorded;                ///< the schedule that is recorded
@@ -33,6 +34,7 @@ struct Plan {
   /// What the environment of the campaign says to CUDA and NCCL, with what is given.
   std::map<std::string, std::string> settings;
   std::vector<std::string> hardware;  ///< a line a GPU: name and driver; empty where that cannot be asked
+  std::string engine;                 ///< SHA-256 of the engine that runs it; empty in older campaigns
   std::string interlace;              ///< version that made the plan
   std::string created;                ///< ISO 8601, UTC
 
@@ -73,6 +75,8 @@ struct PredictionFile {
   std::string recorded;  ///< as planned; the first of `schedules`
   std::vector<PredictedSchedule> schedules;
   std::vector<LeftOut> left_out;
+  /// SHA-256 of the files of the campaign that the prediction hangs on: plan, inputs, references. None in older ones.
+  std::map<std::string, std::string> made_from;
 
   [[nodiscard]] const PredictedSchedule* find(const std::string& schedule) const;
   bool operator==(const PredictionFile&) const = default;

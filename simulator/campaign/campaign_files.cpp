@@ -1,12 +1,19 @@
 #include "simulator/campaign/campaign_files.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 #include <system_error>
 
 #include "simulator/campaign/sha256.hpp"
@@ -46,6 +53,7 @@ Json json_of(const Plan& plan) {
   put(json, "batch", plan.batch);
   put(json, "recording", plan.recording);
   put(json, "machine", plan.machine);
+  if (!plan.engine.empty()) json["engine_sha256"] = plan.engine;
   return json;
 }
 
@@ -70,6 +78,7 @@ Plan plan_of(const Json& json) {
   get(json, "batch", plan.batch);
   get(json, "recording", plan.recording);
   get(json, "machine", plan.machine);
+  plan.engine = json.value("engine_sha256", std::string());
   return plan;
 }
 
@@ -98,10 +107,12 @@ Json json_of(const PredictionFile& prediction) {
   }
   Json left_out = Json::array();
   for (const LeftOut& one : prediction.left_out) left_out.push_back({{"schedule", one.schedule}, {"why", one.why}});
-  return {{"interlace_campaign_prediction", 1},
-          {"recorded", prediction.recorded},
-          {"schedules", std::move(schedules)},
-          {"left_out", std::move(left_out)}};
+  Json json{{"interlace_campaign_prediction", 1},
+            {"recorded", prediction.recorded},
+            {"schedules", std::move(schedules)},
+            {"left_out", std::move(left_out)}};
+  if (!prediction.made_from.empty()) json["made_from"] = prediction.made_from;
+  return json;
 }
 
 PredictionFile prediction_of(const Json& json) {
@@ -123,6 +134,7 @@ PredictionFile prediction_of(const Json& json) {
   for (const Json& row : json.at("left_out")) {
     prediction.left_out.push_back({row.at("schedule").get<std::string>(), row.at("why").get<std::string>()});
   }
+  prediction.made_from = json.value("made_from", std::map<std::string, std::string>{});
   return prediction;
 }
 
@@ -178,14 +190,17 @@ MeasuredTrace trace_of_json(const Json& json) {
 
 /// What a file of a campaign holds, as `convert` understands it.
 template <class Convert>
-auto parsed(const std::filesystem::path& file, const std::string& text, Convert convert) {
+auto parsed(const std::filesystem::path& file, const std::string& text, Convert convert,
+            const char* remedy = "restore the file, or delete it to do that part again") {
   try {
     return convert(Json::parse(text));
   } catch (const nlohmann::json::exception& error) {
-    throw Error(kBadFile, file.string(), error.what(), "restore the file, or delete it to do that part again");
+    throw Error(kBadFile, file.string(), error.what(), remedy);
   }
 }
 
+constexpr const char* kCannotBeDoneAgain = "restore the file, or begin a new campaign";
+constexpr const char* kInputs = "inputs";
 constexpr const char* kReferences = "references";
 constexpr const char* kRuns = "runs";
 
@@ -206,8 +221,55 @@ std::vector<MeasuredRun> read_runs_in(const std::filesystem::path& folder) {
   return runs;
 }
 
-void write_run_into(const Folder& folder, const char* part, const MeasuredRun& run, std::size_t number) {
+/// Behind all that are there: some may have been deleted to be made again.
+int next_number_in(const std::filesystem::path& folder) {
+  int next = 0;
+  for (const auto& file : json_files(folder)) {
+    int number = 0;
+    const std::string stem = file.stem().string();
+    const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), number);
+    if (error == std::errc{} && end == stem.data() + stem.size()) next = std::max(next, number + 1);
+  }
+  return next;
+}
+
+void write_run_into(const Folder& folder, const char* part, const MeasuredRun& run) {
+  const int number = next_number_in(folder.path() / part);
   folder.write(fmt::format("{}/{:03}.json", part, number), report::text_of(json_of(run)));
+}
+
+/// What a prediction hangs on, apart from the recording: names in the folder, with their digests.
+std::map<std::string, std::string> bases_of_prediction(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> digests;
+  const auto add = [&](const std::filesystem::path& file) {
+    if (const auto text = content_of(file)) digests[file.lexically_relative(folder).generic_string()] = sha256(*text);
+  };
+  add(folder / kPlan);
+  for (const auto& file : json_files(folder / kReferences)) add(file);
+  std::error_code none;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / kInputs, none)) {
+    if (entry.is_regular_file()) add(entry.path());
+  }
+  return digests;
+}
+
+/// Throws where something of it has changed, is gone or has come.
+void check_bases(const std::filesystem::path& folder, const PredictionFile& prediction) {
+  if (prediction.made_from.empty()) return;  // an older campaign
+  const std::map<std::string, std::string> now = bases_of_prediction(folder);
+  std::set<std::string> files;
+  for (const auto& [file, digest] : prediction.made_from) files.insert(file);
+  for (const auto& [file, digest] : now) files.insert(file);
+  for (const std::string& file : files) {
+    const auto then = prediction.made_from.find(file);
+    const auto found = now.find(file);
+    if (then != prediction.made_from.end() && found != now.end() && then->second == found->second) continue;
+    throw Error(kPredictionChanged, (folder / file).string(),
+                then == prediction.made_from.end() ? "was not there when prediction.json was made"
+                : found == now.end()               ? "is gone, which prediction.json was made from"
+                                                   : "is not what prediction.json was made from",
+                "restore it, or begin a new campaign");
+  }
 }
 
 }  // namespace
@@ -228,17 +290,25 @@ std::filesystem::path Folder::trace_of(const std::string& schedule) const {
   return path_ / "traces" / file_stem(schedule);
 }
 
-void Folder::create(const Plan& plan) const {
+void Folder::create(const Plan& plan, const std::map<std::string, std::string>& inputs) const {
   if (std::filesystem::exists(path_ / kPlan)) {
     throw Error(kBadFolder, path_.string(), "a campaign was begun here",
                 "go on with --resume, or name another folder with --out");
   }
+  std::set<std::filesystem::path> folders{kReferences, kRuns, "traces", "logs"};
+  for (const auto& [name, text] : inputs) folders.insert(std::filesystem::path(name).parent_path());
   std::error_code failure;
-  for (const char* part : {kReferences, kRuns, "traces", "logs"}) {
+  for (const std::filesystem::path& part : folders) {
     std::filesystem::create_directories(path_ / part, failure);
     if (failure) throw Error(kBadFolder, (path_ / part).string(), "cannot be made: " + failure.message());
   }
+  for (const auto& [name, text] : inputs) write(name, text);
   write(kPlan, report::text_of(json_of(plan)));
+}
+
+std::string Folder::input(const std::string& named) const {
+  const bool kept = *std::filesystem::path(named).begin() == kInputs;
+  return kept ? (path_ / named).string() : named;
 }
 
 Plan Folder::read_plan() const {
@@ -246,7 +316,7 @@ Plan Folder::read_plan() const {
   if (!text) {
     throw Error(kBadFolder, path_.string(), "holds no campaign: there is no plan.json", "begin one with --out");
   }
-  return parsed(path_ / kPlan, *text, plan_of);
+  return parsed(path_ / kPlan, *text, plan_of, kCannotBeDoneAgain);
 }
 
 std::string Folder::prediction_digest() const {
@@ -257,15 +327,22 @@ std::string Folder::prediction_digest() const {
 std::optional<PredictionFile> Folder::read_prediction() const {
   const auto text = content_of(path_ / kPrediction);
   const std::string digest = prediction_digest();
-  if (!text || digest.empty()) return std::nullopt;
+  if (!text || digest.empty()) {
+    if (json_files(path_ / kRuns).empty()) return std::nullopt;
+    throw Error(kPredictionChanged, (path_ / (text ? kDigest : kPrediction)).string(),
+                "is gone, though runs have been measured: a prediction made now would know them", kCannotBeDoneAgain);
+  }
   if (sha256(*text) != digest) {
     throw Error(kPredictionChanged, (path_ / kPrediction).string(),
-                "is not the file whose digest was kept before the first measurement", "begin a new campaign");
+                "is not the file whose digest was kept before the first measurement", kCannotBeDoneAgain);
   }
-  return parsed(path_ / kPrediction, *text, prediction_of);
+  PredictionFile prediction = parsed(path_ / kPrediction, *text, prediction_of, kCannotBeDoneAgain);
+  check_bases(path_, prediction);
+  return prediction;
 }
 
-void Folder::write_prediction(const PredictionFile& prediction) const {
+void Folder::write_prediction(PredictionFile prediction) const {
+  prediction.made_from = bases_of_prediction(path_);
   const std::string text = report::text_of(json_of(prediction));
   write(kPrediction, text);
   write(kDigest, sha256(text) + "  " + kPrediction + "\n");
@@ -273,13 +350,13 @@ void Folder::write_prediction(const PredictionFile& prediction) const {
 
 std::vector<MeasuredRun> Folder::read_references() const { return read_runs_in(path_ / kReferences); }
 
-void Folder::write_reference(const MeasuredRun& run, std::size_t number) const {
-  write_run_into(*this, kReferences, run, number);
-}
+void Folder::write_reference(const MeasuredRun& run) const { write_run_into(*this, kReferences, run); }
 
 std::vector<MeasuredRun> Folder::read_runs() const { return read_runs_in(path_ / kRuns); }
 
-void Folder::write_run(const MeasuredRun& run, std::size_t number) const { write_run_into(*this, kRuns, run, number); }
+int Folder::next_run() const { return next_number_in(path_ / kRuns); }
+
+void Folder::write_run(const MeasuredRun& run) const { write_run_into(*this, kRuns, run); }
 
 std::vector<MeasuredTrace> Folder::read_traces() const {
   std::vector<MeasuredTrace> traces;
@@ -300,5 +377,18 @@ void Folder::write(const std::string& name, const std::string& text) const {
   std::filesystem::rename(partial, path_ / name, failure);
   if (failure) throw Error(kBadFolder, (path_ / name).string(), "cannot be written: " + failure.message());
 }
+
+Lock::Lock(const Folder& folder) {
+  const std::filesystem::path file = folder.path() / ".lock";
+  constexpr mode_t kMode = 0644;
+  file_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode);
+  if (file_ < 0) throw Error(kBadFolder, file.string(), std::string("cannot be made: ") + std::strerror(errno));
+  if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  close(file_);
+  throw Error(kInUse, folder.path().string(), "another interlace validate is at work on this campaign",
+              "wait for it, or end it");
+}
+
+Lock::~Lock() { close(file_); }
 
 }  // namespace interlace::campaign

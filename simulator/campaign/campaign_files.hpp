@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,11 +13,13 @@ namespace interlace::campaign {
 
 inline constexpr ErrorCode kBadFile{"campaign.bad_file"};
 inline constexpr ErrorCode kBadFolder{"campaign.bad_folder"};
+inline constexpr ErrorCode kInUse{"campaign.in_use"};
 inline constexpr ErrorCode kPredictionChanged{"campaign.prediction_changed"};
 
 /// All that a campaign has so far. Every file is whole or absent: it is written under another name first.
 ///
 ///   plan.json                    what to do
+///   inputs/                      the files that the plan names, as they were when it was made
 ///   recording/                   of the recorded schedule, as `interlace record` leaves it
 ///   references/000.json ...      runs of the recorded schedule that the prediction knows of
 ///   prediction.json, .sha256     written before the first measurement
@@ -34,19 +37,26 @@ class Folder {
   [[nodiscard]] std::filesystem::path logs() const { return path_ / "logs"; }
   [[nodiscard]] std::filesystem::path trace_of(const std::string& schedule) const;
 
-  /// Makes the folder. Throws Error(campaign.bad_folder) where it cannot, or where it holds a campaign.
-  void create(const Plan& plan) const;
+  /// Makes the folder, with its inputs by their names ("inputs/schedules/mine.json"). Throws Error(campaign.bad_folder)
+  /// where it cannot, or where it holds a campaign.
+  void create(const Plan& plan, const std::map<std::string, std::string>& inputs) const;
+  /// Where a thing lies that the plan names; the name itself where it is none of the inputs.
+  [[nodiscard]] std::string input(const std::string& named) const;
   [[nodiscard]] Plan read_plan() const;
   [[nodiscard]] std::vector<MeasuredRun> read_references() const;
-  void write_reference(const MeasuredRun& run, std::size_t number) const;
-  /// None before it was made. Throws Error(campaign.prediction_changed) where the file is not the one that was hashed.
+  void write_reference(const MeasuredRun& run) const;
+  /// None before it was made. Throws Error(campaign.prediction_changed) where it is gone though there are runs, is not
+  /// the one that was hashed, or where a file that it was made from has changed since.
   [[nodiscard]] std::optional<PredictionFile> read_prediction() const;
   /// The digest that was kept with it; empty before it was made.
   [[nodiscard]] std::string prediction_digest() const;
-  void write_prediction(const PredictionFile& prediction) const;
+  /// Adds what it was made from.
+  void write_prediction(PredictionFile prediction) const;
   /// In the order in which they ran.
   [[nodiscard]] std::vector<MeasuredRun> read_runs() const;
-  void write_run(const MeasuredRun& run, std::size_t number) const;
+  /// That of the next run: behind all others, also where one of them was deleted.
+  [[nodiscard]] int next_run() const;
+  void write_run(const MeasuredRun& run) const;
   [[nodiscard]] std::vector<MeasuredTrace> read_traces() const;
   void write_trace(const MeasuredTrace& trace) const;
   /// Text under a name in the folder, whole or not at all. Throws Error(report.cannot_write).
@@ -54,6 +64,19 @@ class Folder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// Keeps other processes from working on the same campaign as long as it lives.
+class Lock {
+ public:
+  /// Throws Error(campaign.in_use).
+  explicit Lock(const Folder& folder);
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock();
+
+ private:
+  int file_;
 };
 
 /// All of a file; none where it cannot be read.

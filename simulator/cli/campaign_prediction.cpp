@@ -35,11 +35,11 @@ PredictRequest request_of(const campaign::Folder& folder, const campaign::Plan& 
   PredictRequest request;
   request.measured_step_ms = reference_step_ms(folder);
   request.recordings = {plan.recording.value_or(folder.recording().string())};
-  request.machine = plan.machine;
+  if (plan.machine) request.machine = folder.input(*plan.machine);
   request.run_steps = static_cast<std::int32_t>(
       std::min<std::int64_t>(std::max(plan.steps, plan.warmup), std::numeric_limits<std::int32_t>::max()));
-  request.schedules = {plan.recorded};
-  for (const std::string& schedule : plan.schedules) request.schedules.push_back(schedule);
+  request.schedules = {folder.input(plan.recorded)};
+  for (const std::string& schedule : plan.schedules) request.schedules.push_back(folder.input(schedule));
   return request;
 }
 
@@ -82,7 +82,7 @@ campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const 
   const std::vector<double> no_contention = baseline(request, false, console);
   const std::vector<double> critical_path = baseline(request, true, console);
   campaign::PredictionFile file;
-  file.recorded = schedule::load(plan.recorded).name;
+  file.recorded = schedule::load(folder.input(plan.recorded)).name;
   for (std::size_t i = 0; i < answer.report.predictions.size(); ++i) {
     const report::Prediction& row = answer.report.predictions[i];
     campaign::PredictedSchedule predicted;

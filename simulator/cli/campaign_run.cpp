@@ -1,11 +1,16 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <set>
 #include <string_view>
 #include <system_error>
 
 #include "simulator/campaign/next_step.hpp"
+#include "simulator/campaign/sha256.hpp"
 #include "simulator/cli/child_process.hpp"
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/validate_request.hpp"
@@ -49,18 +54,31 @@ class Campaign {
       if (step.kind == NextStep::Kind::kDone) return true;
       if (!has_time()) return false;
       const auto from = Clock::now();
-      carry_out(step, runs.size(), prediction ? prediction->schedules.size() : 0);
+      carry_out(step, prediction ? std::ssize(prediction->schedules) : 0);
       longest_ = std::max(longest_, Clock::now() - from);
     }
   }
 
  private:
-  /// Figures of one campaign are of one setting.
+  /// Figures of one campaign are of one setting, of one engine on one kind of GPU.
   void check_settings() const {
-    if (settings_with(plan_.environment) == plan_.settings) return;
-    throw Error(kOtherSettings, folder_->path().string(),
-                "the variables of CUDA, NCCL or PyTorch are not those that the campaign was begun with",
-                "set them as in plan.json, or begin a new campaign");
+    const auto refuse = [&](const std::string& what, const char* remedy) {
+      throw Error(kOtherSettings, folder_->path().string(), what, remedy);
+    };
+    if (settings_with(plan_.environment) != plan_.settings) {
+      refuse("the variables of CUDA, NCCL or PyTorch are not those that the campaign was begun with",
+             "set them as in plan.json, or begin a new campaign");
+    }
+    if (!plan_.engine.empty() && digest_of_engine(runner_->engine) != plan_.engine) {
+      refuse(runner_->engine.string() + " is not the engine that the campaign was begun with",
+             "name that one with --engine, or begin a new campaign");
+    }
+    const auto kinds = [](const std::vector<std::string>& gpus) { return std::set(gpus.begin(), gpus.end()); };
+    if (!plan_.hardware.empty() && !runner_->gpus.empty() && kinds(plan_.hardware) != kinds(runner_->gpus)) {
+      refuse(fmt::format("the GPUs are {}, the campaign was begun on {}", fmt::join(kinds(runner_->gpus), "; "),
+                         fmt::join(kinds(plan_.hardware), "; ")),
+             "go on where it was begun, or begin a new campaign");
+    }
   }
 
   [[nodiscard]] bool is_recorded() const {
@@ -75,25 +93,20 @@ class Campaign {
     return Clock::now() - began_ + expected < *runner_->budget;
   }
 
-  void carry_out(const NextStep& step, std::size_t runs, std::size_t schedules) {
+  void carry_out(const NextStep& step, std::ptrdiff_t schedules) {
     ++steps_;
     switch (step.kind) {
       case NextStep::Kind::kRecord: record(); break;
       case NextStep::Kind::kReference:
-        console_->note(
-            fmt::format("running {} without the recorder, {} of {}", step.schedule, step.repeat + 1, plan_.references));
-        folder_->write_reference(measure(step, fmt::format("reference_{:03}", step.repeat)),
-                                 static_cast<std::size_t>(step.repeat));
+        console_->note(fmt::format("running {} without the recorder, {} of {}", name_of(step.schedule), step.repeat + 1,
+                                   plan_.references));
+        folder_->write_reference(measure(step, fmt::format("reference_{:03}", step.repeat)));
         break;
-      case NextStep::Kind::kPredict:
-        console_->note("predicting");
-        folder_->write_prediction(predict_campaign(*folder_, plan_, folder_->predicted(), *console_));
-        console_->note("prediction.json has SHA-256 " + folder_->prediction_digest());
-        break;
+      case NextStep::Kind::kPredict: predict(); break;
       case NextStep::Kind::kRun:
-        console_->note(fmt::format("run {} of {}: {}", runs + 1, schedules * static_cast<std::size_t>(plan_.repeats),
-                                   step.schedule));
-        folder_->write_run(measure(step, fmt::format("{:03}", runs)), runs);
+        console_->note(fmt::format("run {} of {}: {}", step.repeat * schedules + step.position + 1,
+                                   schedules * plan_.repeats, step.schedule));
+        folder_->write_run(measure(step, fmt::format("{:03}", folder_->next_run())));
         break;
       case NextStep::Kind::kRecordRun: record_run(step.schedule); break;
       case NextStep::Kind::kDone: break;
@@ -101,10 +114,19 @@ class Campaign {
   }
 
   [[nodiscard]] std::vector<std::string> arguments(const std::string& schedule, std::int64_t steps) {
-    std::vector<std::string> words{
-        "run",        "--workload", plan_.workload,        "--schedule", engine_name(schedule),        "--device",
-        plan_.device, "--steps",    std::to_string(steps), "--warmup",   std::to_string(plan_.warmup), "--format",
-        "json"};
+    std::vector<std::string> words{"run",
+                                   "--workload",
+                                   folder_->input(plan_.workload),
+                                   "--schedule",
+                                   engine_name(schedule),
+                                   "--device",
+                                   plan_.device,
+                                   "--steps",
+                                   std::to_string(steps),
+                                   "--warmup",
+                                   std::to_string(plan_.warmup),
+                                   "--format",
+                                   "json"};
     const auto add = [&](const char* option, const auto& value) {
       if (value) words.insert(words.end(), {option, std::to_string(*value)});
     };
@@ -120,16 +142,33 @@ class Campaign {
     return words;
   }
 
-  /// A schedule from a file is known to the engine by that file.
+  /// A schedule from a file is known to the engine by that file. Names are told apart when the campaign is planned.
   [[nodiscard]] std::string engine_name(const std::string& schedule) const {
-    for (const schedule::LibraryEntry& entry : schedule::library()) {
-      if (entry.name == schedule) return schedule;
-    }
     std::vector<std::string> asked = plan_.schedules;
     asked.push_back(plan_.recorded);
-    const auto file = std::ranges::find_if(
-        asked, [&](const std::string& one) { return one != "all" && schedule::load(one).name == schedule; });
-    return file == asked.end() ? schedule : *file;
+    for (const std::string& one : asked) {
+      if (one == schedule || (one != "all" && name_of(one) == schedule)) return folder_->input(one);
+    }
+    return schedule;
+  }
+
+  /// Of a schedule as the plan has it.
+  [[nodiscard]] std::string name_of(const std::string& planned) const {
+    return schedule::load(folder_->input(planned)).name;
+  }
+
+  void predict() {
+    const std::vector<campaign::MeasuredRun> references = folder_->read_references();
+    const bool none_ended =
+        !references.empty() && std::ranges::all_of(references, [](const auto& run) { return run.failure.has_value(); });
+    if (none_ended) {
+      throw Error(kEngineFailed, name_of(plan_.recorded),
+                  "none of its runs without the recorder came to an end: " + *references.back().failure,
+                  "mend that, delete what is in references/, and go on with --resume");
+    }
+    console_->note("predicting");
+    folder_->write_prediction(predict_campaign(*folder_, plan_, folder_->predicted(), *console_));
+    console_->note("prediction.json has SHA-256 " + folder_->prediction_digest());
   }
 
   bool knows(std::string_view option) {
@@ -167,11 +206,11 @@ class Campaign {
   }
 
   void record() {
-    console_->note("recording " + plan_.recorded);
+    console_->note("recording " + name_of(plan_.recorded));
     const auto out = folder_->logs() / "recording.json";
     const auto log = folder_->logs() / "recording.log";
     if (const auto failure = run_engine(recorded_child(plan_.recorded, folder_->recording(), out, log))) {
-      throw Error(kEngineFailed, plan_.recorded, "cannot be recorded: " + *failure, "see " + log.string());
+      throw Error(kEngineFailed, name_of(plan_.recorded), "cannot be recorded: " + *failure, "see " + log.string());
     }
     folder_->write("recording.json", content_of(out));
   }
@@ -228,18 +267,39 @@ bool carry_out(const campaign::Folder& folder, const CampaignRunner& runner, Con
 }
 
 std::map<std::string, std::string> settings_with(const std::map<std::string, std::string>& given) {
+  // Where things are installed or written is no setting; nor which GPUs of a kind are taken.
+  static const std::set<std::string_view> kPlaces = {"CUDA_VISIBLE_DEVICES",
+                                                     "CUDA_HOME",
+                                                     "CUDA_PATH",
+                                                     "CUDA_ROOT",
+                                                     "CUDA_BIN_PATH",
+                                                     "CUDA_TOOLKIT_ROOT_DIR",
+                                                     "CUDA_CACHE_PATH",
+                                                     "CUDA_INJECTION64_PATH",
+                                                     "CUDA_MPS_LOG_DIRECTORY",
+                                                     "CUDA_MPS_PIPE_DIRECTORY",
+                                                     "NCCL_ROOT",
+                                                     "NCCL_ROOT_DIR",
+                                                     "NCCL_HOME",
+                                                     "NCCL_DIR",
+                                                     "NCCL_INCLUDE_DIR",
+                                                     "NCCL_LIB_DIR",
+                                                     "NCCL_LIBRARY",
+                                                     "NCCL_DEBUG_FILE",
+                                                     "NCCL_GRAPH_DUMP_FILE",
+                                                     "NCCL_TOPO_DUMP_FILE"};
   std::map<std::string, std::string> settings = given;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view line = *entry;
     const std::size_t sign = line.find('=');
-    // Where things are installed is no setting; nor which GPUs of a kind are taken.
-    if (sign == std::string_view::npos || line.substr(sign + 1).starts_with('/')) continue;
-    if (line.starts_with("CUDA_VISIBLE_DEVICES=")) continue;
+    if (sign == std::string_view::npos || kPlaces.contains(line.substr(0, sign))) continue;
     for (const std::string_view prefix : {"NCCL_", "CUDA_", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}) {
       if (line.starts_with(prefix)) settings.emplace(line.substr(0, sign), line.substr(sign + 1));
     }
   }
   return settings;
 }
+
+std::string digest_of_engine(const std::filesystem::path& engine) { return campaign::sha256(content_of(engine)); }
 
 }  // namespace interlace::cli

@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -17,7 +18,6 @@
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/cli/usage.hpp"
 #include "simulator/cli/validate_request.hpp"
-#include "simulator/schedule/library.hpp"
 
 namespace interlace::cli {
 
@@ -41,14 +41,6 @@ struct ValidateRequest {
 
 std::filesystem::path folder_of_this_program() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
 
-/// "sparse_dist" stands for "torchrec/sparse_dist".
-std::string full_name(const std::string& name) {
-  for (const schedule::LibraryEntry& entry : schedule::library()) {
-    if (entry.name == "torchrec/" + name) return std::string(entry.name);
-  }
-  return name;
-}
-
 /// A line a GPU; nothing where the driver's program is not there.
 std::vector<std::string> gpus(const std::filesystem::path& folder) {
   const auto out = folder / "logs" / "gpus.txt";
@@ -69,17 +61,11 @@ std::vector<std::string> gpus(const std::filesystem::path& folder) {
   return lines;
 }
 
-campaign::Plan plan_of(const ValidateRequest& request) {
+PlannedCampaign plan_of(const ValidateRequest& request) {
   campaign::Plan plan = request.plan;
   if (plan.workload.empty()) throw Error(kNotPlanned, "--workload", "is missing", "name what is to be trained");
   if (plan.device == "cpu" && !plan.recording) {
     throw Error(kNotPlanned, "--device cpu", "a run on a CPU cannot be recorded", "give a recording with --from");
-  }
-  plan.recorded = full_name(plan.recorded);
-  static_cast<void>(schedule::load(plan.recorded));
-  for (std::string& name : plan.schedules) {
-    name = full_name(name);
-    if (name != "all") static_cast<void>(schedule::load(name));
   }
   if (plan.device == "cpu") {
     plan.record_all = false;
@@ -96,7 +82,7 @@ campaign::Plan plan_of(const ValidateRequest& request) {
   plan.interlace = INTERLACE_VERSION;
   const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
   plan.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
-  return plan;
+  return planned(std::move(plan));
 }
 
 /// report.json anew, and on standard output.
@@ -135,6 +121,13 @@ void show_anew(const campaign::Folder& folder, const std::string& format, Consol
   }
 }
 
+/// Whether the recorded schedule came to an end at least once: without it nothing can be said of any other.
+bool has_result(const campaign::Folder& folder) {
+  const std::string recorded = folder.read_prediction()->recorded;
+  return std::ranges::any_of(
+      folder.read_runs(), [&](const campaign::MeasuredRun& run) { return run.schedule == recorded && !run.failure; });
+}
+
 int run_validate(const ValidateRequest& request, Console& console) {
   if (request.report) {
     show(campaign::Folder(*request.report), request.format, console);
@@ -144,27 +137,36 @@ int run_validate(const ValidateRequest& request, Console& console) {
     show_anew(campaign::Folder(*request.repredict), request.format, console);
     return 0;
   }
-  if (request.out.has_value() == request.resume.has_value()) {
+  if (!request.out && !request.resume) {
     throw Error(kNotPlanned, "validate", "needs one of --out, --resume, --report and --repredict",
                 "--out begins a campaign in a new folder");
   }
-  campaign::Plan plan;
-  if (request.out) plan = plan_of(request);
+  PlannedCampaign asked;
+  if (request.out) asked = plan_of(request);
   const std::filesystem::path here = folder_of_this_program();
   CampaignRunner runner{.engine = request.engine ? std::filesystem::path(*request.engine) : here / "interlace-engine",
                         .recorder = here / "interlace-record",
                         .budget = std::nullopt,
-                        .run_limit = std::chrono::seconds(request.run_limit_s)};
+                        .run_limit = std::chrono::seconds(request.run_limit_s),
+                        .gpus = {}};
   if (request.minutes) runner.budget = std::chrono::seconds(static_cast<std::int64_t>(*request.minutes * 60));
   if (!std::filesystem::exists(runner.engine)) {
     throw Error(kPartNotBuilt, runner.engine.string(), "the engine is not part of this build",
                 "build the preset engine-cuda, or name one with --engine");
   }
   const campaign::Folder folder(request.out ? *request.out : *request.resume);
+  std::string device = asked.plan.device;
+  if (request.resume) {
+    device = folder.read_plan().device;
+  } else {
+    std::filesystem::create_directories(folder.logs());
+  }
+  const campaign::Lock lock(folder);
+  if (device == "cuda") runner.gpus = gpus(folder.path());
   if (request.out) {
-    std::filesystem::create_directories(folder.path() / "logs");
-    if (plan.device == "cuda") plan.hardware = gpus(folder.path());
-    folder.create(plan);
+    asked.plan.hardware = runner.gpus;
+    asked.plan.engine = digest_of_engine(runner.engine);
+    folder.create(asked.plan, asked.inputs);
   }
   const bool finished = carry_out(folder, runner, console);
   if (!finished) {
@@ -172,7 +174,8 @@ int run_validate(const ValidateRequest& request, Console& console) {
     if (!folder.read_prediction()) return kUnfinished;
   }
   show(folder, request.format, console);
-  return finished ? 0 : kUnfinished;
+  if (!finished) return kUnfinished;
+  return has_result(folder) ? 0 : 1;
 }
 
 void add_plan_options(CLI::App& validate, ValidateRequest& request) {
@@ -228,24 +231,42 @@ void add_validate(CLI::App& app, Action& chosen, int& status) {
   const auto request = std::make_shared<ValidateRequest>();
   CLI::App* validate = app.add_subcommand(
       "validate", "Record one schedule on GPUs, predict all from it, run all, and hold the one against the other");
-  validate->footer("Exit status: 0 when all is done, 3 where --minutes ended it before, 1 where something is wrong.");
+  validate->footer(
+      "Exit status: 0 when all is done, 3 where --minutes ended it before, 1 where something is wrong, also where no "
+      "run of "
+      "the recorded schedule came to an end.");
   add_plan_options(*validate, *request);
-  validate->add_option("--out", request->out, "Folder of a new campaign")->type_name("DIR");
-  validate->add_option("--resume", request->resume, "Go on with a campaign")->type_name("DIR");
-  validate->add_option("--report", request->report, "Make the figures of a campaign anew, without a GPU")
-      ->type_name("DIR");
-  validate
-      ->add_option("--repredict", request->repredict,
-                   "Predict a campaign's recording anew and hold that against its measurements: what a changed model "
-                   "would have said")
-      ->type_name("DIR");
-  validate->add_option("--minutes", request->minutes, "Stop before so many have passed; --resume goes on")
-      ->check(positive("number of minutes", kMostMinutes));
-  validate->add_option("--engine", request->engine, "interlace-engine, where it is not beside this program")
-      ->type_name("FILE");
-  validate->add_option("--run-limit", request->run_limit_s, "Seconds after which a run is ended")
-      ->check(CLI::Range(1, 86'400))
-      ->capture_default_str();
+  const std::vector<CLI::Option*> of_a_plan =
+      validate->get_options([](const CLI::Option* option) { return !option->check_name("--help"); });
+  std::vector<CLI::Option*> of_runs{
+      validate->add_option("--minutes", request->minutes, "Stop before so many have passed; --resume goes on")
+          ->check(positive("number of minutes", kMostMinutes)),
+      validate->add_option("--engine", request->engine, "interlace-engine, where it is not beside this program")
+          ->type_name("FILE"),
+      validate->add_option("--run-limit", request->run_limit_s, "Seconds after which a run is ended")
+          ->check(CLI::Range(1, 86'400))
+          ->capture_default_str()};
+  const std::vector<CLI::Option*> ways{
+      validate->add_option("--out", request->out, "Folder of a new campaign")->type_name("DIR"),
+      validate->add_option("--resume", request->resume, "Go on with a campaign")->type_name("DIR"),
+      validate->add_option("--report", request->report, "Make the figures of a campaign anew, without a GPU")
+          ->type_name("DIR"),
+      validate
+          ->add_option(
+              "--repredict", request->repredict,
+              "Predict a campaign's recording anew and hold that against its measurements: what a changed model "
+              "would have said")
+          ->type_name("DIR")};
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    for (std::size_t other = 0; other < i; ++other) ways[i]->excludes(ways[other]);
+    // A campaign's plan is fixed when it begins; its figures need no runs.
+    if (i > 0) {
+      for (CLI::Option* option : of_a_plan) option->excludes(ways[i]);
+    }
+    if (i > 1) {
+      for (CLI::Option* option : of_runs) option->excludes(ways[i]);
+    }
+  }
   validate->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "simulator/campaign/campaign_files.hpp"
 #include "simulator/campaign/judgement.hpp"
@@ -18,7 +20,19 @@ struct CampaignRunner {
   std::filesystem::path recorder;              ///< interlace-record, for an engine that cannot record itself
   std::optional<std::chrono::seconds> budget;  ///< stop before it would be used up
   std::chrono::seconds run_limit{600};         ///< of one run
+  std::vector<std::string> gpus;               ///< as Plan::hardware
 };
+
+/// A campaign that was asked for: its plan, and the files that it names as the campaign keeps them.
+struct PlannedCampaign {
+  campaign::Plan plan;
+  std::map<std::string, std::string> inputs;  ///< name in the folder -> content
+};
+
+/// Makes the files that `asked` names inputs: workload, schedules, machine profile. A schedule whose name another one
+/// bears, built-in or asked for, gets that of its file beside it, so that what is predicted under a name is what runs.
+/// Throws Error(cli.not_planned), and what reading them throws.
+[[nodiscard]] PlannedCampaign planned(campaign::Plan asked);
 
 /// Does what is left of a campaign. False where the budget ended it first.
 [[nodiscard]] bool carry_out(const campaign::Folder& folder, const CampaignRunner& runner, Console& console);
@@ -34,6 +48,9 @@ struct CampaignRunner {
 
 /// Variables of the environment that say how CUDA, NCCL and PyTorch's allocator work, with those of the plan.
 [[nodiscard]] std::map<std::string, std::string> settings_with(const std::map<std::string, std::string>& given);
+
+/// As Plan::engine.
+[[nodiscard]] std::string digest_of_engine(const std::filesystem::path& engine);
 
 /// predicted: when the prediction was made, in words.
 void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& predicted,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <ostream>
 #include <string_view>
 
@@ -71,7 +72,7 @@ void write_overlap_and_memory(std::ostream& out, const Judgement& judgement, con
 void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& predicted,
                           const campaign::PredictionFile& prediction, const Judgement& judgement,
                           const report::TextStyle& style) {
-  out << fmt::format("{} on {}, predicted from {} alone\n", plan.workload,
+  out << fmt::format("{} on {}, predicted from {} alone\n", std::filesystem::path(plan.workload).filename().string(),
                      plan.ranks ? fmt::format("{} ranks", *plan.ranks) : plan.device, prediction.recorded);
   for (const std::string& gpu : plan.hardware) out << gpu << '\n';
   for (const auto& [name, value] : plan.settings) out << name << '=' << report::shortened(value, 60) << '\n';

@@ -33,6 +33,8 @@ def keep(interlace, campaign):
             (to / folder).mkdir()
         for file in files:
             shutil.copy(file, to / folder)
+    if (campaign / "inputs").exists():
+        shutil.copytree(campaign / "inputs", to / "inputs")
     report = subprocess.run([interlace, "validate", "--report", to], check=True, capture_output=True, text=True).stdout
     (to / "report.txt").write_text(report)
 

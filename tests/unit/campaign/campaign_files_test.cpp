@@ -53,11 +53,9 @@ std::string code_of(Do what) {
 TEST(CampaignFolder, GivesBackWhatWasWritten) {
   const testing::TemporaryFolder place;
   const Folder folder(place.path() / "campaign");
-  folder.create(plan());
+  folder.create(plan(), {});
   EXPECT_EQ(folder.read_plan(), plan());
   EXPECT_FALSE(folder.read_prediction());
-  folder.write_prediction(prediction());
-  EXPECT_EQ(folder.read_prediction(), prediction());
 
   MeasuredRun run;
   run.schedule = "torchrec/base";
@@ -70,11 +68,14 @@ TEST(CampaignFolder, GivesBackWhatWasWritten) {
   MeasuredRun failed;
   failed.schedule = "torchrec/semi_sync";
   failed.failure = "engine.out_of_memory";
-  folder.write_run(run, 0);
-  folder.write_run(failed, 1);
-  EXPECT_EQ(folder.read_runs(), (std::vector<MeasuredRun>{run, failed}));
-  folder.write_reference(failed, 0);
+  folder.write_reference(failed);
   EXPECT_EQ(folder.read_references(), std::vector<MeasuredRun>{failed});
+  folder.write_prediction(prediction());
+  EXPECT_EQ(folder.read_prediction()->schedules, prediction().schedules);
+  EXPECT_EQ(folder.read_prediction()->left_out, prediction().left_out);
+  folder.write_run(run);
+  folder.write_run(failed);
+  EXPECT_EQ(folder.read_runs(), (std::vector<MeasuredRun>{run, failed}));
 
   const MeasuredTrace trace{"torchrec/base", 3.5, {0.25, 1.5}, {0.2, 0.3}, std::nullopt};
   folder.write_trace(trace);
@@ -84,7 +85,7 @@ TEST(CampaignFolder, GivesBackWhatWasWritten) {
 TEST(CampaignFolder, KeepsTheDigestOfThePrediction) {
   const testing::TemporaryFolder place;
   const Folder folder(place.path());
-  folder.create(plan());
+  folder.create(plan(), {});
   folder.write_prediction(prediction());
   std::ifstream in(place.path() / "prediction.json", std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(in)), {});
@@ -94,12 +95,71 @@ TEST(CampaignFolder, KeepsTheDigestOfThePrediction) {
   EXPECT_EQ(code_of([&] { static_cast<void>(folder.read_prediction()); }), kPredictionChanged.name);
 }
 
+// Whatever it hangs on stays as it was, and it is never made behind the measurements.
+TEST(CampaignFolder, HoldsThePredictionToWhatItWasMadeFrom) {
+  const auto read_after = [](auto change) {
+    const testing::TemporaryFolder place;
+    const Folder folder(place.path());
+    folder.create(plan(), {{"inputs/schedules/mine.json", "{}"}});
+    MeasuredRun run;
+    run.schedule = "torchrec/sparse_dist";
+    folder.write_reference(run);
+    folder.write_prediction(prediction());
+    folder.write_run(run);
+    change(place, folder);
+    return code_of([&] { static_cast<void>(folder.read_prediction()); });
+  };
+  using Place = testing::TemporaryFolder;
+  EXPECT_EQ(read_after([](const Place&, const Folder&) {}), "");
+  const auto overwritten = [&](const char* name) {
+    return read_after([&](const Place& place, const Folder&) { place.write(name, "{} "); });
+  };
+  for (const char* name : {"plan.json", "inputs/schedules/mine.json", "references/000.json", "references/001.json"}) {
+    EXPECT_EQ(overwritten(name), kPredictionChanged.name) << name;
+  }
+  const auto removed = [&](const char* name) {
+    return read_after([&](const Place& place, const Folder&) { std::filesystem::remove(place.path() / name); });
+  };
+  for (const char* name : {"inputs/schedules/mine.json", "prediction.json", "prediction.sha256"}) {
+    EXPECT_EQ(removed(name), kPredictionChanged.name) << name;
+  }
+}
+
+TEST(CampaignFolder, NumbersRunsBehindThoseThatAreThere) {
+  const testing::TemporaryFolder place;
+  const Folder folder(place.path());
+  folder.create(plan(), {});
+  for (const char* schedule : {"a", "b", "c"}) {
+    MeasuredRun run;
+    run.schedule = schedule;
+    folder.write_run(run);
+  }
+  std::filesystem::remove(place.path() / "runs" / "000.json");
+  MeasuredRun again;
+  again.schedule = "a";
+  folder.write_run(again);
+  std::vector<std::string> schedules;
+  for (const MeasuredRun& run : folder.read_runs()) schedules.push_back(run.schedule);
+  EXPECT_EQ(schedules, (std::vector<std::string>{"b", "c", "a"}));
+  EXPECT_EQ(folder.next_run(), 4);
+}
+
+TEST(CampaignFolder, IsWorkedOnByOneAtATime) {
+  const testing::TemporaryFolder place;
+  const Folder folder(place.path());
+  {
+    const Lock lock(folder);
+    EXPECT_EQ(code_of([&] { const Lock second(folder); }), kInUse.name);
+  }
+  EXPECT_EQ(code_of([&] { const Lock next(folder); }), "");
+}
+
 TEST(CampaignFolder, RefusesWhatIsNoCampaignOrOneAlready) {
   const testing::TemporaryFolder place;
   const Folder folder(place.path());
   EXPECT_EQ(code_of([&] { static_cast<void>(folder.read_plan()); }), kBadFolder.name);
-  folder.create(plan());
-  EXPECT_EQ(code_of([&] { folder.create(plan()); }), kBadFolder.name);
+  folder.create(plan(), {});
+  EXPECT_EQ(code_of([&] { folder.create(plan(), {}); }), kBadFolder.name);
   place.write("runs/000.json", "{\"schedule\": 3}");
   EXPECT_EQ(code_of([&] { static_cast<void>(folder.read_runs()); }), kBadFile.name);
   place.write("plan.json", "{");
