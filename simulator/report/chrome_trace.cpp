@@ -13,6 +13,7 @@
 
 #include "simulator/report/json_string.hpp"
 #include "simulator/report/tracks.hpp"
+#include "simulator/trace/lane_name.hpp"
 
 namespace interlace::report {
 
@@ -231,7 +232,7 @@ class Writer {
 
   void named_lane(std::string_view key, trace::LaneId lane) {
     put(",\"{}\":", key);
-    text(lane_name(trace_->lane(lane)));
+    text(trace::lane_name(*trace_, lane));
   }
 
   std::ostream& out_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "simulator/report/tracks.hpp"
+#include "simulator/trace/lane_name.hpp"
 
 namespace interlace::report {
 
@@ -21,7 +21,8 @@ InfoReport make_info(const trace::Trace& trace, const Diagnostics& diagnostics, 
   info.operations = analysis::count_operations(trace);
   for (const analysis::StreamUse& use : analysis::stream_use(trace, windows.device)) {
     const trace::Lane& lane = trace.lane(use.stream);
-    info.streams.push_back({trace.ranks()[lane.rank.index()].number, lane_name(lane), lane.priority, use});
+    info.streams.push_back(
+        {trace.ranks()[lane.rank.index()].number, trace::lane_name(trace, use.stream), lane.priority, use});
   }
   std::ranges::stable_sort(info.streams, {}, [](const StreamInfo& s) { return std::pair(s.rank, -s.use.busy_ns); });
   info.collectives = analysis::tally_collectives(trace);
@@ -31,7 +32,7 @@ InfoReport make_info(const trace::Trace& trace, const Diagnostics& diagnostics, 
   for (analysis::MemoryUse& use : analysis::memory_use(trace)) {
     std::vector<std::string> names;
     for (const analysis::StreamMemory& stream : use.streams) {
-      names.push_back(stream.stream ? lane_name(trace.lane(*stream.stream)) : "");
+      names.push_back(stream.stream ? trace::lane_name(trace, *stream.stream) : "");
     }
     const std::int32_t number = trace.ranks()[use.rank.index()].number;
     info.memory.push_back({number, std::move(use), std::move(names)});

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulator/trace/lane_name.hpp"
+
 namespace interlace::report {
 
 namespace {
@@ -61,11 +63,6 @@ void add_rows(const RowPacker& packer, LaneId lane, const std::string& name, std
 
 }  // namespace
 
-std::string lane_name(const trace::Lane& lane) {
-  if (!lane.name.empty()) return lane.name;
-  return fmt::format("{} {}", lane.kind == trace::LaneKind::kStream ? "stream" : "thread", lane.number);
-}
-
 Tracks lay_out(const trace::Trace& trace) {
   Tracks result;
   result.track_of.resize(trace.size());
@@ -79,7 +76,7 @@ Tracks lay_out(const trace::Trace& trace) {
       result.track_of[op.index()] = static_cast<std::uint32_t>(row);
     }
     const auto first_work = static_cast<std::uint32_t>(result.tracks.size());
-    const std::string name = lane_name(trace.lane(lane));
+    const std::string name = trace::lane_name(trace, lane);
     add_rows(work, lane, name, result.tracks);
     const auto first_range = static_cast<std::uint32_t>(result.tracks.size());
     add_rows(ranges, lane, name + " annotations", result.tracks);

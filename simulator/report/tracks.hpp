@@ -27,7 +27,4 @@ struct Tracks {
 /// their own. Rows beyond a lane's first are named "<lane> (overlap n)".
 [[nodiscard]] Tracks lay_out(const trace::Trace& trace);
 
-/// What a lane is called in pictures: its name, else "thread 12" or "stream 7".
-[[nodiscard]] std::string lane_name(const trace::Lane& lane);
-
 }  // namespace interlace::report
