@@ -68,14 +68,13 @@ struct BlockChange {
   [[nodiscard]] Nanoseconds change() const { return is - was; }
 };
 
-std::vector<BlockChange> block_changes(const std::vector<HostBlock>& before, const std::vector<HostBlock>& now,
-                                       const Reasons& reasons) {
+/// Largest first.
+std::vector<BlockChange> block_changes(const std::vector<HostBlock>& before, const std::vector<HostBlock>& now) {
   std::map<std::pair<std::string_view, BlockKind>, BlockChange> both;
   for (const HostBlock& block : before) both[{block.stage, block.kind}].was += block.blocked_ns;
   for (const HostBlock& block : now) both[{block.stage, block.kind}].is += block.blocked_ns;
   std::vector<BlockChange> changes;
   for (auto& [key, change] : both) {
-    if (!reasons.matters(change.change())) continue;
     const std::string stage = key.first.empty() ? "outside all stages" : fmt::format("in {}", key.first);
     change.place = fmt::format("{} ({})", stage, to_string(key.second));
     changes.push_back(std::move(change));
@@ -93,22 +92,31 @@ std::string one_block_change(const BlockChange& change, const Reasons& reasons) 
 
 constexpr std::size_t kMostPlaces = 3;
 
-/// One reason: waits that move from one stage to another matter by what they come to together.
+/// One reason: waits that move from one stage to another matter by what they come to together. Small changes count in
+/// what all come to, though their places are not told.
 void compare_host(const std::vector<HostBlock>& before, const std::vector<HostBlock>& now, Reasons& reasons) {
-  const std::vector<BlockChange> changes = block_changes(before, now, reasons);
-  if (changes.empty()) return;
+  const std::vector<BlockChange> changes = block_changes(before, now);
   Nanoseconds net = 0;
   for (const BlockChange& change : changes) net += change.change();
+  const std::string_view longer = net > 0 ? "longer" : "shorter";
+  const auto is_small = [&](const BlockChange& change) { return !reasons.matters(change.change()); };
+  const auto large = static_cast<std::size_t>(std::ranges::find_if(changes, is_small) - changes.begin());
+  if (large == 0) {
+    reasons.add(net, fmt::format("host blocks {} {}, a little in each of several places", in_ms(net), longer));
+    return;
+  }
+  Nanoseconds rest = net;
   std::string places;
-  for (const BlockChange& change : std::span(changes).first(std::min(changes.size(), kMostPlaces))) {
+  for (const BlockChange& change : std::span(changes).first(std::min(large, kMostPlaces))) {
+    rest -= change.change();
     places += fmt::format("{}{} {} {}", places.empty() ? "" : ", ", in_ms(change.change()),
                           more_or_less(change.change()), change.place);
   }
-  if (changes.size() > kMostPlaces) places += ", and smaller changes";
-  if (changes.size() == 1) {
-    reasons.add_always(net, one_block_change(changes.front(), reasons));
+  if (large > kMostPlaces || reasons.matters(rest)) places += ", and smaller changes";
+  if (large == 1 && !reasons.matters(rest)) {
+    reasons.add_always(changes.front().change(), one_block_change(changes.front(), reasons));
   } else if (reasons.matters(net)) {
-    reasons.add_always(net, fmt::format("host blocks {} {}: {}", in_ms(net), net > 0 ? "longer" : "shorter", places));
+    reasons.add_always(net, fmt::format("host blocks {} {}: {}", in_ms(net), longer, places));
   } else {
     reasons.add_always(net, fmt::format("host blocks in other places, for no longer in all: {}", places));
   }
