@@ -46,6 +46,11 @@ std::string diagnostics_summary(std::span<const Diagnostic> diagnostics) {
   return text;
 }
 
+std::string flaw_text(const Diagnostic& found) {
+  const std::string times = found.count == 1 ? "" : " x " + thousands(found.count);
+  return fmt::format("{} ({}{})", found.meaning, found.code, times);
+}
+
 void write_diagnostics(std::ostream& out, std::span<const Diagnostic> diagnostics, const TextStyle& style) {
   out << coloured(style, Colour::kBold, "data quality") << '\n';
   if (diagnostics.empty()) {

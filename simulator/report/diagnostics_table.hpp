@@ -17,6 +17,10 @@ void write_diagnostics(std::ostream& out, std::span<const Diagnostic> diagnostic
 /// One line: "data quality: 1 data loss (kineto.lost), 2 warning (a.b, c.d), 3 info". Empty text without diagnostics.
 [[nodiscard]] std::string diagnostics_summary(std::span<const Diagnostic> diagnostics);
 
+/// "ranks of the job whose recordings were not given (ingest.missing_ranks x 2)"; of one that was met once without "x
+/// 1".
+[[nodiscard]] std::string flaw_text(const Diagnostic& found);
+
 /// The same diagnostics, the gravest first, else in their order.
 [[nodiscard]] std::vector<Diagnostic> gravest_first(std::span<const Diagnostic> diagnostics);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "simulator/report/diagnostics_table.hpp"
 #include "simulator/report/memory_text.hpp"
 
 namespace interlace::report {
@@ -61,6 +62,18 @@ void write_titled(std::ostream& out, std::string_view title, const std::string& 
   }
 }
 
+/// Flaws and assumptions that concern all predictions: they are told once, and not with each.
+std::vector<Diagnostic> shared_flaws(const PredictReport& report) {
+  if (report.predictions.empty()) return {};
+  std::vector<Diagnostic> shared = report.predictions.front().diagnostics;
+  std::erase_if(shared, [&](const Diagnostic& flaw) {
+    return !std::ranges::all_of(report.predictions, [&](const Prediction& row) {
+      return std::ranges::find(row.diagnostics, flaw) != row.diagnostics.end();
+    });
+  });
+  return shared;
+}
+
 void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextStyle& style) {
   std::string text = recorded.schedule.value_or("a schedule that is not in the library");
   text += fmt::format(", {} of {}, {}", recorded.ranks.size(),
@@ -110,7 +123,7 @@ std::string staleness_line(const Prediction& row) {
 }
 
 void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::size_t name_columns, const Axis& axis,
-               std::optional<Bytes> capacity, const TextStyle& style) {
+               std::optional<Bytes> capacity, const std::vector<Diagnostic>& told, const TextStyle& style) {
   std::string name = shortened_middle(row.schedule, name_columns);
   name.append(name_columns - columns_of(name), ' ');
   std::string speedup = row.speedup ? fmt::format("{:.3f}x", *row.speedup) : "-";
@@ -140,6 +153,10 @@ void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::s
   if (const std::string late = staleness_line(row); !late.empty()) {
     write_item(out, coloured(style, Colour::kWarning, "!"), late, style);
   }
+  for (const Diagnostic& flaw : row.diagnostics) {
+    if (std::ranges::find(told, flaw) != told.end()) continue;
+    write_item(out, coloured(style, Colour::kWarning, "!"), flaw_text(flaw), style);
+  }
   for (const std::string& reason : row.reasons) write_item(out, "-", reason, style);
   for (const std::string& race : row.races) write_item(out, coloured(style, Colour::kWarning, "!"), race, style);
 }
@@ -148,6 +165,8 @@ void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::s
 
 void write_predict_table(std::ostream& out, const PredictReport& report, const TextStyle& style) {
   write_recorded(out, report.recorded, style);
+  const std::vector<Diagnostic> shared = shared_flaws(report);
+  for (const Diagnostic& flaw : shared) write_titled(out, "beware    ", flaw_text(flaw), style);
   if (!report.predictions.empty()) {
     std::size_t name_columns = std::string_view("schedule").size();
     Axis axis{.from = report.predictions.front().step_time_ns, .to = report.predictions.front().step_time_ns};
@@ -173,7 +192,7 @@ void write_predict_table(std::ostream& out, const PredictReport& report, const T
     const auto order = by_step_time(report);
     for (const std::size_t i : order) {
       write_row(out, report.predictions[i], fastest(report) == i && order.size() > 1, name_columns, axis,
-                report.recorded.capacity, style);
+                report.recorded.capacity, shared, style);
     }
   }
   if (!report.skipped.empty()) out << '\n';

@@ -34,12 +34,21 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheFastest) {
       "    ! reads tables 1 update late: not the numbers of a synchronous loop\n"
       "torchrec/base *    36.00    35.50 - 37.00    0.944x                                  |----o--------|\n"
       "    exposed communication 6.00 ms (25 % hidden), device idle 0.90 ms, host blocked 5.25 ms\n"
+      "    ! assumed (replay.assumed)\n"
       "    - exposes 4.0 ms more communication\n"
       "    - host now blocks \"long\", 3.2 ms\n"
       "    ! gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\n"
       "\n"
       "left out, the recording has no stage prefetch: torchrec/prefetch_sparse_dist, torchrec/other\n";
   EXPECT_EQ(text_of(write_predict_table, sample_report(), TextStyle{.unicode = false}), expected);
+}
+
+TEST(PredictTable, TellsOnceWhatConcernsAllPredictions) {
+  PredictReport report = sample_report();
+  report.predictions[1].diagnostics = report.predictions[0].diagnostics;
+  const std::string text = text_of(write_predict_table, report, TextStyle{});
+  EXPECT_NE(text.find("\nbeware    assumed (replay.assumed)\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("! assumed"), std::string::npos) << text;
 }
 
 TEST(PredictTable, SaysWhatTheReplayWasOffBeforeItWasCorrected) {
