@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <iosfwd>
-#include <string_view>
 #include <vector>
 
 #include "simulator/check/schedule_check.hpp"
@@ -19,15 +17,6 @@ struct CheckAnswer {
 };
 
 [[nodiscard]] bool has_hazards(const CheckAnswer& answer);
-
-/// Where the text of a paragraph begins: behind the indent and a margin that holds a word.
-struct Margin {
-  std::size_t indent = 2;
-  std::size_t width = 10;
-};
-/// A paragraph with a word in its margin.
-void write_paragraph(std::ostream& out, std::string_view word, std::string_view text, const report::TextStyle& style,
-                     const Margin& margin = {});
 
 /// What was found in a trace, in full.
 void write_trace_check(std::ostream& out, const CheckedRecording& checked, const report::TextStyle& style);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "simulator/cli/check_output.hpp"
+#include "simulator/cli/paragraph.hpp"
 
 namespace interlace::cli {
 
@@ -172,17 +173,6 @@ void write_overview(std::ostream& out, std::span<const ScheduleCheck> results, c
 }
 
 }  // namespace
-
-void write_paragraph(std::ostream& out, std::string_view word, std::string_view text, const TextStyle& style,
-                     const Margin& margin) {
-  const std::size_t begin = margin.indent + margin.width;
-  std::string lead = std::string(margin.indent, ' ') + std::string(word);
-  lead.append(begin - std::min(begin, lead.size()), ' ');
-  for (const std::string& line : report::wrapped(text, style.width - lead.size())) {
-    out << report::coloured(style, Colour::kDim, lead) << line << '\n';
-    lead.assign(lead.size(), ' ');
-  }
-}
 
 bool has_hazards(const CheckAnswer& answer) {
   return !answer.between_ranks.empty() ||

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "simulator/cli/check_output.hpp"
+#include "simulator/cli/paragraph.hpp"
+#include "simulator/report/diagnostics_table.hpp"
 
 namespace interlace::cli {
 
@@ -106,8 +108,8 @@ void write_trace_check(std::ostream& out, const CheckedRecording& checked, const
   }
   for (const Diagnostic& flaw : checked.diagnostics) {
     if (flaw.severity == Severity::kInfo) break;  // they are sorted
-    write_paragraph(out, flaw.severity == Severity::kDataLoss ? "lost" : "beware",
-                    fmt::format("{} {} ({})", report::thousands(flaw.count), flaw.meaning, flaw.code), style, kWide);
+    write_paragraph(out, flaw.severity == Severity::kDataLoss ? "lost" : "beware", report::flaw_text(flaw), style,
+                    kWide);
   }
   write_paragraph(
       out, "checked",

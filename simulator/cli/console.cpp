@@ -84,9 +84,10 @@ void Console::note(std::string_view text) {
   }
 }
 
-void Console::quality(std::span<const Diagnostic> diagnostics) {
+void Console::quality(std::span<const Diagnostic> diagnostics, std::string_view whose) {
   const std::string summary = report::diagnostics_summary(diagnostics);
-  if (!summary.empty()) note(summary);
+  if (summary.empty()) return;
+  note(whose.empty() ? summary : std::string(whose) + ": " + summary);
 }
 
 void Console::done() {

@@ -31,8 +31,8 @@ class Console {
   void progress(std::string_view doing);
   /// A paragraph on standard error that stays, wrapped.
   void note(std::string_view text);
-  /// One line that sums the diagnostics up, where there are any.
-  void quality(std::span<const Diagnostic> diagnostics);
+  /// One line that sums the diagnostics up, where there are any. whose: said where there are those of several.
+  void quality(std::span<const Diagnostic> diagnostics, std::string_view whose = {});
   /// Wipes the progress line. To be called before anything else is written.
   void done();
 

@@ -11,6 +11,7 @@
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
 #include "simulator/cli/subcommands.hpp"
+#include "simulator/report/diagnostics_table.hpp"
 
 namespace interlace::cli {
 
@@ -33,19 +34,26 @@ void run_explain(const ExplainRequest& request, Console& console) {
   // A profile says how the recorded program names its stages; predicted traces name them themselves.
   const bool named = trace_check::names_its_stages(predicted.trace);
   const trace_check::StagedWork predicted_stages = staged(predicted, named ? std::nullopt : request.profile);
-  ExplainAnswer answer{.measured = measured_files.front(), .predicted = predicted_file, .explanation = {}};
+  ExplainAnswer answer{.measured = measured_files.front(),
+                       .predicted = predicted_file,
+                       .explanation = {},
+                       .of_measured = {},
+                       .of_predicted = {}};
   if (measured_files.size() > 1) answer.measured += " and " + std::to_string(measured_files.size() - 1) + " more";
-  Diagnostics of_graphs;
-  answer.explanation = explain::explain(explain::run_of(measured.trace, measured_stages),
-                                        explain::run_of(predicted.trace, predicted_stages), of_graphs);
+  answer.explanation =
+      explain::explain(explain::run_of(measured.trace, measured_stages),
+                       explain::run_of(predicted.trace, predicted_stages), measured.diagnostics, predicted.diagnostics);
+  answer.of_measured = report::gravest_first(measured.diagnostics.entries());
+  answer.of_predicted = report::gravest_first(predicted.diagnostics.entries());
   console.done();
   if (request.format == "json") {
     write_explain_json(console.out(), answer);
-    return;
+  } else {
+    write_explain_table(console.out(), answer, request.at_most, console.style());
   }
-  write_explain_table(console.out(), answer, request.at_most, console.style());
   console.out().flush();
-  console.quality(measured.diagnostics.entries());
+  console.quality(answer.of_measured, "measured trace");
+  console.quality(answer.of_predicted, "predicted trace");
 }
 
 }  // namespace

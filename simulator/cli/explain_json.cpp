@@ -1,4 +1,5 @@
 #include <ostream>
+#include <span>
 
 #include "simulator/cli/explain_output.hpp"
 #include "simulator/report/json_text.hpp"
@@ -66,7 +67,10 @@ void write_explain_json(std::ostream& out, const ExplainAnswer& answer) {
                   {"predicted_steps", explanation.predicted_steps},
                   {"causes_ns", std::move(causes)},
                   {"parts", std::move(parts)},
-                  {"matching", json_of(explanation.matching)}};
+                  {"matching", json_of(explanation.matching)},
+                  {"diagnostics",
+                   {{"measured", report::json_of(std::span<const Diagnostic>(answer.of_measured))},
+                    {"predicted", report::json_of(std::span<const Diagnostic>(answer.of_predicted))}}}};
   out << report::text_of(json);
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "simulator/cli/explain_output.hpp"
+#include "simulator/cli/paragraph.hpp"
+#include "simulator/report/diagnostics_table.hpp"
 
 namespace interlace::cli {
 
@@ -78,7 +80,10 @@ class ExplainWriter {
     out_ << fmt::format("predicted  {:>8} ms a step ({})  {}\n", report::milliseconds(explanation.predicted_step_ns),
                         report::counted(static_cast<std::int64_t>(explanation.predicted_steps), "step"),
                         report::shortened_front(answer.predicted, 56));
-    out_ << fmt::format("difference {:>8} ms, {:+.2f} %\n\n", signed_ms(explanation.difference_ns()), ratio * 100);
+    out_ << fmt::format("difference {:>8} ms, {:+.2f} %\n", signed_ms(explanation.difference_ns()), ratio * 100);
+    flaws("measured", answer.of_measured);
+    flaws("predicted", answer.of_predicted);
+    out_ << '\n';
   }
 
   void causes(const explain::Explanation& explanation) {
@@ -153,6 +158,14 @@ class ExplainWriter {
   }
 
  private:
+  /// What may shift the comparison; the rest is in JSON.
+  void flaws(std::string_view whose, const std::vector<Diagnostic>& diagnostics) {
+    for (const Diagnostic& flaw : diagnostics) {
+      if (flaw.severity == Severity::kInfo) break;  // they are sorted
+      write_paragraph(out_, flaw.severity == Severity::kDataLoss ? "lost" : "beware",
+                      fmt::format("{} trace: {}", whose, report::flaw_text(flaw)), style_, {.indent = 0, .width = 11});
+    }
+  }
   void print(std::string_view title, const TextTable& table) {
     out_ << report::coloured(style_, Colour::kBold, title) << '\n' << table.text(style_, kIndent) << '\n';
   }

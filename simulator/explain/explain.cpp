@@ -71,14 +71,14 @@ Nanoseconds Explanation::of(Cause cause) const {
   return sum;
 }
 
-Explanation explain(const Run& measured, const Run& predicted, Diagnostics& diagnostics) {
+Explanation explain(const Run& measured, const Run& predicted, Diagnostics& of_measured, Diagnostics& of_predicted) {
   const RankPairs ranks = common_ranks(*measured.trace, *predicted.trace);
   WorkNames known;
   const NamedWork measured_names = known.name_device_work(measured);
   NamedWork predicted_names = known.name_device_work(predicted);
   known.join_across_stages(measured_names, predicted_names);
-  const graph::Graph measured_graph(*measured.trace, diagnostics);
-  const graph::Graph predicted_graph(*predicted.trace, diagnostics);
+  const graph::Graph measured_graph(*measured.trace, of_measured);
+  const graph::Graph predicted_graph(*predicted.trace, of_predicted);
   const auto before = step_paths(measured_graph, measured, measured_names, known);
   const auto now = step_paths(predicted_graph, predicted, predicted_names, known);
   const auto measured_times = name_times(measured, measured_names, known.size());

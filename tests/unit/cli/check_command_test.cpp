@@ -52,7 +52,7 @@ TEST(CheckCommand, CallsNoRecordingSoundThatLostData) {
   const auto result = interlace("check " + cut);
   EXPECT_EQ(result.status, 2);
   EXPECT_NE(result.out.find("sound as far as it was recorded"), std::string::npos) << result.out;
-  EXPECT_NE(result.out.find("(ilt.lost_operations)"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("(ilt.lost_operations"), std::string::npos) << result.out;
   EXPECT_NE(result.err.find("data loss"), std::string::npos) << result.err;
   const Json json = Json::parse(interlace("check --format json " + cut).out);
   EXPECT_EQ(json["traces"][0]["verdict"], "incomplete");

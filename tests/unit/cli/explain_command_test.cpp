@@ -58,6 +58,27 @@ TEST_F(ExplainCommand, SaysThatNothingDiffers) {
   EXPECT_EQ(run.out.find("largest first"), std::string::npos) << run.out;
 }
 
+TEST_F(ExplainCommand, TellsWhatIsWrongWithEitherTrace) {
+  // One of two ranks is given; the prediction comes from both.
+  const std::string one = INTERLACE_SOURCE_DIR "/samples/traces/torchrec_c6/base.r0.json.gz";
+  const Finished measured = interlace("explain " + one + " " + predicted_);
+  EXPECT_NE(measured.out.find("beware     measured trace: ranks of the job"), std::string::npos) << measured.out;
+  EXPECT_NE(measured.err.find("measured trace: data quality: 1 warning (ingest.missing_ranks)"), std::string::npos);
+  const Finished predicted = interlace("explain " + predicted_ + " " + one);
+  EXPECT_NE(predicted.out.find("beware     predicted trace: ranks of the job"), std::string::npos) << predicted.out;
+  EXPECT_NE(predicted.err.find("predicted trace: data quality: 1 warning (ingest.missing_ranks)"), std::string::npos);
+
+  const auto json = nlohmann::json::parse(interlace("explain --format json " + predicted_ + " " + one).out);
+  const auto has = [&](const char* whose) {
+    for (const auto& flaw : json["diagnostics"][whose]) {
+      if (flaw["code"] == "ingest.missing_ranks") return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(has("predicted"));
+  EXPECT_FALSE(has("measured"));
+}
+
 TEST_F(ExplainCommand, SaysWhatIsWrong) {
   EXPECT_NE(interlace("explain " + predicted_).status, 0);
   const Finished nothing = interlace("explain /no/such.json " + predicted_);

@@ -46,7 +46,7 @@ Explanation explained(const trace::Trace& measured, const trace::Trace& predicte
   const ExplainedRun before(measured);
   const ExplainedRun now(predicted);
   Diagnostics diagnostics;
-  Explanation result = explain(before.run(), now.run(), diagnostics);
+  Explanation result = explain(before.run(), now.run(), diagnostics, diagnostics);
   Nanoseconds sum = 0;
   for (const Part& part : result.parts) sum += part.effect_ns;
   EXPECT_EQ(sum, result.difference_ns());
@@ -177,7 +177,7 @@ TEST(Explain, RefusesWhatCannotBeCompared) {
   const ExplainedRun other(other_rank.build());
   const ExplainedRun loop(Loop{}.run());
   Diagnostics diagnostics;
-  EXPECT_THROW(static_cast<void>(explain(loop.run(), other.run(), diagnostics)), Error);
+  EXPECT_THROW(static_cast<void>(explain(loop.run(), other.run(), diagnostics, diagnostics)), Error);
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ TEST(ExplainSamples, PartsAddUpAndWorksCorrespond) {
     const Sample recorded(name);
     const replay::Prediction prediction = predictor.predict(schedule::find(schedule), {});
     const trace_check::StagedWork predicted = trace_check::staged_by_names(prediction.trace);
-    const Explanation result =
-        explain(run_of(recorded.recording.trace, recorded.staged), run_of(prediction.trace, predicted), diagnostics);
+    const Explanation result = explain(run_of(recorded.recording.trace, recorded.staged),
+                                       run_of(prediction.trace, predicted), diagnostics, diagnostics);
     Nanoseconds sum = 0;
     for (const Part& part : result.parts) sum += part.effect_ns;
     EXPECT_EQ(sum, result.difference_ns()) << name;
@@ -56,7 +56,7 @@ TEST(ExplainSamples, ARecordingIsAsItself) {
   const Sample base("base");
   Diagnostics diagnostics;
   const auto run = run_of(base.recording.trace, base.staged);
-  const Explanation same = explain(run, run, diagnostics);
+  const Explanation same = explain(run, run, diagnostics, diagnostics);
   EXPECT_EQ(same.difference_ns(), 0);
   EXPECT_TRUE(same.matching.unmatched.empty());
   EXPECT_DOUBLE_EQ(same.matching.matched_measured, same.matching.measured);
