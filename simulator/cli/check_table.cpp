@@ -182,20 +182,32 @@ bool has_hazards(const CheckAnswer& answer) {
 
 void write_check_table(std::ostream& out, const CheckAnswer& answer, const TextStyle& style) {
   const bool alone = answer.schedules.size() == 1 && answer.traces.empty();
-  if (answer.schedules.size() > 1) write_overview(out, answer.schedules, style);
+  bool is_first = true;
+  const auto set_apart = [&] {
+    if (!is_first) out << '\n';
+    is_first = false;
+  };
+  if (answer.schedules.size() > 1) {
+    set_apart();
+    write_overview(out, answer.schedules, style);
+  }
   for (const ScheduleCheck& result : answer.schedules) {
     const bool clean = result.hazards.empty() && result.lost_overlaps.empty() && result.pointless_streams.empty();
     if (answer.schedules.size() > 1 && clean) continue;
-    if (!alone) out << '\n';
+    set_apart();
     write_title(out, result, style);
     for (const Hazard& hazard : result.hazards) write_hazard(out, hazard, style);
     for (const Hazard& hazard : result.known_hazards) write_hazard(out, hazard, style);
     write_waste(out, result, style);
     if (alone) write_in_full(out, result, style);
   }
-  for (const CheckedRecording& result : answer.traces) write_trace_check(out, result, style);
+  for (const CheckedRecording& result : answer.traces) {
+    set_apart();
+    write_trace_check(out, result, style);
+  }
   if (answer.between_ranks.empty()) return;
-  out << '\n' << report::coloured(style, Colour::kBold, "between the ranks") << '\n';
+  set_apart();
+  out << report::coloured(style, Colour::kBold, "between the ranks") << '\n';
   for (const Hazard& hazard : answer.between_ranks) write_hazard(out, hazard, style);
 }
 

@@ -78,9 +78,8 @@ std::string verdict(const CheckedRecording& checked) {
 }
 
 std::string staleness_text(const trace_check::TraceStaleness& read) {
-  const std::string late =
-      read.least == read.most ? std::to_string(read.most) : fmt::format("{} to {}", read.least, read.most);
-  return fmt::format("{} reads {} {} updates late", read.stage, read.resource, late);
+  const std::string from = read.least == read.most ? "" : fmt::format("{} to ", read.least);
+  return fmt::format("{} reads {} {}{} late", read.stage, read.resource, from, report::counted(read.most, "update"));
 }
 
 }  // namespace
@@ -111,12 +110,13 @@ void write_trace_check(std::ostream& out, const CheckedRecording& checked, const
     write_paragraph(out, flaw.severity == Severity::kDataLoss ? "lost" : "beware", report::flaw_text(flaw), style,
                     kWide);
   }
-  write_paragraph(
-      out, "checked",
-      fmt::format("{} kernels, copies and collectives of {} stage runs; of {} more it is not known what they touch",
-                  report::thousands(result.checked), report::thousands(result.stage_runs),
-                  report::thousands(result.unchecked)),
-      style, kWide);
+  write_paragraph(out, "checked",
+                  fmt::format("{} kernels, copies and collectives of {}{}", report::thousands(result.checked),
+                              report::counted(result.stage_runs, "stage run"),
+                              result.unchecked == 0 ? ""
+                                                    : fmt::format("; of {} more it is not known what they touch",
+                                                                  report::thousands(result.unchecked))),
+                  style, kWide);
   write_paragraph(out, "memory",
                   result.has_memory
                       ? fmt::format("{} blocks that stages left to others and that were used again, {} of them kept "

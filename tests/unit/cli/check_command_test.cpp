@@ -141,6 +141,7 @@ TEST(CheckCommand, ChecksTracesToo) {
   const Finished held = interlace("check " + kSample + "fused_snew.r0.json.gz " + kSample + "fused_snew.r1.json.gz");
   EXPECT_EQ(held.status, 0);
   EXPECT_NE(held.out.find("read_before_write of kjt would be a hazard"), std::string::npos) << held.out;
+  EXPECT_NE(held.out.find("embedding_lookup reads tables 0 updates late"), std::string::npos) << held.out;
   std::istringstream lines(held.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(report::columns_of(line), 100U) << line;
 
@@ -158,6 +159,22 @@ TEST(CheckCommand, ChecksTracesToo) {
   EXPECT_EQ(trace.at("hazards").at(0).at("datum"), "batch");
   EXPECT_EQ(trace.at("hazards").at(0).at("ranks"), Json({0, 1}));
   EXPECT_LT(trace.at("hazards").at(0).at("smallest_margin_ns").get<std::int64_t>(), 0);
+}
+
+TEST(CheckCommand, SetsAnswersApartByALine) {
+  const std::string lookup = bug("side_stream_for_nothing");
+  const std::string out = interlace("check " + lookup + " " + sample("fused_snew")).out;
+  EXPECT_TRUE(out.starts_with("bugs/side_stream_for_nothing")) << out;
+  EXPECT_NE(out.find("\n\n"), std::string::npos) << out;
+}
+
+TEST(CheckCommand, CountsInWordsThatFit) {
+  const std::string missing = INTERLACE_SOURCE_DIR "/samples/traces/collector_h200/missing_wait.ilt";
+  const std::string out = interlace("check " + missing).out;
+  EXPECT_EQ(out.find("of 0 more"), std::string::npos) << out;
+  const std::string engine = INTERLACE_SOURCE_DIR "/samples/traces/engine_t6/semi_sync";
+  const std::string late = interlace("check " + engine).out;
+  EXPECT_NE(late.find("reads tables 1 update late"), std::string::npos) << late;
 }
 
 TEST(CheckCommand, RefusesWhatDoesNotApply) {
