@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "simulator/check/edits.hpp"
 #include "simulator/check/words.hpp"
@@ -100,7 +101,7 @@ class LossFinder {
     for (const Finding& finding : findings_of(examined)) known_.insert(finding.key);
   }
 
-  std::vector<LostOverlap> run() {
+  std::vector<MendedLoss> run() {
     for (const WrittenWait& wait : written_waits(schedule_)) {
       const auto streams = streams_of(wait);
       if (!streams) continue;
@@ -169,32 +170,32 @@ class LossFinder {
       const Operation& one = program_.operation(op);
       return fmt::format("{}({})", name_of(program_.stage(one.stage)), relative(one.batch, iteration));
     };
-    losses_.push_back(
-        {.waiter = named(*reading),
-         .needless = named(*work),
-         .stream = schedule_.stream(streams.waiter).name,
-         .source = schedule_.stream(streams.source).name,
-         .line = line_of(program_, program_.operation(*reading)),
-         .wait_line = wait.line,
-         .needless_line = line_of(program_, program_.operation(*work)),
-         .text =
-             fmt::format("In {} the host waits for {}, and {} waits for all that {} has by then, {} included, "
-                         "which it does not need yet.",
-                         named(*reading), schedule_.stream(streams.waiter).name, schedule_.stream(streams.waiter).name,
-                         schedule_.stream(streams.source).name, named(*work)),
-         .fix = fmt::format("{} above {} ({}) instead of in line {}", text_of(schedule_, moved),
-                            place_of(program_.stages[covered.index()]), name_of(program_.stage(covered)), wait.line)});
+    LostOverlap lost{
+        .waiter = named(*reading),
+        .needless = named(*work),
+        .stream = schedule_.stream(streams.waiter).name,
+        .source = schedule_.stream(streams.source).name,
+        .line = line_of(program_, program_.operation(*reading)),
+        .wait_line = wait.line,
+        .needless_line = line_of(program_, program_.operation(*work)),
+        .text = fmt::format("In {} the host waits for {}, and {} waits for all that {} has by then, {} included, "
+                            "which it does not need yet.",
+                            named(*reading), schedule_.stream(streams.waiter).name,
+                            schedule_.stream(streams.waiter).name, schedule_.stream(streams.source).name, named(*work)),
+        .fix = fmt::format("{} above {} ({}) instead of in line {}", text_of(schedule_, moved),
+                           place_of(program_.stages[covered.index()]), name_of(program_.stage(covered)), wait.line)};
+    losses_.push_back({std::move(lost), std::move(edited)});
   }
 
   const Examined& examined_;
   const Program& program_;
   const Schedule& schedule_;
   std::set<FindingKey> known_;
-  std::vector<LostOverlap> losses_;
+  std::vector<MendedLoss> losses_;
 };
 
 }  // namespace
 
-std::vector<LostOverlap> find_lost_overlaps(const Examined& examined) { return LossFinder(examined).run(); }
+std::vector<MendedLoss> find_lost_overlaps(const Examined& examined) { return LossFinder(examined).run(); }
 
 }  // namespace interlace::check

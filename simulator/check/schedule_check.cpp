@@ -49,14 +49,41 @@ void note_locks(const Program& program, std::vector<std::string>& notes) {
   }
 }
 
+UnrollOptions unroll_options(const CheckOptions& options) {
+  UnrollOptions unrolled;
+  unrolled.feature_processors = options.feature_processors;
+  unrolled.collectives = !options.one_rank;
+  return unrolled;
+}
+
+/// A copy with the first piece of waste mended; none where there is none.
+std::optional<schedule::Schedule> with_less_waste(const schedule::Schedule& schedule, const UnrollOptions& options) {
+  const Examined examined(schedule, options);
+  if (std::vector<MendedLoss> losses = find_lost_overlaps(examined); !losses.empty()) {
+    return std::move(losses.front().mended);
+  }
+  const std::vector<PointlessStream> pointless = find_pointless_streams(examined, {});
+  if (pointless.empty()) return std::nullopt;
+  schedule::Schedule merged = schedule;
+  const schedule::StreamIndex stream = *schedule.stream_named(pointless.front().stream);
+  merged.streams[stream.index()].same_as = *schedule.stream_named(pointless.front().same_as);
+  return merged;
+}
+
 }  // namespace
 
 std::string_view to_string(Phase phase) { return kPhaseWords.at(static_cast<std::size_t>(phase)); }
 
+// One by one, since each may be another's reason. It ends: waits only move up, and streams that are another stay it.
+std::optional<schedule::Schedule> without_waste(const schedule::Schedule& schedule, const CheckOptions& options) {
+  const UnrollOptions unrolled = unroll_options(options);
+  std::optional<schedule::Schedule> thrifty;
+  while (auto less = with_less_waste(thrifty ? *thrifty : schedule, unrolled)) thrifty = std::move(less);
+  return thrifty;
+}
+
 ScheduleCheck check(const schedule::Schedule& schedule, const CheckOptions& options) {
-  UnrollOptions unrolled;
-  unrolled.feature_processors = options.feature_processors;
-  unrolled.collectives = !options.one_rank;
+  const UnrollOptions unrolled = unroll_options(options);
   const Examined examined(schedule, unrolled);
   const Program& program = examined.program();
   ScheduleCheck result;
@@ -84,7 +111,7 @@ ScheduleCheck check(const schedule::Schedule& schedule, const CheckOptions& opti
   WaitReview review = review_waits(schedule, unrolled);
   result.waits = std::move(review.waits);
   result.redundant_together = review.redundant_together;
-  result.lost_overlaps = find_lost_overlaps(examined);
+  for (MendedLoss& loss : find_lost_overlaps(examined)) result.lost_overlaps.push_back(std::move(loss.lost));
   result.pointless_streams = find_pointless_streams(examined, result.lost_overlaps);
   for (const schedule::KnownHazard& known : known_in_vain(schedule, findings)) {
     result.notes.push_back(

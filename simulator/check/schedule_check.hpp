@@ -117,6 +117,12 @@ struct ScheduleCheck {
       repaired;  ///< with all fixes; none where there is nothing to mend, or not all can be
 };
 
+/// The same schedule without what `check` finds wasteful in it: waits of lost overlaps moved up, pointless streams made
+/// those that they could be. Redundant waits stay. None where there is nothing of that. It has no hazards beyond its
+/// own.
+[[nodiscard]] std::optional<schedule::Schedule> without_waste(const schedule::Schedule& schedule,
+                                                              const CheckOptions& options = {});
+
 /// Proves a well-formed schedule, or convicts it. docs/check.md says under which model.
 [[nodiscard]] ScheduleCheck check(const schedule::Schedule& schedule, const CheckOptions& options = {});
 

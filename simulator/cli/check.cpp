@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <ostream>
+#include <span>
 
 #include "simulator/check/collective_order.hpp"
 #include "simulator/cli/check_output.hpp"
@@ -86,19 +87,24 @@ std::vector<check::Hazard> check_ranks(const CheckRequest& request, const std::v
   return check::compare_collectives(plans, {.feature_processors = request.feature_processors});
 }
 
-void write_repaired(const CheckRequest& request, const CheckAnswer& answer, Console& console) {
-  if (answer.schedules.size() != 1) {
+/// All fixes: first of what is wrong, then of what is wasteful in the rest.
+void write_repaired(const CheckRequest& request, std::span<const schedule::Schedule> schedules,
+                    const CheckAnswer& answer, const check::CheckOptions& options, Console& console) {
+  if (schedules.size() != 1) {
     throw Error(kNotRepaired, *request.repair, "several schedules are named", "name the one to repair");
   }
   const check::ScheduleCheck& only = answer.schedules.front();
-  if (only.hazards.empty()) {
+  if (!only.hazards.empty() && !only.repaired) {
+    throw Error(kNotRepaired, *request.repair, "not every hazard has a fix", "mend by hand what has none");
+  }
+  std::optional<schedule::Schedule> repaired =
+      check::without_waste(only.repaired ? *only.repaired : schedules.front(), options);
+  if (!repaired) repaired = only.repaired;
+  if (!repaired) {
     console.note("nothing to repair: " + *request.repair + " is not written");
     return;
   }
-  if (!only.repaired) {
-    throw Error(kNotRepaired, *request.repair, "not every hazard has a fix", "mend by hand what has none");
-  }
-  report::write_file(*request.repair, [&](std::ostream& out) { out << schedule::print(*only.repaired); });
+  report::write_file(*request.repair, [&](std::ostream& out) { out << schedule::print(*repaired); });
 }
 
 int run_check(const CheckRequest& request, Console& console) {
@@ -127,7 +133,7 @@ int run_check(const CheckRequest& request, Console& console) {
   }
   console.out().flush();
   for (const CheckedRecording& checked : answer.traces) console.quality(checked.diagnostics);
-  if (request.repair) write_repaired(request, answer, console);
+  if (request.repair) write_repaired(request, schedules, answer, options, console);
   if (has_hazards(answer)) return kHazard;
   return std::ranges::any_of(answer.traces, &CheckedRecording::lost_data) ? kTrouble : 0;
 }
@@ -168,7 +174,10 @@ void add_check(CLI::App& app, Action& chosen, int& status) {
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 1'000))
       ->type_name("N,N,...");
-  check->add_option("--repair", request->repair, "File for the one schedule with all fixes")->type_name("FILE");
+  check
+      ->add_option("--repair", request->repair,
+                   "File for the one schedule with all fixes, of what is wrong and of what is wasteful")
+      ->type_name("FILE");
   check->callback([request, &chosen, &status] {
     chosen = [request, &status](Console& console) {
       try {

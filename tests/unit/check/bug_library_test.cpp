@@ -8,6 +8,7 @@
 
 #include "simulator/check/schedule_check.hpp"
 #include "simulator/schedule/parse.hpp"
+#include "simulator/schedule/validate.hpp"
 
 namespace interlace::check {
 namespace {
@@ -44,6 +45,19 @@ TEST(BugLibrary, EachBugIsConvictedOfWhatItIs) {
     EXPECT_EQ(charges(result), expected) << name;
     for (const Hazard& hazard : result.hazards) EXPECT_TRUE(hazard.fix) << name;
     EXPECT_EQ(result.repaired.has_value(), !result.hazards.empty()) << name;
+  }
+}
+
+TEST(BugLibrary, WasteIsMendedOnceHazardsAre) {
+  for (const auto& [name, expected] : kBugs) {
+    const schedule::Schedule bug = schedule::parse_file(kFolder / ("bugs/" + name + ".json"));
+    const ScheduleCheck result = check(bug);
+    const schedule::Schedule sound = result.repaired ? *result.repaired : bug;
+    const auto thrifty = without_waste(sound);
+    EXPECT_EQ(thrifty.has_value(), !charges(check(sound)).empty()) << name;
+    if (!thrifty) continue;
+    EXPECT_EQ(charges(check(*thrifty)), Charges{}) << name;
+    EXPECT_TRUE(schedule::find_problems(*thrifty).empty()) << name;
   }
 }
 

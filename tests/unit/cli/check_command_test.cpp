@@ -126,6 +126,13 @@ TEST(CheckCommand, WritesTheRepairedSchedule) {
   EXPECT_EQ(interlace("check " + bug("side_stream_without_wait") + " --repair " + file.string()).status, 1);
   EXPECT_EQ(interlace("check " + file.string()).status, 0);
   EXPECT_NO_THROW((void)schedule::parse_file(file));
+  // What is wasteful is no hazard, and mended like one.
+  for (const char* wasteful : {"host_stalls_on_next_copy", "side_stream_for_nothing"}) {
+    std::filesystem::remove(file);
+    EXPECT_EQ(interlace("check " + bug(wasteful) + " --repair " + file.string()).status, 0);
+    const std::string mended = interlace("check " + file.string()).out;
+    EXPECT_NE(mended.find("): sound\n"), std::string::npos) << mended;
+  }
   std::filesystem::remove(file);
   EXPECT_EQ(interlace("check torchrec/base --repair " + file.string()).status, 0);
   EXPECT_FALSE(std::filesystem::exists(file));
