@@ -1,6 +1,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/subcommands.hpp"
+#include "simulator/cli/usage.hpp"
 #include "simulator/graph/waits.hpp"
 #include "simulator/report/info_report.hpp"
 
@@ -46,7 +48,9 @@ void add_info(CLI::App& app, Action& chosen) {
   info->add_option("--format", options->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  info->add_option("--kernels", options->kernels, "How many of the costliest kernels to show")->capture_default_str();
+  info->add_option("--kernels", options->kernels, "How many of the costliest kernels to show")
+      ->check(whole_number(SIZE_MAX))
+      ->capture_default_str();
   info->callback([options, &chosen] { chosen = [options](Console& console) { run_info(*options, console); }; });
 }
 

@@ -40,7 +40,7 @@ int run(int argc, char** argv) {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    std::cerr << interlace::cli::usage_problem(app, error) << "\nRun with --help for more information.\n";
+    std::cerr << interlace::cli::usage_error(app, error).what() << '\n';
     return interlace::kUsage;
   }
 

@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cstdint>
 #include <memory>
 #include <ostream>
 
@@ -103,7 +104,9 @@ void add_predict(CLI::App& app, Action& chosen) {
   predict->add_option("--gpu-memory", request->gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
       ->check(positive("number of GiB", kMostGibibytes))
       ->type_name("GIB");
-  predict->add_option("--seed", request->seed, "Of the replayed jitter")->capture_default_str();
+  predict->add_option("--seed", request->seed, "Of the replayed jitter")
+      ->check(whole_number(UINT64_MAX))
+      ->capture_default_str();
   predict->add_option("--steps", request->steps, "Steady steps to simulate in a run")->check(CLI::Range(3, 1'000'000));
   predict->add_flag_callback(
       "--no-contention", [request] { request->contention = false; },

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 #include <vector>
 
+#include "simulator/cli/errors.hpp"
 #include "simulator/schedule/problem.hpp"
 
 namespace interlace::cli {
@@ -33,18 +35,34 @@ std::string not_known(const CLI::App& command, const std::string& word) {
                      schedule::did_you_mean(schedule::nearest(word, known)));
 }
 
-}  // namespace
-
-std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
+std::string problem_of(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);
   if (unknown.empty()) return error.what();
   const CLI::App& command = innermost(app);
   const auto is_option = [](const std::string& word) { return word.starts_with('-'); };
   const auto option = std::ranges::find_if(unknown, is_option);
   const auto word = std::ranges::find_if_not(unknown, is_option);
-  // Options behind a wrong subcommand may be right.
-  if (word != unknown.end() && !command.get_subcommands({}).empty()) return not_known(command, *word);
+  // Options behind a wrong subcommand may be right; a word behind a wrong option may be its value.
+  if (word < option && !command.get_subcommands({}).empty()) return not_known(command, *word);
   return option == unknown.end() ? error.what() : not_known(command, *option);
+}
+
+}  // namespace
+
+Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  return {kWrongUse, "", problem_of(app, error), "--help says more"};
+}
+
+CLI::Validator whole_number(std::uint64_t most) {
+  CLI::Validator validator;
+  validator.operation([most](const std::string& text) {
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [read, failure] = std::from_chars(text.data(), end, value);
+    const bool good = failure == std::errc() && read == end && value <= most;
+    return good ? std::string() : fmt::format("\"{}\" is no whole number from 0 to {}", text, most);
+  });
+  return validator;
 }
 
 CLI::Validator positive(const std::string& what, double most) {

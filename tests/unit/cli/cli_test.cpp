@@ -106,7 +106,11 @@ TEST_F(CliTest, NamesTheWordThatIsWrong) {
   const auto said = [](const std::string& arguments) {
     const Finished run = interlace(arguments);
     EXPECT_EQ(run.status, 2) << arguments;
-    return run.err.substr(0, run.err.find('\n'));
+    EXPECT_EQ(lines_of(run.err), 1U) << run.err;
+    const std::string start = "error[cli.usage]: ";
+    const std::string end = " (--help says more)\n";
+    EXPECT_TRUE(run.err.starts_with(start) && run.err.ends_with(end)) << run.err;
+    return run.err.substr(start.size(), run.err.size() - start.size() - end.size());
   };
   EXPECT_EQ(said("predct --from x"), R"("predct" is no subcommand of interlace; did you mean "predict"?)");
   EXPECT_EQ(said("xyz"), R"("xyz" is no subcommand of interlace)");
@@ -118,6 +122,12 @@ TEST_F(CliTest, NamesTheWordThatIsWrong) {
     EXPECT_EQ(said("predict --from x --schedule all --gpu-memory " + wrong),
               "--gpu-memory: \"" + wrong + "\" is no positive number of GiB");
   }
+  for (const std::string wrong : {"-1", "1.5", "99999999999999999999"}) {
+    EXPECT_EQ(said("predict --from x --schedule all --seed " + wrong),
+              "--seed: \"" + wrong + "\" is no whole number from 0 to 18446744073709551615");
+  }
+  EXPECT_TRUE(said("info x --kernels -1").starts_with(R"(--kernels: "-1" is no whole number)"));
+  EXPECT_EQ(said("schedules --format json"), R"("--format" is no option of schedules)");
   EXPECT_EQ(said("validate --minutes long"), R"(--minutes: "long" is no positive number of minutes)");
 }
 
