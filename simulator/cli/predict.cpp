@@ -188,6 +188,10 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   const schedule::Schedule* known =
       replay::recorded_schedule(library, recording.trace, cut, sites, recording.diagnostics, measured_ns);
   replay::SiteTable edited = what_if::apply_edits(sites, edits);
+  std::vector<const schedule::Schedule*> replayed;
+  if (known != nullptr) replayed.push_back(known);
+  for (const AskedSchedule& one : asked) replayed.push_back(&one.schedule);
+  what_if::refuse_idle_edits(edits, replayed);
   if (request.device_only) {
     edited.launch_latency_ns = 0;
     edited.wait_latency_ns = 0;

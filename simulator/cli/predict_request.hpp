@@ -52,8 +52,8 @@ struct PredictAnswer {
 [[nodiscard]] PredictAnswer predict(const PredictRequest& request, Console& console);
 
 /// Writes into a folder, made if need be: report.html, report.json, report.csv, the measured trace as measured.ilt, and
-/// for each schedule its predicted trace as .ilt and a file for Perfetto with the measured trace beside it. Throws
-/// report.cannot_write, ilt.cannot_write.
+/// for each schedule its predicted trace as .ilt and a file for Perfetto with the measured trace beside it. Says which
+/// predicted traces of an earlier answer stand there still. Throws report.cannot_write, ilt.cannot_write.
 void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder, Console& console);
 
 }  // namespace interlace::cli

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,26 @@ namespace {
 /// A program of another part, which a build lays beside this one; the simulator knows nothing else of it.
 struct Part {
   const char* program;
+  const char* does;
   const char* missing;  ///< said where it is not there
   const char* advice;
+  const char* document;
 };
-constexpr Part kRecorder{"interlace-record", "recording is not part of this build",
-                         "build the preset gpu-node, which needs the headers of CUDA 13"};
-constexpr Part kCalibrator{"interlace-calibrate", "calibrating is not part of this build",
-                           "build the preset engine-cuda, which needs CUDA 13 and NCCL"};
+constexpr Part kRecorder{"interlace-record", "Record a CUDA program: interlace record [options] -- program args...",
+                         "recording is not part of this build",
+                         "build the preset gpu-node, which needs the headers of CUDA 13", "docs/recording.md"};
+constexpr Part kCalibrator{"interlace-calibrate", "Measure this machine's GPUs, links and collectives into a profile",
+                           "calibrating is not part of this build",
+                           "build the preset engine-cuda, which needs CUDA 13 and NCCL", "docs/calibrate.md"};
 
-[[noreturn]] void become(const Part& part, const std::vector<std::string>& arguments) {
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  const auto of_program = std::ranges::find(arguments, "--");
+  return std::any_of(arguments.begin(), of_program,
+                     [](const std::string& word) { return word == "--help" || word == "-h"; });
+}
+
+/// Does not return where the part is there.
+void become(const Part& part, const std::vector<std::string>& arguments, const Console& console) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / part.program;
   std::vector<std::string> words{program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -37,6 +49,11 @@ constexpr Part kCalibrator{"interlace-calibrate", "calibrating is not part of th
   pointers.push_back(nullptr);
   execv(program.c_str(), pointers.data());
   if (errno == ENOENT) {
+    if (asks_for_help(arguments)) {
+      console.out() << part.does << "\nHere " << part.missing << ": " << part.advice << ".\n"
+                    << part.document << " tells how it is used.\n";
+      return;
+    }
     throw Error(kPartNotBuilt, program.string(), part.missing, part.advice);
   }
   throw Error(kPartNotBuilt, program.string(), std::strerror(errno));
@@ -45,10 +62,10 @@ constexpr Part kCalibrator{"interlace-calibrate", "calibrating is not part of th
 constexpr const char* kRecord = "record";
 constexpr const char* kCalibrate = "calibrate";
 
-void add_part(CLI::App& app, Action& chosen, const char* name, const char* description, const Part& part,
+void add_part(CLI::App& app, Action& chosen, const char* name, const Part& part,
               const std::vector<std::string>& words) {
-  app.add_subcommand(name, description)->callback([&chosen, &part, words] {
-    chosen = [&part, words](Console&) { become(part, words); };
+  app.add_subcommand(name, part.does)->callback([&chosen, &part, words] {
+    chosen = [&part, words](Console& console) { become(part, words, console); };
   });
 }
 
@@ -63,13 +80,11 @@ std::vector<std::string> take_words_of_part(std::vector<std::string>& words) {
 }
 
 void add_record(CLI::App& app, Action& chosen, const std::vector<std::string>& words) {
-  add_part(app, chosen, kRecord, "Record a CUDA program: interlace record [options] -- program args...", kRecorder,
-           words);
+  add_part(app, chosen, kRecord, kRecorder, words);
 }
 
 void add_calibrate(CLI::App& app, Action& chosen, const std::vector<std::string>& words) {
-  add_part(app, chosen, kCalibrate, "Measure this machine's GPUs, links and collectives into a profile", kCalibrator,
-           words);
+  add_part(app, chosen, kCalibrate, kCalibrator, words);
 }
 
 }  // namespace interlace::cli

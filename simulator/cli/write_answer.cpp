@@ -1,8 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <ostream>
+#include <set>
+#include <string_view>
 #include <system_error>
 
 #include "simulator/cli/predict_request.hpp"
@@ -35,6 +38,20 @@ report::TimelinePicture picture_of(const SteadyTrace& steady, const std::string&
   return report::timeline_picture(steady.trace, annotations, {0}, {begin, begin + step}, title, resolution);
 }
 
+constexpr std::string_view kPerfetto = ".perfetto.json.gz";
+
+/// Traces that an earlier answer left in the folder, by the names that only answers have.
+std::vector<std::string> left_by_earlier(const std::filesystem::path& folder, const std::set<std::string>& written) {
+  std::vector<std::string> stems;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(kPerfetto) || written.contains(name)) continue;
+    stems.push_back(name.substr(0, name.size() - kPerfetto.size()));
+  }
+  std::ranges::sort(stems);
+  return stems;
+}
+
 std::vector<report::TimelineComparison> timelines(const PredictAnswer& answer) {
   std::vector<report::TimelineComparison> all;
   if (answer.measured.windows.empty()) return all;
@@ -57,7 +74,9 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
     throw Error(report::kCannotWrite, folder.string(), "the folder cannot be made: " + failure.message(),
                 "name a folder that may be written to");
   }
+  std::set<std::string> written;
   const auto write = [&](const std::string& name, const std::function<void(std::ostream&)>& content) {
+    written.insert(name);
     console.progress("writing " + (folder / name).string());
     report::write_file(folder / name, content);
   };
@@ -82,8 +101,12 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
     };
     add(answer.measured, "measured");
     add(predicted, "predicted " + predicted.title);
-    write(stem_of(predicted.title) + ".perfetto.json.gz",
+    write(stem_of(predicted.title) + std::string(kPerfetto),
           [&](std::ostream& out) { report::write_chrome_trace(out, runs); });
+  }
+  if (const std::vector<std::string> left = left_by_earlier(folder, written); !left.empty()) {
+    console.note(fmt::format("{} also holds predicted traces that are not of this answer: {}", folder.string(),
+                             fmt::join(left, ", ")));
   }
 }
 

@@ -76,9 +76,10 @@ std::vector<Diagnostic> shared_flaws(const PredictReport& report) {
 
 void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextStyle& style) {
   std::string text = recorded.schedule.value_or("a schedule that is not in the library");
-  text += fmt::format(", {} of {}, {}", recorded.ranks.size(),
-                      recorded.world_size ? counted(*recorded.world_size, "rank") : "? ranks",
-                      counted(static_cast<std::int64_t>(recorded.steps), "step"));
+  const auto ranks = static_cast<std::int64_t>(recorded.ranks.size());
+  text += recorded.world_size ? fmt::format(", {} of {}", ranks, counted(*recorded.world_size, "rank"))
+                              : ", " + counted(ranks, "rank");
+  text += ", " + counted(recorded.steps, "step");
   if (recorded.step_time_ns) text += fmt::format(", {} ms a step as recorded", milliseconds(*recorded.step_time_ns));
   if (recorded.predicted_step_time_ns) {
     text += fmt::format(", {} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded));

@@ -378,6 +378,19 @@ void align(Cut& cut, Diagnostics& diagnostics) {
 
 }  // namespace
 
+namespace {
+
+/// What the recording lost may be what is missed in it: "; it lost data (ilt.truncated)".
+std::string losses(const Diagnostics& diagnostics) {
+  std::string codes;
+  for (const Diagnostic& found : diagnostics.entries()) {
+    if (found.severity == Severity::kDataLoss) codes += (codes.empty() ? "" : ", ") + found.code;
+  }
+  return codes.empty() ? codes : "; the recording lost data (" + codes + ")";
+}
+
+}  // namespace
+
 Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
   ModuleNames modules;
   Classifier classifier(trace, profile, modules);
@@ -389,8 +402,8 @@ Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
     if (!rank) {
       throw Error(kNoIterations, trace.ranks()[r].source,
                   fmt::format("no complete training iteration: fewer than two ranges match \"{}\" of the \"{}\" "
-                              "annotation profile",
-                              profile.iteration_end, profile.name),
+                              "annotation profile{}",
+                              profile.iteration_end, profile.name, losses(diagnostics)),
                   "record at least three steps with annotations, or give a profile of your own (--profile FILE)");
     }
     damage.push_back(cutter.damage(*rank));

@@ -72,7 +72,8 @@ struct Cut {
 /// as a pipeline fills and drains, are left out, as are those of which records are lost (stages/damage.hpp).
 /// Counts stages.damaged_iterations, stages.no_sound_iteration, stages.outside_any_stage, stages.other_thread,
 /// stages.backward_without_forward, stages.partial_iterations, stages.uneven_iterations, stages.without_work.
-/// Throws Error(stages.no_iterations) where the profile finds no complete iteration on some rank.
+/// Throws Error(stages.no_iterations) where the profile finds no complete iteration on some rank, naming the losses
+/// that are counted already: they may be why.
 [[nodiscard]] Cut cut(const trace::Trace& trace, const Profile& profile, Diagnostics& diagnostics);
 
 inline constexpr DiagnosticKind kOutsideAnyStage{

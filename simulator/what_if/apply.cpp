@@ -10,6 +10,7 @@
 
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/slowdown.hpp"
+#include "simulator/schedule/step_checks.hpp"
 
 namespace interlace::what_if {
 
@@ -188,7 +189,33 @@ struct Apply {
   }
 };
 
+std::optional<schedule::Stage> stage_of(const Edit& edit) {
+  return std::visit(
+      [](const auto& change) -> std::optional<schedule::Stage> {
+        if constexpr (requires { change.stage; }) return change.stage;
+        return std::nullopt;
+      },
+      edit.change);
+}
+
+bool runs_stage(const schedule::Schedule& schedule, schedule::Stage stage) {
+  return std::ranges::any_of(schedule::placed_steps(schedule), [&](const schedule::PlacedStep& placed) {
+    const auto* step = std::get_if<schedule::StageStep>(&placed.step->action);
+    return step != nullptr && step->stage == stage;
+  });
+}
+
 }  // namespace
+
+void refuse_idle_edits(std::span<const Edit> edits, std::span<const schedule::Schedule* const> schedules) {
+  for (const Edit& edit : edits) {
+    const std::optional<schedule::Stage> stage = stage_of(edit);
+    const auto runs = [&](const schedule::Schedule* schedule) { return runs_stage(*schedule, *stage); };
+    if (!stage || std::ranges::any_of(schedules, runs)) continue;
+    throw Error(kNoMatch, edit.place, fmt::format("no schedule that is replayed runs {}", schedule::to_string(*stage)),
+                "name one with --schedule that does, or remove the edit");
+  }
+}
 
 SiteTable apply_edits(SiteTable table, std::span<const Edit> edits) {
   for (const Edit& edit : edits) {

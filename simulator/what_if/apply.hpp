@@ -14,4 +14,7 @@ inline constexpr ErrorCode kNoMatch{"what_if.no_match"};
 /// Throws Error(what_if.no_match), naming the edit, where one concerns nothing in the table.
 [[nodiscard]] replay::SiteTable apply_edits(replay::SiteTable table, std::span<const Edit> edits);
 
+/// Throws Error(what_if.no_match), naming the edit, where one is of a stage that none of these schedules runs.
+void refuse_idle_edits(std::span<const Edit> edits, std::span<const schedule::Schedule* const> schedules);
+
 }  // namespace interlace::what_if

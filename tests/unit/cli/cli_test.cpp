@@ -71,6 +71,9 @@ TEST_F(CliTest, ErrorsAreOneLineWithACode) {
        "error[stages.bad_profile]: /tmp: is a folder"},
       {"predict --schedule torchrec/base --machine /tmp --from " + sample("sparse"),
        "error[contention.bad_machine_profile]: /tmp: is a folder"},
+      {"predict --schedule torchrec/base --edit " INTERLACE_SOURCE_DIR "/samples/edits/prefetch.json --from " +
+           sample("sparse"),
+       "error[what_if.no_match]: " INTERLACE_SOURCE_DIR "/samples/edits/prefetch.json"},
       {"predict --schedule recsys/dp_only --from " + sample("sparse"),
        "error[replay.stage_not_recorded]: recsys/dp_only"},
       {"convert x -o out.txt", "error[cli.unknown_output]: out.txt"},
@@ -144,6 +147,29 @@ TEST_F(CliTest, HandsEveryWordToTheRecorder) {
   EXPECT_EQ(handed("record --out d -q -- x -- y"), "<--out><d><-q><--><x><--><y>");
   EXPECT_EQ(handed("-q record -- --help"), "<--><--help>");
   EXPECT_EQ(handed("calibrate --help"), "<--help>");
+}
+
+TEST_F(CliTest, ExplainsPartsThatAreNotBuilt) {
+  std::filesystem::copy_file(INTERLACE_BINARY, folder / "interlace");
+  const auto run = [&](const std::string& words) { return testing::run_program(path("interlace ") + words); };
+  const Finished help = run("record --help");
+  EXPECT_EQ(help.status, 0) << help.err;
+  EXPECT_NE(help.out.find("interlace record [options] -- program args...\nHere recording is not part of this build"),
+            std::string::npos)
+      << help.out;
+  EXPECT_NE(run("calibrate -h").out.find("docs/calibrate.md"), std::string::npos);
+  // Behind "--" it is a word of the program that is to be recorded.
+  EXPECT_TRUE(run("record -- x --help").err.starts_with("error[cli.part_not_built]"));
+}
+
+TEST_F(CliTest, SaysWhichTracesOfEarlierAnswersAreLeft) {
+  const std::string ask = "predict --steps 3 --from " + sample("sparse") + " --out " + path("out") + " --schedule ";
+  EXPECT_EQ(interlace(ask + "torchrec/base").err.find("not of this answer"), std::string::npos);
+  EXPECT_EQ(interlace(ask + "torchrec/base").err.find("not of this answer"), std::string::npos);
+  const Finished other = interlace(ask + "torchrec/sparse_dist_lite", "200");
+  EXPECT_NE(other.err.find("also holds predicted traces that are not of this answer: torchrec_base\n"),
+            std::string::npos)
+      << other.err;
 }
 
 TEST_F(CliTest, InfoShowsARecording) {

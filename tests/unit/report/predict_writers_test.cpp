@@ -43,6 +43,14 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheFastest) {
   EXPECT_EQ(text_of(write_predict_table, sample_report(), TextStyle{.unicode = false}), expected);
 }
 
+TEST(PredictTable, CountsRanksOfAJobWhoseSizeIsNotKnown) {
+  PredictReport report = sample_report();
+  report.recorded.ranks = {0};
+  report.recorded.world_size = std::nullopt;
+  const std::string text = text_of(write_predict_table, report, TextStyle{});
+  EXPECT_TRUE(text.starts_with("recorded  torchrec/sparse_dist, 1 rank, 3 steps, ")) << text;
+}
+
 TEST(PredictTable, TellsOnceWhatConcernsAllPredictions) {
   PredictReport report = sample_report();
   report.predictions[1].diagnostics = report.predictions[0].diagnostics;

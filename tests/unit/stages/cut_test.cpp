@@ -114,6 +114,15 @@ TEST(Cut, ATraceWithoutAnnotationsIsRefused) {
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), kNoIterations.name);
+    EXPECT_EQ(error.problem().find("lost"), std::string::npos) << error.what();
+  }
+  // What was lost before may be what is missing.
+  diagnostics.add({.code = "ilt.truncated", .severity = Severity::kDataLoss, .count = 1});
+  try {
+    static_cast<void>(cut(recording.trace, torchrec_profile(), diagnostics));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.problem().ends_with("; the recording lost data (ilt.truncated)")) << error.what();
   }
 }
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <vector>
+
+#include "simulator/schedule/library.hpp"
 
 namespace interlace::what_if {
 namespace {
@@ -139,6 +142,23 @@ TEST(ApplyEdits, OneAfterTheOther) {
                                 {ScaleStage{Stage::kOptimizerStep, 2}, "2"},
                                 {ScaleStage{Stage::kOptimizerStep, 2}, "3"}};
   EXPECT_EQ(times(apply_edits(table(), edits)), (std::vector<double>{400, 1'000, 12'000, 200'000, 3'000, 4'000}));
+}
+
+TEST(RefuseIdleEdits, NamesTheEditOfAStageThatNoScheduleRuns) {
+  const schedule::Schedule base = schedule::find("torchrec/base");
+  const schedule::Schedule prefetching = schedule::find("torchrec/prefetch_sparse_dist");
+  const std::vector<Edit> edits{{ScaleKernels{"gemm", 2}, "mine.json: edit 1"},
+                                {AddWork{.stage = Stage::kPrefetch, .takes = 5'000}, "mine.json: edit 2"}};
+  const std::vector<const schedule::Schedule*> both{&base, &prefetching};
+  EXPECT_NO_THROW(refuse_idle_edits(edits, both));
+  try {
+    refuse_idle_edits(edits, std::span(both).first(1));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "what_if.no_match");
+    EXPECT_EQ(error.place(), "mine.json: edit 2");
+    EXPECT_EQ(error.problem(), "no schedule that is replayed runs prefetch");
+  }
 }
 
 TEST(ApplyEdits, NamesTheEditThatMatchesNothing) {
