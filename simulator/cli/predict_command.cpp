@@ -107,7 +107,8 @@ void add_predict(CLI::App& app, Action& chosen) {
   predict->add_option("--seed", request->seed, "Of the replayed jitter")
       ->check(whole_number(UINT64_MAX))
       ->capture_default_str();
-  predict->add_option("--steps", request->steps, "Steady steps to simulate in a run")->check(CLI::Range(3, 1'000'000));
+  predict->add_option("--steps", request->steps, "Steady steps to simulate in a run, as many as memory holds")
+      ->check(CLI::Range(3, 1'000'000));
   predict->add_flag_callback(
       "--no-contention", [request] { request->contention = false; },
       "Let works that run side by side not slow each other, to see what sharing the GPU costs");

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <libdeflate.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "simulator/base/physical_memory.hpp"
 #include "simulator/ingest/errors.hpp"
 
 namespace interlace::ingest {
@@ -37,8 +37,8 @@ std::size_t inflation_limit(std::size_t compressed, const ReadOptions& options) 
   std::size_t limit = 16 * static_cast<std::size_t>(kGibibyte);
   if (options.max_inflated_bytes) {
     limit = static_cast<std::size_t>(std::max<Bytes>(1, *options.max_inflated_bytes));
-  } else if (const long pages = sysconf(_SC_PHYS_PAGES); pages > 0) {
-    limit = std::min(limit, static_cast<std::size_t>(pages) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 2);
+  } else if (const auto memory = physical_memory()) {
+    limit = std::min(limit, static_cast<std::size_t>(*memory / 2));
   }
   const auto ratio = static_cast<std::size_t>(std::max<std::int64_t>(1, options.max_inflation_ratio));
   return std::min(limit, std::max(256 * kMebibyte, compressed * ratio));

@@ -1,14 +1,17 @@
 #include "simulator/replay/predict.hpp"
 
+#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include "simulator/base/physical_memory.hpp"
 #include "simulator/base/statistics.hpp"
 #include "simulator/des/random.hpp"
 #include "simulator/replay/predicted_memory.hpp"
@@ -35,6 +38,40 @@ SimulationOptions drawn(const SimulationOptions& usual, std::uint64_t run) {
   options.machine.launch_latency_ns =
       std::max(2'000.0, options.machine.launch_latency_ns + kLatencySpread * random.normal());
   return options;
+}
+
+/// Device works of one iteration of all ranks, of the recorded one that has most.
+std::int64_t works_of_iteration(const Plan& plan, const SiteTable& sites) {
+  std::int64_t all = 0;
+  for (std::size_t rank = 0; rank < plan.programs.size(); ++rank) {
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < plan.programs[rank].size(); ++i) {
+      std::int64_t works = 0;
+      for (const Instruction& one : plan.programs[rank][i].instructions) {
+        if (one.kind == Instruction::Kind::kCall) works += sites.ranks[rank][i].calls[one.call].works;
+      }
+      most = std::max(most, works);
+    }
+    all += most;
+  }
+  return all;
+}
+
+/// Runs keep all that they simulate. Half of the memory is left to the recording, to what is made of the runs, and to
+/// other programs.
+void require_room(const Plan& plan, const SiteTable& sites, const SimulationOptions& options, int runs) {
+  const std::optional<Bytes> memory = physical_memory();
+  if (!memory) return;
+  // At the end of a run its works are held twice, with the calls that launched them.
+  constexpr Bytes kBytesOfWork = 2 * sizeof(Work) + sizeof(HostCall);
+  const Bytes of_iteration = std::max<std::int64_t>(1, works_of_iteration(plan, sites)) * kBytesOfWork * runs;
+  const std::int64_t fit = *memory / 2 / of_iteration;
+  if (options.iterations <= fit) return;
+  throw Error(kTooManySteps, plan.schedule,
+              fmt::format("{} steps would take {:.0f} GiB, more than half of this machine's memory",
+                          options.iterations - options.warm_up,
+                          static_cast<double>(of_iteration) * options.iterations / kGibibyte),
+              fmt::format("simulate {} at most", std::max<std::int64_t>(0, fit - options.warm_up)));
 }
 
 /// Each run has a seed of its own and a place of its own: the result does not depend on how many threads there are.
@@ -156,6 +193,7 @@ Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTabl
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
   const Plan plan = compile(schedule, *cut_, sites_);
   const SimulationOptions usual = on_recorded_machine(options.simulation, sites_);
+  require_room(plan, sites_, usual, options.runs);
   const std::vector<SimulationResult> results = simulate_often(plan, sites_, usual, options.runs);
   const SimulationResult& result = results.front();
   std::vector<double> steps;

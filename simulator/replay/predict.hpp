@@ -65,7 +65,8 @@ class Predictor {
   /// where there are none. Counts as memory::recorded_memory does.
   bool learn_memory(const schedule::Schedule& recorded, Diagnostics& diagnostics);
 
-  /// Throws Error(replay.stage_not_recorded). Same input and seed give the same result.
+  /// Throws Error(replay.stage_not_recorded), and Error(replay.too_many_steps) where the simulated works would take
+  /// more than half of the machine's memory. Same input and seed give the same result.
   [[nodiscard]] Prediction predict(const schedule::Schedule& schedule, const PredictOptions& options) const;
 
   [[nodiscard]] const SiteTable& sites() const { return sites_; }
@@ -77,6 +78,8 @@ class Predictor {
   std::optional<schedule::Schedule> recorded_;
   std::vector<memory::RecordedMemory> memory_;  ///< by rank
 };
+
+inline constexpr ErrorCode kTooManySteps{"replay.too_many_steps"};
 
 inline constexpr DiagnosticKind kContentionOff{
     "replay.contention_off", Severity::kWarning,
