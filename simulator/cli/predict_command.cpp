@@ -48,6 +48,7 @@ void run_predict(const PredictRequest& request, Console& console) {
     for (const report::SkippedGroup& group : report::skipped_by_reason(answer.report.skipped)) {
       console.note("left out, " + group.why + ": " + group.schedules);
     }
+    tell_machine(answer.report.recorded, console);
     console.quality(answer.report.recorded.diagnostics);
   } else {
     report::write_predict_table(console.out(), answer.report, console.style());

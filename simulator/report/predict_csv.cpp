@@ -42,6 +42,12 @@ std::string most(const Prediction& row, Bytes RankMemory::*member) {
   return std::to_string((*std::ranges::max_element(row.memory, {}, member)).*member);
 }
 
+/// How often it fits only since the cache is emptied, on the rank that has to most often.
+std::string cache_emptied(const Prediction& row) {
+  if (row.memory.empty()) return {};
+  return std::to_string(std::ranges::max_element(row.memory, {}, &RankMemory::retries)->retries);
+}
+
 }  // namespace
 
 void write_predict_csv(std::ostream& out, const PredictReport& report) {
@@ -69,7 +75,9 @@ void write_predict_csv(std::ostream& out, const PredictReport& report) {
                    "tables_updates_late",
                    "dense_parameters_updates_late",
                    "communication_hidden_ratio",
-                   "fits"});
+                   "fits",
+                   "gpu_memory_bytes",
+                   "cache_emptied"});
   for (const Prediction& row : report.predictions) {
     const analysis::OverlapSummary& overlap = row.overlap;
     std::vector<std::string> reasons = row.reasons;
@@ -104,7 +112,9 @@ void write_predict_csv(std::ostream& out, const PredictReport& report) {
                      hidden ? fmt::format("{:.6f}", *hidden) : "",
                      !report.recorded.capacity || !fit ? ""
                      : *fit                            ? "true"
-                                                       : "false"});
+                                                       : "false",
+                     or_empty(report.recorded.capacity),
+                     report.recorded.capacity ? cache_emptied(row) : ""});
   }
 }
 

@@ -192,23 +192,26 @@ TEST(PredictCsv, QuotesAsRfc4180Asks) {
       "communication_ns,copy_ns,communication_hidden_ns,copy_hidden_ns,idle_ns,lookup_ns,lookup_hidden_ns,"
       "host_blocked_ns,allocated_peak_bytes,active_peak_bytes,reserved_peak_bytes,reasons,diagnostics,hazards,tables_"
       "updates_late,"
-      "dense_parameters_updates_late,communication_hidden_ratio,fits\r\n"
+      "dense_parameters_updates_late,communication_hidden_ratio,fits,gpu_memory_bytes,"
+      "cache_emptied\r\n"
       "torchrec/base,36000000,35500000,37000000,0.944444,6000000,30000000,8000000,2000000,2000000,1000000,900000,,,"
       "5250000,,,,\"exposes 4.0 ms more communication; host now blocks \"\"long\"\", 3.2 ms; "
-      "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\",replay.assumed,,0,0,0.250000,\r\n"
+      "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\",replay.assumed,,0,0,0.250000,,,\r\n"
       "\"mine, \"\"v2\"\"\",32000000,32000000,32000000,,0,31000000,0,0,0,0,1000000,,,,,,,,,read_before_write of "
-      "kjt(i); another,1,,,\r\n";
+      "kjt(i); another,1,,,,,\r\n";
   EXPECT_EQ(text_of(write_predict_csv, sample_report()), expected);
 }
 
 TEST(PredictCsv, SaysWhatFits) {
   PredictReport report = report_with_memory();
   report.recorded.capacity = 10'000'000'000;
-  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true\r\n"), std::string::npos);
+  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,0\r\n"), std::string::npos);
+  report.predictions[0].memory.back().retries = 3;
+  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,3\r\n"), std::string::npos);
   report.predictions[0].memory.back().failure = "too large";
   const std::string text = text_of(write_predict_csv, report);
-  EXPECT_NE(text.find(",0.250000,false\r\n"), std::string::npos) << text;
-  EXPECT_TRUE(text.ends_with(",1,,,\r\n")) << "memory is not known";
+  EXPECT_NE(text.find(",0.250000,false,10000000000,3\r\n"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(",1,,,,10000000000,\r\n")) << "memory is not known";
 }
 
 TEST(DiagnosticsTable, TellsTheGravestFirst) {
