@@ -74,12 +74,8 @@ class ExplainWriter {
     const explain::Explanation& explanation = answer.explanation;
     const double ratio = static_cast<double>(explanation.difference_ns()) /
                          static_cast<double>(std::max<Nanoseconds>(1, explanation.measured_step_ns));
-    out_ << fmt::format("measured   {:>8} ms a step ({})  {}\n", report::milliseconds(explanation.measured_step_ns),
-                        report::counted(static_cast<std::int64_t>(explanation.measured_steps), "step"),
-                        report::shortened_front(answer.measured, 56));
-    out_ << fmt::format("predicted  {:>8} ms a step ({})  {}\n", report::milliseconds(explanation.predicted_step_ns),
-                        report::counted(static_cast<std::int64_t>(explanation.predicted_steps), "step"),
-                        report::shortened_front(answer.predicted, 56));
+    step("measured ", explanation.measured_step_ns, explanation.measured_steps, answer.measured);
+    step("predicted", explanation.predicted_step_ns, explanation.predicted_steps, answer.predicted);
     out_ << fmt::format("difference {:>8} ms, {:+.2f} %\n", signed_ms(explanation.difference_ns()), ratio * 100);
     flaws("measured", answer.of_measured);
     flaws("predicted", answer.of_predicted);
@@ -120,9 +116,9 @@ class ExplainWriter {
   }
 
   void matching(const explain::Matching& matching) {
-    out_ << fmt::format(
-        "{:.0f} of {:.0f} measured device works a step have a counterpart, {:.0f} of {:.0f} predicted\n",
-        matching.matched_measured, matching.measured, matching.matched_predicted, matching.predicted);
+    paragraph(
+        fmt::format("{:.0f} of {:.0f} measured device works a step have a counterpart, {:.0f} of {:.0f} predicted",
+                    matching.matched_measured, matching.measured, matching.matched_predicted, matching.predicted));
     std::size_t shown = 0;
     for (const explain::Unmatched& row : matching.unmatched) {
       if (shown++ == kMostHidden) break;
@@ -133,13 +129,17 @@ class ExplainWriter {
                             style_.width - 20));
     }
     if (matching.unmatched.size() > kMostHidden) {
-      out_ << fmt::format("  and {} more names that only one of them has (--format json)\n",
-                          matching.unmatched.size() - kMostHidden);
+      write_paragraph(out_, "",
+                      fmt::format("and {} more names that only one of them has (--format json)",
+                                  matching.unmatched.size() - kMostHidden),
+                      style_, {.indent = kIndent, .width = 0});
     }
     for (const explain::Moved& row : matching.moved) {
       if (row.time_ns < kLeastShown) continue;
-      out_ << fmt::format("  in another order on their stream: {:.1f} works of {}, {} ms\n", row.works,
-                          or_unknown(row.stage), report::milliseconds(row.time_ns));
+      write_paragraph(out_, "",
+                      fmt::format("in another order on their stream: {:.1f} works of {}, {} ms", row.works,
+                                  or_unknown(row.stage), report::milliseconds(row.time_ns)),
+                      style_, {.indent = kIndent, .width = 0});
     }
     out_ << '\n';
   }
@@ -158,6 +158,11 @@ class ExplainWriter {
   }
 
  private:
+  void step(std::string_view whose, Nanoseconds time, std::size_t steps, const std::string& source) {
+    const std::string text = fmt::format("{}  {:>8} ms a step ({})  ", whose, report::milliseconds(time),
+                                         report::counted(static_cast<std::int64_t>(steps), "step"));
+    out_ << text << report::shortened_front(source, style_.width - text.size()) << '\n';
+  }
   /// What may shift the comparison; the rest is in JSON.
   void flaws(std::string_view whose, const std::vector<Diagnostic>& diagnostics) {
     for (const Diagnostic& flaw : diagnostics) {
@@ -166,8 +171,14 @@ class ExplainWriter {
                       fmt::format("{} trace: {}", whose, report::flaw_text(flaw)), style_, {.indent = 0, .width = 11});
     }
   }
+  void paragraph(std::string_view text) {
+    for (const std::string& line : report::wrapped(text, style_.width)) out_ << line << '\n';
+  }
   void print(std::string_view title, const TextTable& table) {
-    out_ << report::coloured(style_, Colour::kBold, title) << '\n' << table.text(style_, kIndent) << '\n';
+    for (const std::string& line : report::wrapped(title, style_.width)) {
+      out_ << report::coloured(style_, Colour::kBold, line) << '\n';
+    }
+    out_ << table.text(style_, kIndent) << '\n';
   }
 
   std::ostream& out_;

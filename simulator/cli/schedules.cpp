@@ -17,19 +17,24 @@ namespace interlace::cli {
 
 namespace {
 
-/// Each name with its description beside it, wrapped.
+constexpr std::size_t kLeastRoom = 24;  ///< for text beside a column, in columns
+
+/// Each name with its description beside it, wrapped; where that leaves too little room, below it.
 void list(Console& console) {
   const report::TextStyle& style = console.style();
   std::size_t names = 0;
   for (const schedule::LibraryEntry& entry : schedule::library()) names = std::max(names, entry.name.size());
+  const bool beside = style.width >= names + 2 + kLeastRoom;
+  const std::size_t margin = beside ? names + 2 : 4;
   for (const schedule::LibraryEntry& entry : schedule::library()) {
     const schedule::Schedule schedule = schedule::find(entry.name);
     const std::string text = schedule.hazardous ? "(hazardous) " + schedule.description : schedule.description;
-    std::string lead = report::coloured(style, report::Colour::kBold, schedule.name) +
-                       std::string(names - schedule.name.size() + 2, ' ');
-    for (const std::string& line : report::wrapped(text, style.width - names - 2)) {
+    const std::string name = report::coloured(style, report::Colour::kBold, schedule.name);
+    std::string lead = beside ? name + std::string(margin - schedule.name.size(), ' ') : std::string(margin, ' ');
+    if (!beside) console.out() << name << '\n';
+    for (const std::string& line : report::wrapped(text, style.width - margin)) {
       console.out() << lead << line << '\n';
-      lead.assign(names + 2, ' ');
+      lead.assign(margin, ' ');
     }
   }
 }
@@ -46,7 +51,12 @@ void print_wrapped(const schedule::Schedule& schedule, Console& console) {
       console.out() << line << '\n';
       continue;
     }
-    for (const std::string& part : report::wrapped(line.substr(lead.size()), width - lead.size())) {
+    const std::string last = line.substr(lead.size());
+    if (lead.size() + kLeastRoom > width) {  // no room beside
+      console.out() << lead.substr(0, lead.find_last_not_of(' ') + 1) << '\n';
+      lead.assign(8, ' ');
+    }
+    for (const std::string& part : report::wrapped(last, width - lead.size())) {
       console.out() << lead << part << '\n';
       lead.assign(lead.size(), ' ');
     }

@@ -63,7 +63,8 @@ void write_diagnostics(std::ostream& out, std::span<const Diagnostic> diagnostic
                        std::string(kIndent - 2 - to_string(found.severity).size(), ' '), found.code,
                        thousands(found.count));
     std::string meaning = found.meaning;
-    if (!found.first_place.empty()) meaning += fmt::format(" (first: {})", shortened_front(found.first_place, 60));
+    const std::size_t longest = std::min<std::size_t>(60, style.width - kIndent - 1);
+    if (!found.first_place.empty()) meaning += fmt::format(" (first: {})", shortened_front(found.first_place, longest));
     for (const std::string& text : {meaning, found.advice.empty() ? std::string() : "-> " + found.advice}) {
       for (const std::string& line : wrapped(text, style.width - kIndent)) {
         out << std::string(kIndent, ' ') << line << '\n';

@@ -97,7 +97,7 @@ void write_item(std::ostream& out, std::string_view mark, const std::string& tex
   std::string lead = std::string(kIndent, ' ') + std::string(mark) + ' ';
   const std::size_t indent = columns_of(lead);
   for (const std::string& line : wrapped(text, style.width - indent)) {
-    out << lead << line << '\n';
+    out << lead << shortened_middle(line, style.width - indent) << '\n';  // a name may be longer than a line
     lead.assign(indent, ' ');
   }
 }

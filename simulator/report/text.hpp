@@ -54,6 +54,7 @@ enum class Align : std::uint8_t { kLeft, kRight };
 
 /// Rows of cells in columns two spaces apart. Cells may hold colours. What is wider than the style has its titles
 /// broken into lines, and then its longest left-aligned cells shortened in the middle, those with colours aside.
+/// Columns that still find no room stand below the others, in further lines of their row.
 class TextTable {
  public:
   struct Column {
@@ -70,6 +71,8 @@ class TextTable {
  private:
   /// Of columns, so that a line takes at most `room` where that can be had.
   [[nodiscard]] std::vector<std::size_t> widths(std::size_t room) const;
+  /// The first column of each line of a row, and the number of columns behind them.
+  [[nodiscard]] static std::vector<std::size_t> line_begins(const std::vector<std::size_t>& widths, std::size_t room);
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

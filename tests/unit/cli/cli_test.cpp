@@ -107,6 +107,18 @@ TEST_F(CliTest, FitsANarrowTerminal) {
   }
 }
 
+TEST_F(CliTest, FitsTheNarrowestTerminal) {
+  for (const std::string& arguments :
+       {"predict --schedule all --steps 3 --from " + sample("sparse"), "info " + sample("sparse.mem"),
+        "explain " + sample("base") + " " INTERLACE_SOURCE_DIR "/samples/traces/torchrec_c6/sparse.r0.json.gz",
+        std::string("schedules"), std::string("schedules show torchrec/semi_sync"), std::string("check all")}) {
+    const Finished run = interlace(arguments, "60");
+    EXPECT_NE(run.out, "") << run.err;
+    std::istringstream lines(run.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(report::columns_of(line), 60U) << line;
+  }
+}
+
 TEST_F(CliTest, NamesTheWordThatIsWrong) {
   const auto said = [](const std::string& arguments) {
     const Finished run = interlace(arguments);

@@ -79,5 +79,23 @@ TEST(TextTable, ShortensNamesWhereTheyDoNotFit) {
   EXPECT_EQ(table.text({.width = 32}), "a kernel              total time\nabcdefghijklmnopqrst        12.5\n");
 }
 
+// Two columns between any two: 4 + 2 + 7 + 2 + 6 = 21, and no cell to shorten.
+TEST(TextTable, PutsColumnsThatFindNoRoomBelow) {
+  TextTable table({{"name"}, {"compute", Align::kRight}, {"copies", Align::kRight}});
+  table.add({"main", "31.73", "0.01"});
+  table.add({"copy", "0.00", "6.36"});
+  EXPECT_EQ(table.text({.width = 21}),
+            "name  compute  copies\n"
+            "main    31.73    0.01\n"
+            "copy     0.00    6.36\n");
+  EXPECT_EQ(table.text({.width = 20}),
+            "name  compute\n"
+            "    copies\n"
+            "main    31.73\n"
+            "      0.01\n"
+            "copy     0.00\n"
+            "      6.36\n");
+}
+
 }  // namespace
 }  // namespace interlace::report
