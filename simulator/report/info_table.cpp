@@ -166,7 +166,7 @@ class InfoWriter {
       blocked.add({place(block.stage), std::string(to_string(block.kind)), fmt::format("{:.1f}", block.calls),
                    milliseconds(block.blocked_ns)});
     }
-    if (!info.host_blocks.empty()) {
+    if (!info.host_blocks.empty() && info.host_blocks.front().blocked_ns >= kLeastShown) {
       print("what the host waits for, mean over ranks", blocked);
       out_ << '\n';
     }
@@ -176,7 +176,7 @@ class InfoWriter {
       idle.add(
           {std::string(to_string(info.idle[i].cause)), place(info.idle[i].stage), milliseconds(info.idle[i].idle_ns)});
     }
-    if (!info.idle.empty()) {
+    if (!info.idle.empty() && info.idle.front().idle_ns >= kLeastShown) {
       print("why the device idles, mean over ranks", idle);
       out_ << '\n';
     }
