@@ -154,6 +154,7 @@ std::string_view to_string(StepEvidence evidence) {
 
 std::vector<Interval> FoundSteps::on_host() const { return steps_between(host); }
 std::vector<Interval> FoundSteps::on_device() const { return steps_between(device_end); }
+std::vector<Interval> FoundSteps::spans() const { return device_end.empty() ? on_host() : on_device(); }
 
 std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace, const Annotations& annotations) {
   std::vector<std::optional<FoundSteps>> steps;
@@ -178,6 +179,14 @@ std::vector<std::optional<FoundSteps>> steps_marked_by(const trace::Trace& trace
   return steps;
 }
 
+std::vector<std::optional<FoundSteps>> steps_ended_by(const trace::Trace& trace, const Annotations& annotations,
+                                                      std::optional<std::string_view> optimizer) {
+  if (!optimizer) return find_steps(trace, annotations);
+  auto steps = steps_marked_by(trace, annotations, *optimizer);
+  const auto known = [](const auto& of_rank) { return of_rank && of_rank->device_end.size() > 1; };
+  return std::ranges::all_of(steps, known) ? std::move(steps) : find_steps(trace, annotations);
+}
+
 StepWindows windows_of(const trace::Trace& trace, const std::vector<std::optional<FoundSteps>>& steps) {
   std::vector<std::size_t> ranks;
   std::vector<std::vector<Interval>> host;
@@ -186,7 +195,7 @@ StepWindows windows_of(const trace::Trace& trace, const std::vector<std::optiona
     if (!steps[rank] || steps[rank]->count() < 2) continue;
     ranks.push_back(rank);
     host.push_back(steps[rank]->on_host());
-    device.push_back(steps[rank]->device_end.empty() ? host.back() : steps[rank]->on_device());
+    device.push_back(steps[rank]->spans());
   }
   StepWindows windows{.host = whole_trace(trace), .device = whole_trace(trace)};
   const std::vector<StepWindow> on_host = steady_windows_of(host);

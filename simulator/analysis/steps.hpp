@@ -34,6 +34,8 @@ struct FoundSteps {
   /// too short where the host runs further ahead step by step.)
   [[nodiscard]] std::vector<Interval> on_host() const;
   [[nodiscard]] std::vector<Interval> on_device() const;
+  /// On the device where that is known, else on the host.
+  [[nodiscard]] std::vector<Interval> spans() const;
 };
 
 /// Finds what comes once a step on the main thread of each rank: "ProfilerStep#n" where there is one, even where there
@@ -48,6 +50,12 @@ struct FoundSteps {
 [[nodiscard]] std::vector<std::optional<FoundSteps>> steps_marked_by(const trace::Trace& trace,
                                                                      const Annotations& annotations,
                                                                      std::string_view label);
+
+/// The steps that an annotation with this label ends, as replay measures predicted ones: from the end of one optimizer
+/// on the device to the end of the next. Where these cannot be told on every rank, or no label is given, find_steps.
+[[nodiscard]] std::vector<std::optional<FoundSteps>> steps_ended_by(const trace::Trace& trace,
+                                                                    const Annotations& annotations,
+                                                                    std::optional<std::string_view> optimizer);
 
 /// The steady windows of found steps a rank (steady_windows_of); the whole trace as one step for ranks without.
 struct StepWindows {

@@ -89,21 +89,11 @@ std::optional<std::string> optimizer_label(const analysis::Annotations& annotati
   return std::nullopt;
 }
 
-/// The recorded steps from the end of one optimizer to the end of the next, as replay measures them. Where these cannot
-/// be told, the steps that the annotations show.
+/// The recorded steps as analysis::steps_ended_by tells them.
 std::vector<analysis::StepWindow> recorded_windows(const trace::Trace& trace, const analysis::Annotations& annotations,
                                                    const replay::SiteTable& table) {
-  const auto by_annotations = [&] {
-    return analysis::windows_of(trace, analysis::find_steps(trace, annotations)).device;
-  };
-  const auto label = optimizer_label(annotations, table);
-  if (!label) return by_annotations();
-  const auto marked = analysis::steps_marked_by(trace, annotations, *label);
-  const auto known = [](const auto& steps) { return steps && steps->device_end.size() > 1; };
-  if (!std::ranges::all_of(marked, known)) return by_annotations();
-  std::vector<std::vector<Interval>> steps;
-  for (const auto& of_rank : marked) steps.push_back(of_rank->on_device());
-  return analysis::steady_windows_of(steps);
+  const auto steps = analysis::steps_ended_by(trace, annotations, optimizer_label(annotations, table));
+  return analysis::windows_of(trace, steps).device;
 }
 
 /// Says what is known of the recorded steps.

@@ -15,11 +15,13 @@
 
 #include "gui/compare/facts.hpp"
 #include "gui/session/forecast.hpp"
+#include "gui/session/recorded_steps.hpp"
 #include "gui/session/sample.hpp"
 #include "gui/timeline/dependencies.hpp"
 #include "simulator/report/text.hpp"
 #include "simulator/schedule/library.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/unit/gui/small_trace.hpp"
 
 namespace interlace::gui {
 namespace {
@@ -64,6 +66,24 @@ TEST(OpenRecording, WithoutKnownAnnotationsCanBeLookedAt) {
     EXPECT_EQ(error.code(), kCannotPredict.name);
     EXPECT_NE(error.problem().find(recorded->no_predictions), std::string::npos);
   }
+}
+
+TEST(OpenRecording, StepsOfUnknownLoopsAreAsLongAsTheDeviceNeeds) {
+  // The host marks a step each 10 ns; of each the device begins with a copy 20 ns after the one before, and ends 80
+  // after.
+  SmallTrace small;
+  const auto thread = small.thread(1);
+  for (std::int64_t step = 0; step < 4; ++step) {
+    small.annotation(thread, "ProfilerStep#" + std::to_string(step), 10 * step, 10 * step + 10);
+    small.call(thread, "copy", 10 * step + 1, 10 * step + 2, 2 * step);
+    small.call(thread, "launch", 10 * step + 3, 10 * step + 4, 2 * step + 1);
+    small.kernel(small.stream(8), "copy", 50 + 20 * step, 60 + 20 * step, 2 * step);
+    small.kernel(small.stream(7), "work", 100 + 80 * step, 180 + 80 * step, 2 * step + 1);
+  }
+  const trace::Trace trace = small.build();
+  const auto steps = steps_of_recording(trace, nullptr);
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_EQ(steps[0], (std::vector<Interval>{{180, 260}, {260, 340}, {340, 420}}));
 }
 
 TEST(SampleRecording, IsFoundFromBelowAndNowhereElse) {
