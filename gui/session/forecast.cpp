@@ -45,8 +45,8 @@ std::variant<ForecastPtr, std::string> Forecaster::predict_if_it_applies(const s
 ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progress& progress) {
   if (!recorded_->predictor) {
     throw Error(kCannotPredict, recorded_->files.front().string(),
-                "the recording cannot be cut into stages: " + recorded_->no_predictions,
-                "record with TorchRec's annotations; the timeline can be looked at all the same");
+                "nothing can be predicted from the recording: " + recorded_->no_predictions,
+                "record with the profiler and TorchRec's annotations; what is there can be looked at all the same");
   }
   if (recorded_->schedule && !itself_) {
     progress.begin("replaying " + recorded_->schedule->name);

@@ -18,8 +18,8 @@ namespace interlace::gui {
 
 namespace {
 
-/// Cuts by the annotations of TorchRec or of the engine, whichever there are. A recording without them can be looked at
-/// all the same.
+/// Cuts by the annotations of TorchRec or of the engine, whichever there are. A recording without them, or without
+/// device work, can be looked at all the same.
 std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, Recorded& recorded) {
   try {
     stages::Cut cut = stages::cut(trace, stages::profile_of(trace), recorded.diagnostics);

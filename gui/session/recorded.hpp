@@ -23,8 +23,8 @@ struct Recorded {
   Diagnostics diagnostics;
   report::RecordedRun facts;
 
-  /// The stages. None where the recording cannot be cut into them; `no_predictions` says why, and there is no
-  /// predictor.
+  /// The stages. None where the recording cannot be cut into them, or has nothing to replay; `no_predictions` says why,
+  /// and there is no predictor.
   std::optional<stages::Cut> cut;
   std::optional<schedule::Schedule> schedule;  ///< the recorded one, where it is a built-in one
   std::optional<replay::Predictor> predictor;  ///< of `run` and `cut`

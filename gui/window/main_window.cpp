@@ -182,7 +182,9 @@ void MainWindow::enable_predictions() {
   schedule_box_->setEnabled(enabled);
   for (QAction* action : predict_actions_) action->setEnabled(enabled);
   if (recorded && !enabled) {
-    hover_label_->setText(tr("Nothing can be predicted: %1").arg(in_qt(recorded->no_predictions)));
+    const QString why_not = tr("Nothing can be predicted: %1").arg(in_qt(recorded->no_predictions));
+    schedule_box_->setToolTip(why_not);
+    hover_label_->setText(why_not);
   }
 }
 

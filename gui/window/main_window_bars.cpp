@@ -31,7 +31,6 @@ void MainWindow::make_tool_bar() {
   schedule_box_->view()->setMinimumWidth(kList);
   schedule_box_->setFocusPolicy(Qt::ClickFocus);
   schedule_box_->setObjectName(QStringLiteral("schedules"));
-  schedule_box_->setToolTip(tr("Predict a built-in schedule, or one of your own from a file"));
   schedule_box_->addItem(tr("predict..."));
   for (const schedule::LibraryEntry& entry : schedule::library()) {
     schedule_box_->addItem(QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size())));

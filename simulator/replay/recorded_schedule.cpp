@@ -47,6 +47,11 @@ std::optional<double> recorded_device_step(const trace::Trace& trace, const Site
 const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> candidates, const trace::Trace& trace,
                                             const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics,
                                             std::optional<double> unrecorded_ns) {
+  if (table.sites.empty()) {
+    throw Error(kNoDeviceWork, trace.ranks().front().source, "no work of a device in any iteration: nothing to replay",
+                "record with the profiler; a memory snapshot alone tells no times: name it beside the recording of its "
+                "rank");
+  }
   const schedule::Schedule* recorded = recognise(candidates, trace, cut, table);
   if (recorded == nullptr) return nullptr;
   table.unrecorded_step_ns = unrecorded_ns ? unrecorded_ns : unrecorded_step_ns(trace);

@@ -76,6 +76,8 @@ TEST_F(CliTest, ErrorsAreOneLineWithACode) {
        "error[what_if.no_match]: " INTERLACE_SOURCE_DIR "/samples/edits/prefetch.json"},
       {"predict --schedule torchrec/base --steps 1000000 --from " + sample("sparse"),
        "error[replay.too_many_steps]: torchrec/sparse_dist: 1000000 steps would take "},
+      {"predict --schedule all --from " + snapshot("sparse", 0),
+       "error[replay.no_device_work]: " + snapshot("sparse", 0)},
       {"predict --schedule recsys/dp_only --from " + sample("sparse"),
        "error[replay.stage_not_recorded]: recsys/dp_only"},
       {"convert x -o out.txt", "error[cli.unknown_output]: out.txt"},

@@ -86,6 +86,12 @@ TEST(OpenRecording, StepsOfUnknownLoopsAreAsLongAsTheDeviceNeeds) {
   EXPECT_EQ(steps[0], (std::vector<Interval>{{180, 260}, {260, 340}, {340, 420}}));
 }
 
+TEST(OpenRecording, OfAMemorySnapshotAloneNothingIsPredicted) {
+  const RecordedPtr recorded = open_recording({kTraces / "torchrec_c6/sparse.mem.r0.snap.pickle"}, {});
+  EXPECT_FALSE(recorded->predictor);
+  EXPECT_NE(recorded->no_predictions.find("no work of a device"), std::string::npos) << recorded->no_predictions;
+}
+
 TEST(SampleRecording, IsFoundFromBelowAndNowhereElse) {
   const std::filesystem::path source(INTERLACE_SOURCE_DIR);
   EXPECT_EQ(sample_recording(source / "build/some/where"), sample_recording(source));
