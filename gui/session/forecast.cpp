@@ -26,6 +26,7 @@ void Forecaster::replay_recorded() {
   if (const auto measured = predictor.sites().unrecorded_step_ns) {
     step_anchor_.emplace(*measured, itself_->prediction.step_time);
     step_anchor_->correct(itself_->prediction, true);
+    step_anchor_->judge(diagnostics_);
   }
   if (const auto& overlap = recorded_->facts.overlap) {
     const replay::Predictor without_memory(recorded_->run->trace(), *recorded_->cut, predictor.sites());
@@ -63,6 +64,7 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   if (overlap_anchor_) overlap_anchor_->correct(forecast->row.overlap, is_itself);
   if (itself_) {
     forecast->replayed_step_ns = itself_->prediction.step_time;
+    forecast->diagnostics = diagnostics_.entries();
     if (step_anchor_) forecast->replay_error = step_anchor_->error();
     if (overlap_anchor_) {
       forecast->replayed_hidden_ratio = overlap_anchor_->replayed_ratio();
@@ -76,8 +78,9 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   }
   progress.begin("laying out " + schedule.name);
   Tags tags = tags_of_prediction(replayed.prediction.trace);
+  Diagnostics of_prediction;  // what is known is that of the recording
   forecast->run = std::make_shared<Run>(schedule.name, std::move(replayed.prediction.trace), std::move(tags),
-                                        std::move(replayed.prediction.steps));
+                                        std::move(replayed.prediction.steps), of_prediction);
   return forecast;
 }
 

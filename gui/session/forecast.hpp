@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "gui/session/recorded.hpp"
 #include "simulator/analysis/step_analysis.hpp"
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/base/error.hpp"
 #include "simulator/cli/overlap_anchor.hpp"
 #include "simulator/replay/anchor.hpp"
@@ -26,6 +28,7 @@ struct Forecast {
   std::optional<double> replay_error;           ///< as report::RecordedRun has it
   std::optional<double> replayed_hidden_ratio;  ///< the same
   std::optional<double> recorded_hidden_ratio;  ///< that the recording shows
+  std::vector<Diagnostic> diagnostics;          ///< what replaying the recorded schedule showed of the recording
 };
 
 using ForecastPtr = std::shared_ptr<const Forecast>;
@@ -60,6 +63,7 @@ class Forecaster {
   std::optional<Replayed> itself_;
   std::optional<replay::Anchor> step_anchor_;  ///< where the recording tells what steps took without the recorder
   std::optional<cli::OverlapAnchor> overlap_anchor_;
+  Diagnostics diagnostics_;  ///< of that replay
 };
 
 }  // namespace interlace::gui

@@ -67,7 +67,8 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   describe(recording.trace, steps, *recorded);
   progress.begin("laying out the timeline");
   Tags tags = tags_of_recording(recording.trace, cut, known);
-  recorded->run = std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps));
+  recorded->run = std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps),
+                                        recorded->diagnostics);
   if (sites) {
     recorded->predictor.emplace(recorded->run->trace(), *recorded->cut, std::move(*sites));
     if (known != nullptr) recorded->predictor->learn_memory(*known, recorded->diagnostics);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "simulator/graph/graph.hpp"
+#include "simulator/graph/waits.hpp"
 
 namespace interlace::gui {
 
@@ -14,15 +15,17 @@ constexpr std::size_t kMostForGraph = 3'000'000;
 
 }  // namespace
 
-Run::Run(std::string title, trace::Trace trace, Tags tags, std::vector<std::vector<Interval>> steps)
+Run::Run(std::string title, trace::Trace trace, Tags tags, std::vector<std::vector<Interval>> steps,
+         Diagnostics& diagnostics)
     : title_(std::move(title)),
       trace_(std::move(trace)),
       scene_(trace_, std::move(tags)),
       steps_(std::move(steps)),
       memory_(analysis::memory_curves(trace_)) {
   if (trace_.size() <= kMostForGraph) {
-    Diagnostics counted;  // reading and predicting say what the recording lacks
-    graph_ = std::make_unique<graph::Graph>(trace_, counted);
+    graph_ = std::make_unique<graph::Graph>(trace_, diagnostics);
+  } else {
+    static_cast<void>(graph::infer_waits(trace_, diagnostics));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "gui/timeline/scene.hpp"
 #include "simulator/analysis/idle_causes.hpp"
 #include "simulator/analysis/memory_curve.hpp"
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/base/interval.hpp"
 #include "simulator/graph/critical_path.hpp"
 
@@ -19,8 +20,10 @@ namespace interlace::gui {
 /// was made, since its scene refers to its trace.
 class Run {
  public:
-  /// steps: by rank, the steady training steps in the trace, by time; may be empty.
-  Run(std::string title, trace::Trace trace, Tags tags, std::vector<std::vector<Interval>> steps);
+  /// steps: by rank, the steady training steps in the trace, by time; may be empty. Counts under graph.* what of the
+  /// dependencies the trace does not tell.
+  Run(std::string title, trace::Trace trace, Tags tags, std::vector<std::vector<Interval>> steps,
+      Diagnostics& diagnostics);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run();

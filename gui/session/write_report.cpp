@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <ostream>
 
 #include "simulator/report/file_output.hpp"
@@ -41,6 +43,9 @@ std::vector<report::TimelineComparison> timelines(const Recorded& recorded, std:
 report::PredictReport report_of(const Recorded& recorded, std::span<const ForecastPtr> forecasts) {
   report::PredictReport report;
   report.recorded = recorded.facts;
+  if (!forecasts.empty()) {
+    std::ranges::copy(forecasts.front()->diagnostics, std::back_inserter(report.recorded.diagnostics));
+  }
   for (const ForecastPtr& forecast : forecasts) {
     report.recorded.predicted_step_time_ns = forecast->replayed_step_ns;
     report.recorded.replay_error = forecast->replay_error;

@@ -124,7 +124,7 @@ void MainWindow::open(std::vector<std::filesystem::path> files, std::vector<std:
 void MainWindow::when_opened() {
   const RecordedPtr& recorded = session_.recorded();
   predictions_.set_recorded(recorded->facts);
-  diagnostics_.set(recorded->diagnostics.entries());
+  diagnostics_.set(recorded->facts.diagnostics);
   show_flaws();
   blocks_.clear();
   name_blocks(tr("Memory"));
@@ -193,6 +193,12 @@ void MainWindow::when_predicted(const ForecastPtr& forecast) {
   predictions_.set_replayed(forecast->replayed_step_ns);
   for (const int column : {PredictionsModel::kAllocated, PredictionsModel::kReserved}) {
     predictions_table_->table().setColumnHidden(column, forecast->row.memory.empty());
+  }
+  if (!forecast->diagnostics.empty()) {
+    std::vector<Diagnostic> found = session_.recorded()->facts.diagnostics;
+    std::ranges::copy(forecast->diagnostics, std::back_inserter(found));
+    diagnostics_.set(std::move(found));
+    show_flaws();
   }
   panel_->add_forecast(forecast);
   if (editor_dock_->isVisible() && forecast->schedule == editor_->schedule()) editor_->set_forecast(*forecast);

@@ -1,7 +1,5 @@
 #include "simulator/replay/predict.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -224,10 +222,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     report.recorded.predicted_step_time_ns = itself->prediction.step_time;
     if (anchors.step) {
       report.recorded.replay_error = anchors.step->error();
-      if (anchors.step->is_far()) {
-        recording.diagnostics.count(replay::kFarFromMeasured,
-                                    fmt::format("{:+.1f} % off", 100 * anchors.step->error()));
-      }
+      anchors.step->judge(recording.diagnostics);
     }
     if (anchors.overlap) report.recorded.replayed_hidden_ratio = anchors.overlap->replayed_ratio();
   }

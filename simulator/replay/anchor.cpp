@@ -1,5 +1,7 @@
 #include "simulator/replay/anchor.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace interlace::replay {
@@ -17,6 +19,10 @@ bool Anchor::is_far() const {
   // The farthest of 192 replayed recordings is 8 % off (docs/accuracy.md), one process up to 7 % off the next.
   constexpr double kFar = 0.15;
   return std::abs(error_) > kFar;
+}
+
+void Anchor::judge(Diagnostics& diagnostics) const {
+  if (is_far()) diagnostics.count(kFarFromMeasured, fmt::format("{:+.1f} % off", 100 * error_));
 }
 
 void Anchor::correct(Prediction& prediction, bool is_recorded) const {

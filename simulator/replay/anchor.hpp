@@ -20,6 +20,8 @@ class Anchor {
 
   /// More than any sound recording is off.
   [[nodiscard]] bool is_far() const;
+  /// Counts replay.far_from_measured where it is.
+  void judge(Diagnostics& diagnostics) const;
   /// Step times; is_recorded: of the recorded schedule, edited or not, not of another.
   void correct(Prediction& prediction, bool is_recorded) const;
 

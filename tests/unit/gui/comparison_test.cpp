@@ -35,7 +35,7 @@ RunPtr run_of(std::string title, Nanoseconds lookup, Nanoseconds early = 0) {
   trace::Trace trace = small.build();
   Tags tags = tags_of_prediction(trace);
   return std::make_shared<gui::Run>(std::move(title), std::move(trace), std::move(tags),
-                                    std::vector<std::vector<Interval>>{steps});
+                                    std::vector<std::vector<Interval>>{steps}, counted);
 }
 
 TEST(Comparison, FindsTheSameWorkOfTheSameBatch) {

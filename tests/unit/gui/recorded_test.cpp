@@ -17,7 +17,9 @@
 #include "gui/session/forecast.hpp"
 #include "gui/session/recorded_steps.hpp"
 #include "gui/session/sample.hpp"
+#include "gui/session/write_report.hpp"
 #include "gui/timeline/dependencies.hpp"
+#include "simulator/graph/graph.hpp"
 #include "simulator/report/text.hpp"
 #include "simulator/schedule/library.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -90,6 +92,17 @@ TEST(OpenRecording, OfAMemorySnapshotAloneNothingIsPredicted) {
   const RecordedPtr recorded = open_recording({kTraces / "torchrec_c6/sparse.mem.r0.snap.pickle"}, {});
   EXPECT_FALSE(recorded->predictor);
   EXPECT_NE(recorded->no_predictions.find("no work of a device"), std::string::npos) << recorded->no_predictions;
+}
+
+TEST(OpenRecording, TellsWhatOfDependenciesIsNotRecorded) {
+  const RecordedPtr recorded = open_base();
+  Diagnostics of_graph;
+  const graph::Graph graph(recorded->run->trace(), of_graph);
+  ASSERT_FALSE(of_graph.empty());
+  for (const Diagnostic& found : of_graph.entries()) {
+    EXPECT_EQ(recorded->diagnostics.count_of(found.code), found.count) << found.code;
+  }
+  EXPECT_EQ(recorded->facts.diagnostics.size(), recorded->diagnostics.entries().size());
 }
 
 TEST(SampleRecording, IsFoundFromBelowAndNowhereElse) {
@@ -182,6 +195,20 @@ TEST(Forecaster, PredictsWhatTheCommandLinePredicts) {
     EXPECT_EQ(forecast->run->steps(), replayed.steps);
     ASSERT_EQ(forecast->run->trace().size(), replayed.trace.size());
     EXPECT_TRUE(std::ranges::equal(forecast->run->trace().starts(), replayed.trace.starts()));
+  }
+}
+
+TEST(Forecaster, SaysThatTheReplayIsFarFromWhatWasMeasured) {
+  const RecordedPtr sound = open_base();
+  const auto told = std::make_shared<Recorded>(*sound);  // that a step took half of what it takes
+  replay::SiteTable sites = sound->predictor->sites();
+  sites.unrecorded_step_ns = static_cast<double>(*sound->facts.step_time_ns) / 2;
+  told->predictor.emplace(told->run->trace(), *told->cut, std::move(sites));
+  for (const RecordedPtr& recorded : {sound, RecordedPtr(told)}) {
+    Forecaster forecaster(recorded);
+    const ForecastPtr forecast = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
+    const auto& found = report_of(*recorded, std::vector{forecast}).recorded.diagnostics;
+    EXPECT_EQ(std::ranges::count(found, replay::kFarFromMeasured.code, &Diagnostic::code), recorded == sound ? 0 : 1);
   }
 }
 
