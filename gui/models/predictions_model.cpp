@@ -59,6 +59,7 @@ void PredictionsModel::set_recorded(const report::RecordedRun& recorded) {
   beginResetModel();
   recorded_ = recorded;
   predictions_.clear();
+  outdated_.clear();
   endResetModel();
 }
 
@@ -69,6 +70,7 @@ void PredictionsModel::set_replayed(std::optional<Nanoseconds> step) {
 }
 
 void PredictionsModel::add(const report::Prediction& prediction) {
+  outdated_.erase(prediction.schedule);
   if (const auto row = row_of(prediction.schedule)) {
     predictions_[static_cast<std::size_t>(*row - (recorded_ ? 1 : 0))] = prediction;
     Q_EMIT dataChanged(index(*row, 0), index(*row, kColumns - 1));
@@ -88,7 +90,14 @@ void PredictionsModel::remove(const std::string& schedule) {
   beginRemoveRows({}, *row, *row);
   predictions_.erase(predictions_.begin() + (*row - (recorded_ ? 1 : 0)));
   endRemoveRows();
+  outdated_.erase(schedule);
   mark_best();
+}
+
+void PredictionsModel::set_outdated(const std::string& schedule) {
+  const auto row = row_of(schedule);
+  if (!row || !outdated_.insert(schedule).second) return;
+  Q_EMIT dataChanged(index(*row, kSchedule), index(*row, kSchedule));
 }
 
 void PredictionsModel::mark_best() {
@@ -107,6 +116,7 @@ void PredictionsModel::clear() {
   beginResetModel();
   recorded_.reset();
   predictions_.clear();
+  outdated_.clear();
   endResetModel();
 }
 
@@ -170,7 +180,10 @@ QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
     }
   }
   if (index.column() == kSchedule && (role == Qt::DisplayRole || role == Qt::UserRole)) {
-    if (of != nullptr) return QString::fromStdString(of->schedule);
+    if (of != nullptr) {
+      const QString name = QString::fromStdString(of->schedule);
+      return outdated_.contains(of->schedule) ? tr("%1 (before the last edit)").arg(name) : name;
+    }
     const QString schedule =
         recorded_->schedule ? QString::fromStdString(*recorded_->schedule) : tr("schedule not known");
     const QString text = tr("measured (%1)").arg(schedule);

@@ -2,6 +2,8 @@
 
 #include <QAbstractTableModel>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "simulator/report/predict_report.hpp"
@@ -40,6 +42,8 @@ class PredictionsModel : public QAbstractTableModel {
   /// Replaces the line of the same schedule where there is one.
   void add(const report::Prediction& prediction);
   void remove(const std::string& schedule);
+  /// The line of this schedule is of it as it was before edits; until add() brings another.
+  void set_outdated(const std::string& schedule);
   void clear();
 
   /// The prediction of a line; none for the recording's.
@@ -62,6 +66,7 @@ class PredictionsModel : public QAbstractTableModel {
 
   std::optional<report::RecordedRun> recorded_;
   std::vector<report::Prediction> predictions_;
+  std::set<std::string> outdated_;
 };
 
 }  // namespace interlace::gui

@@ -118,6 +118,7 @@ void ComparePanel::set_recorded(RecordedPtr recorded) {
   pane(Side::kPredicted).set_run(nullptr, nullptr);
   for (auto& marks : marks_) marks.clear();
   marks_of_.clear();
+  outdated_.clear();
   history_.clear();
   const RunPtr& run = recorded_->run;
   aligned_step_ = 0;
@@ -143,6 +144,7 @@ void ComparePanel::set_recorded(RecordedPtr recorded) {
 
 void ComparePanel::add_forecast(ForecastPtr forecast) {
   const std::string name = forecast->schedule.name;
+  outdated_.erase(name);
   const auto same = std::ranges::find(forecasts_, name, [](const ForecastPtr& f) { return f->schedule.name; });
   const auto tab = static_cast<int>(same - forecasts_.begin());
   const bool is_new = same == forecasts_.end();
@@ -179,9 +181,7 @@ void ComparePanel::show_forecast(int tab) {
   marks_[1] = marks_of_[forecast.schedule.name];
   pane(Side::kPredicted).set_marks(marks_[1]);
   if (was_active) Q_EMIT range_changed();  // what was measured is gone with the other one
-  pane(Side::kPredicted)
-      .set_title(tr("Predicted  %1").arg(QString::fromStdString(forecast.schedule.name)),
-                 QString::fromStdString(facts_of(forecast)));
+  name_forecast(forecast);
   // Ranges are chosen in two traces, of which one is gone; a piece of work is in the new one, too.
   if (aligned_by_ == AlignBy::kRange && !aligned_work_) aligned_by_ = AlignBy::kStep;
   compare();
@@ -202,6 +202,7 @@ void ComparePanel::close_forecast(int tab) {
   const std::string closed = forecasts_[static_cast<std::size_t>(tab)]->schedule.name;
   forecasts_.erase(forecasts_.begin() + tab);
   marks_of_.erase(closed);
+  outdated_.erase(closed);
   Q_EMIT forecast_closed(closed);
   {
     const QSignalBlocker quiet(tabs_);
@@ -225,8 +226,21 @@ void ComparePanel::close_forecast(int tab) {
 void ComparePanel::set_outdated(const std::string& schedule) {
   const auto found = std::ranges::find(forecasts_, schedule, [](const ForecastPtr& f) { return f->schedule.name; });
   if (found == forecasts_.end()) return;
+  outdated_.insert(schedule);
   const auto tab = static_cast<int>(found - forecasts_.begin());
-  tabs_->setTabText(tab, tr("%1 (before the last edit)").arg(title_of(schedule)));
+  tabs_->setTabText(tab, as_of_draft(schedule, title_of(schedule)));
+  if (tab == shown_forecast()) name_forecast(**found);
+}
+
+QString ComparePanel::as_of_draft(const std::string& schedule, const QString& title) const {
+  return outdated_.contains(schedule) ? tr("%1 (before the last edit)").arg(title) : title;
+}
+
+void ComparePanel::name_forecast(const Forecast& forecast) {
+  const std::string& name = forecast.schedule.name;
+  pane(Side::kPredicted)
+      .set_title(tr("Predicted  %1").arg(as_of_draft(name, QString::fromStdString(name))),
+                 QString::fromStdString(facts_of(forecast)));
 }
 
 void ComparePanel::share_evenly() {

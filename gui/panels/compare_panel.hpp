@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "gui/compare/comparison.hpp"
@@ -140,6 +142,9 @@ class ComparePanel : public QWidget {
   };
 
   void connect_pane(Side side);
+  /// `title` with the remark that it is of an earlier draft, where that is so.
+  [[nodiscard]] QString as_of_draft(const std::string& schedule, const QString& title) const;
+  void name_forecast(const Forecast& forecast);
   /// Shows the marks of a side after a change.
   void show_marks(Side side);
   void share_evenly();
@@ -196,6 +201,7 @@ class ComparePanel : public QWidget {
   std::array<std::shared_ptr<const Colouring>, kSides> colourings_;
   std::array<std::vector<Mark>, kSides> marks_;
   std::map<std::string, std::vector<Mark>> marks_of_;  ///< by schedule: of all predictions
+  std::set<std::string> outdated_;                     ///< schedules edited since they were predicted
 
   LegendStrip* legend_;
   QSplitter* splitter_;

@@ -92,10 +92,10 @@ void MainWindow::connect_session() {
   connect(&session_, &Session::explained, panel_, &ComparePanel::show_explanations);
   connect(&session_, &Session::judged, editor_, &ScheduleEditor::set_verdict);
   connect(&session_, &Session::judged, this, [this](const VerdictPtr& verdict) {
-    if (!verdict->can_run) panel_->set_outdated(editor_->schedule().name);
+    if (!verdict->can_run) set_draft_outdated();
   });
   connect(&session_, &Session::not_predicted, editor_, &ScheduleEditor::set_not_predicted);
-  connect(&session_, &Session::not_predicted, this, [this] { panel_->set_outdated(editor_->schedule().name); });
+  connect(&session_, &Session::not_predicted, this, &MainWindow::set_draft_outdated);
   connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_details);
   connect(panel_, &ComparePanel::selection_changed, this, &MainWindow::show_hit_text);
   connect(panel_, &ComparePanel::range_changed, this, &MainWindow::show_range);
@@ -202,6 +202,11 @@ void MainWindow::when_predicted(const ForecastPtr& forecast) {
   }
   panel_->add_forecast(forecast);
   if (editor_dock_->isVisible() && forecast->schedule == editor_->schedule()) editor_->set_forecast(*forecast);
+}
+
+void MainWindow::set_draft_outdated() {
+  panel_->set_outdated(editor_->schedule().name);
+  predictions_.set_outdated(editor_->schedule().name);
 }
 
 void MainWindow::show_busy(bool busy) {

@@ -113,6 +113,8 @@ class MainWindow : public QMainWindow {
   void show_left_out();
   /// That the recording has flaws which matter, for who does not open their table.
   void show_flaws();
+  /// What was predicted of the draft is not of what it says now.
+  void set_draft_outdated();
   /// Only where there is something to predict from.
   void enable_predictions();
   void when_opened();

@@ -122,6 +122,7 @@ TEST_F(EditorTest, RowsMoveByKeysAndWhatCannotRunIsToldNotPredicted) {
   EXPECT_EQ(row_of("backward") + 1, row_of("dense_forward"));
   EXPECT_EQ(editor().table().currentIndex().row(), row_of("backward")) << "the moved row stays chosen";
   EXPECT_TRUE(editor().verdict_text().contains("cannot run"));
+  EXPECT_TRUE(pane(Side::kPredicted).content().title.endsWith(" (before the last edit)"));
   EXPECT_EQ(editor().forecast_text(), "");
   EXPECT_EQ(predicted_step(), before) << "the last one that could run";
   const auto* tabs = window_.timelines().findChild<QTabBar*>();

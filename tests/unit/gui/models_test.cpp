@@ -77,6 +77,18 @@ TEST(PredictionsModel, TellsWhatSpeedUpsAreOver) {
   EXPECT_EQ(text(model, 0, PredictionsModel::kStep), "37.45") << "as it was measured";
 }
 
+TEST(PredictionsModel, SaysWhichLinesAreOfAnEarlierDraft) {
+  PredictionsModel model;
+  const Watched watched(model);
+  model.set_recorded(recorded());
+  model.add(prediction("mine/a", 30'000'000));
+  model.set_outdated("mine/a");
+  EXPECT_EQ(text(model, 1, PredictionsModel::kSchedule), "mine/a (before the last edit)");
+  EXPECT_EQ(model.row_of("mine/a"), std::optional(1));
+  model.add(prediction("mine/a", 29'000'000));
+  EXPECT_EQ(text(model, 1, PredictionsModel::kSchedule), "mine/a");
+}
+
 TEST(PredictionsModel, APredictionAgainReplacesItsLine) {
   PredictionsModel model;
   const Watched watched(model);
