@@ -24,14 +24,10 @@ Nanoseconds anchor_at_step(std::span<const Interval> steps, std::ptrdiff_t offse
 
 Interval view_from_zero(Nanoseconds length) { return {-length / 20, length + length / 20}; }
 
-Interval first_view(std::span<const Interval> measured_steps, std::span<const Interval> predicted_steps,
-                    Nanoseconds longest_trace) {
+Interval first_view(std::span<const Interval> parts, Nanoseconds longest_trace) {
   Nanoseconds longest = 0;
-  for (const auto steps : {measured_steps, predicted_steps}) {
-    for (const Interval& step : steps) longest = std::max(longest, step.length());
-  }
-  if (longest == 0) return {0, longest_trace};
-  return view_from_zero(longest);
+  for (const Interval& part : parts) longest = std::max(longest, part.length());
+  return longest == 0 ? Interval{0, longest_trace} : view_from_zero(longest);
 }
 
 }  // namespace interlace::gui

@@ -20,9 +20,8 @@ namespace interlace::gui {
 /// A view of an axis from time 0 on, as long as this, with some of what is before and behind it.
 [[nodiscard]] Interval view_from_zero(Nanoseconds length);
 
-/// What to show first of an axis with time 0 at a step's begin: this step with some of what is before and behind it,
-/// as long as the longer of the two. With neither, the longer of the whole traces.
-[[nodiscard]] Interval first_view(std::span<const Interval> measured_steps, std::span<const Interval> predicted_steps,
-                                  Nanoseconds longest_trace);
+/// What to show of an axis at whose time 0 these parts of the two timelines begin: the longer one with some of what is
+/// before and behind it. Without parts, the longer of the whole traces.
+[[nodiscard]] Interval first_view(std::span<const Interval> parts, Nanoseconds longest_trace);
 
 }  // namespace interlace::gui

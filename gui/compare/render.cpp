@@ -33,20 +33,18 @@ std::size_t most_steps(const std::vector<RunPtr>& runs) {
   return most;
 }
 
-/// As much of the axis as `steps` steps take, with a little around: of one step the longest that there is.
+/// As much of the axis as `steps` steps take, with a little around; of one step, as the aligned ones do.
 Interval shown_span(const std::vector<RunPtr>& runs, std::size_t steps) {
-  Nanoseconds longest = 0;
+  std::vector<Interval> parts;
   Nanoseconds trace = 0;
   for (const RunPtr& run : runs) {
     trace = std::max(trace, run->trace().length());
     const std::vector<Interval>& of_run = run->first_steps();
-    if (steps > 1 && !of_run.empty()) {
-      longest = std::max(longest, of_run[std::min(steps, of_run.size()) - 1].end - of_run.front().begin);
-    } else {
-      for (const Interval& step : of_run) longest = std::max(longest, step.length());
-    }
+    if (of_run.empty()) continue;
+    parts.push_back(steps > 1 ? Interval{of_run.front().begin, of_run[std::min(steps, of_run.size()) - 1].end}
+                              : *step_at(of_run, 0));
   }
-  return longest == 0 ? Interval{0, trace} : view_from_zero(longest);
+  return first_view(parts, trace);
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ Interval ComparePanel::aligned_view() const {
         aligned_by_ == AlignBy::kBatch ? aligned_batch(*run, aligned_step_) : gui::aligned_step(*run, aligned_step_);
     if (part) parts.push_back(part->span);
   }
-  return first_view(parts, {}, recorded_->run->trace().length());
+  return first_view(parts, recorded_->run->trace().length());
 }
 
 }  // namespace interlace::gui

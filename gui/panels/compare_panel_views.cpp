@@ -144,8 +144,7 @@ void ComparePanel::look_at_first() {
   // Until the window has its size there is no width to fit into.
   first_view_pending_ = width < 2 || !isVisible();
   if (!recorded_) return;
-  const Interval span = first_view(recorded_->run->first_steps(), {}, recorded_->run->trace().length());
-  views_.look(Side::kMeasured, fitted(span, std::max(width, 2.0), 0));
+  views_.look(Side::kMeasured, fitted(aligned_view(), std::max(width, 2.0), 0));
   show_views();
 }
 
