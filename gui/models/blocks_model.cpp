@@ -25,7 +25,7 @@ void BlocksModel::clear() {
 }
 
 int BlocksModel::rowCount(const QModelIndex& parent) const {
-  if (parent.isValid() || !run_) return 0;
+  if (parent.isValid() || !run_ || run_->memory()[curve_].allocated.empty()) return 0;
   // What is always there, the blocks, and how many are left out.
   return 1 + static_cast<int>(std::min(alive_.size(), kMost)) + (alive_.size() > kMost ? 1 : 0);
 }

@@ -39,7 +39,10 @@ ComparePanel::ComparePanel(QWidget* parent)
   setFocusPolicy(Qt::StrongFocus);
   clock_.start();
   for (TimelinePane*& pane : panes_) pane = new TimelinePane;
-  for (MemoryStrip*& memory : memories_) memory = new MemoryStrip;
+  for (MemoryStrip*& memory : memories_) {
+    memory = new MemoryStrip;
+    memory->hide();  // until there is some
+  }
   auto* above = new QVBoxLayout(upper_);
   above->setContentsMargins(0, 0, 0, 0);
   above->setSpacing(0);

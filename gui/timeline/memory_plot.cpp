@@ -39,6 +39,16 @@ class Stack {
 
   void draw(QPainter& painter, const Theme& theme) const {
     const MemoryCurve& curve = *plot_.curve;
+    if (!curve.allocated.empty()) areas(painter, theme);
+    if (!curve.active.empty()) line(painter, curve.active, QPen(theme.text, 1, Qt::DotLine));
+    if (!curve.reserved.empty()) line(painter, curve.reserved, QPen(theme.bad, 1.4));
+  }
+
+  [[nodiscard]] double y_of(Bytes bytes) const { return area_.bottom() - static_cast<double>(bytes) * px_per_byte_; }
+
+ private:
+  void areas(QPainter& painter, const Theme& theme) const {
+    const MemoryCurve& curve = *plot_.curve;
     std::vector<Bytes> below(moments_.size(), 0);
     fill(
         painter, below, [&](std::size_t) { return curve.persistent; }, theme.neutral);
@@ -48,13 +58,8 @@ class Stack {
     }
     fill(
         painter, below, [&](std::size_t moment) { return of_no_pool(curve, moment); }, pool_colour(curve.pools.size()));
-    if (!curve.active.empty()) line(painter, curve.active, QPen(theme.text, 1, Qt::DotLine));
-    if (!curve.reserved.empty()) line(painter, curve.reserved, QPen(theme.bad, 1.4));
   }
 
-  [[nodiscard]] double y_of(Bytes bytes) const { return area_.bottom() - static_cast<double>(bytes) * px_per_byte_; }
-
- private:
   /// An area a pixel wide each, from what lies below; adds to it.
   template <class Value>
   void fill(QPainter& painter, std::vector<Bytes>& below, Value value, const QColor& colour) const {
@@ -116,7 +121,11 @@ std::vector<Named> numbers(const MemoryPlot& plot, std::optional<std::size_t> mo
   std::vector<Named> all;
   if (!curve.reserved.empty()) all.push_back({QObject::tr("reserved"), value(curve.reserved), theme.bad});
   if (!curve.active.empty() && with_active) all.push_back({QObject::tr("active"), value(curve.active), theme.text});
-  all.push_back({QObject::tr("allocated"), value(curve.allocated), theme.text});
+  if (curve.allocated.empty()) {
+    all.push_back({QObject::tr("allocated"), QObject::tr("not recorded"), theme.dim_text});
+  } else {
+    all.push_back({QObject::tr("allocated"), value(curve.allocated), theme.text});
+  }
   return all;
 }
 
@@ -149,6 +158,7 @@ void draw_pools(QPainter& painter, const MemoryPlot& plot, std::optional<std::si
                 const Theme& theme) {
   constexpr double kSwatch = 9;
   constexpr double kApart = 14;
+  if (plot.curve->allocated.empty()) return;
   std::vector<Named> entries;
   entries.push_back({QObject::tr("always there"), bytes_text(plot.curve->persistent), theme.neutral});
   for (std::size_t pool = 0; pool < plot.curve->pools.size(); ++pool) {
@@ -196,6 +206,7 @@ std::vector<std::optional<std::size_t>> fullest_moments(const MemoryCurve& curve
   const auto width = static_cast<std::size_t>(std::max(0.0, std::ceil(trace_view.width)));
   std::vector<std::optional<std::size_t>> moments(width);
   if (curve.at.empty()) return moments;
+  const std::vector<Bytes>& values = curve.allocated.empty() ? curve.reserved : curve.allocated;
   std::size_t next = 0;  // the first moment behind the pixel
   for (std::size_t x = 0; x < width; ++x) {
     const double begin = trace_view.ns_at(static_cast<double>(x));
@@ -209,7 +220,7 @@ std::vector<std::optional<std::size_t>> fullest_moments(const MemoryCurve& curve
     std::optional<std::size_t> fullest;
     if (next > 0) fullest = next - 1;
     for (; next < curve.at.size() && static_cast<double>(curve.at[next]) < end; ++next) {
-      if (!fullest || curve.allocated[next] > curve.allocated[*fullest]) fullest = next;
+      if (!fullest || values[next] > values[*fullest]) fullest = next;
     }
     moments[x] = fullest;
   }
@@ -217,6 +228,7 @@ std::vector<std::optional<std::size_t>> fullest_moments(const MemoryCurve& curve
 }
 
 Bytes of_no_pool(const MemoryCurve& curve, std::size_t moment) {
+  if (curve.allocated.empty()) return 0;
   Bytes rest = curve.allocated[moment] - curve.persistent;
   for (const analysis::PoolCurve& pool : curve.pools) {
     if (!pool.allocated.empty()) rest -= pool.allocated[moment];

@@ -27,8 +27,8 @@ struct MemoryPlot {
 /// where there are few.
 [[nodiscard]] double memory_height(double room);
 
-/// For each pixel of the plot, of the moments whose values hold in it the one with most allocated. None before the
-/// first moment and behind `until`.
+/// For each pixel of the plot, of the moments whose values hold in it the one with most allocated (where that is
+/// not recorded: reserved). None before the first moment and behind `until`.
 [[nodiscard]] std::vector<std::optional<std::size_t>> fullest_moments(const analysis::MemoryCurve& curve,
                                                                       const Viewport& trace_view, Nanoseconds until);
 
@@ -45,8 +45,8 @@ struct MemoryPlot {
 /// As reports have it: "1.53 GiB".
 [[nodiscard]] QString bytes_text(Bytes bytes);
 
-/// Allocated bytes as areas, what is always there below, then pool by pool; active and reserved bytes as lines. At the
-/// cursor, the numbers; without one, the peaks.
+/// Allocated bytes as areas where they are recorded, what is always there below, then pool by pool; active and reserved
+/// bytes as lines. At the cursor, the numbers; without one, the peaks.
 void draw_memory(QPainter& painter, const MemoryPlot& plot, const QRectF& area, const Theme& theme);
 
 }  // namespace interlace::gui

@@ -45,6 +45,9 @@ class CurveMaker {
       if (block.pool) of_pool[*block.pool] = sum_of(of_pool[*block.pool], block.bytes);
     }
     curve_.persistent = std::max<Bytes>(curve_.persistent, 0);
+    const bool allocated_known =
+        state_ != nullptr || !curve_.blocks.empty() ||
+        std::ranges::any_of(events_, [this](OperationId op) { return detail(op).total_allocated.has_value(); });
     const bool pending_known = std::ranges::any_of(
         events_, [this](OperationId op) { return detail(op).action == AllocationAction::kFreeRequested; });
     const bool reserved_known = state_ != nullptr || std::ranges::any_of(events_, [this](OperationId op) {
@@ -55,7 +58,7 @@ class CurveMaker {
       const bool last_of_moment = i + 1 == events_.size() || trace_.start(events_[i + 1]) != trace_.start(events_[i]);
       if (!last_of_moment) continue;
       curve_.at.push_back(trace_.start(events_[i]));
-      curve_.allocated.push_back(levels.allocated);
+      if (allocated_known) curve_.allocated.push_back(levels.allocated);
       if (pending_known) curve_.active.push_back(levels.active);
       if (reserved_known) curve_.reserved.push_back(levels.reserved);
       for (std::size_t pool = 0; pool < of_pool.size(); ++pool) {
@@ -217,7 +220,9 @@ std::vector<MemoryCurve> memory_curves(const trace::Trace& trace) {
   }
   std::vector<MemoryCurve> curves;
   for (std::uint32_t rank = 0; rank < events.size(); ++rank) {
-    if (!events[rank].empty()) curves.push_back(CurveMaker(trace, {rank}, events[rank]).make());
+    if (events[rank].empty()) continue;
+    MemoryCurve curve = CurveMaker(trace, {rank}, events[rank]).make();
+    if (!curve.allocated.empty() || !curve.reserved.empty()) curves.push_back(std::move(curve));
   }
   return curves;
 }

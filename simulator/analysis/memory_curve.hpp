@@ -31,12 +31,12 @@ struct PoolCurve {
 /// `at[i + 1]`.
 struct MemoryCurve {
   trace::RankId rank;
-  std::vector<Nanoseconds> at;    ///< moments of events, each once, ascending
-  std::vector<Bytes> allocated;   ///< a value a moment, as are those below where they are not empty
-  std::vector<Bytes> active;      ///< allocated, and given back but still in use on other streams; may be unknown
-  std::vector<Bytes> reserved;    ///< held from the driver; may be unknown
-  Bytes persistent = 0;           ///< of `allocated`: blocks that neither come nor go in the trace
-  std::vector<PoolCurve> pools;   ///< by lane, then handle
+  std::vector<Nanoseconds> at;   ///< moments of events, each once, ascending
+  std::vector<Bytes> allocated;  ///< a value a moment, as are those below; empty where nothing but segments is recorded
+  std::vector<Bytes> active;     ///< allocated, and given back but still in use on other streams; may be unknown
+  std::vector<Bytes> reserved;   ///< held from the driver; may be unknown
+  Bytes persistent = 0;          ///< of `allocated`: blocks that neither come nor go in the trace
+  std::vector<PoolCurve> pools;  ///< by lane, then handle
   std::vector<BlockLife> blocks;  ///< by the order of their events
 
   /// The moment whose values hold at t; none before the first.
@@ -45,7 +45,7 @@ struct MemoryCurve {
   [[nodiscard]] std::vector<std::size_t> alive_at(Nanoseconds t) const;
 };
 
-/// One curve for each rank that recorded allocations on a device, in the order of ranks.
+/// One curve for each rank that recorded what is allocated or reserved on a device, in the order of ranks.
 ///
 /// Where the trace has a state of the rank's allocator, the levels before the first event come from undoing the events
 /// from there, as in memory_use. Else from the totals that events tell; what was pending before the first event is what

@@ -66,6 +66,14 @@ TEST_F(MemoryCurveTest, TotalsThatEventsTellAreTheLevels) {
   }
 }
 
+TEST_F(MemoryCurveTest, OfSegmentsAloneKnowsWhatIsReservedOnly) {
+  event(10, {.action = kSegmentAlloc, .address = 60, .bytes = 100, .total_reserved = 100});
+  event(20, {.action = kSegmentFree, .address = 60, .bytes = 100, .total_reserved = 0});
+  const MemoryCurve of = curve();
+  EXPECT_TRUE(of.allocated.empty());
+  EXPECT_EQ(from(of, of.reserved, 10), (std::vector<Bytes>{100, 0}));
+}
+
 // The block that was there before has 512 bytes, of which 500 were asked for.
 TEST_F(MemoryCurveTest, AFreeThatNamesWhatWasAskedForEndsTheWholeBlock) {
   event(10, {.address = 60, .bytes = 1'000, .total_allocated = 3'000});

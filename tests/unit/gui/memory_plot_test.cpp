@@ -40,6 +40,14 @@ TEST(FullestMoments, AreNoneOfAnEmptyCurve) {
   EXPECT_EQ(fullest_moments({}, {.begin_ns = 0, .ns_per_px = 1, .width = 2}, 10), (Moments(2)));
 }
 
+TEST(FullestMoments, GoByWhatIsReservedWhereNothingElseIsRecorded) {
+  analysis::MemoryCurve curve;
+  curve.at = {10, 20, 30};
+  curve.reserved = {5, 9, 7};
+  EXPECT_EQ(fullest_moments(curve, {.begin_ns = 0, .ns_per_px = 100, .width = 1}, 100), (Moments{1}));
+  EXPECT_EQ(of_no_pool(curve, 0), 0);
+}
+
 TEST(DrawMemory, ShowsWhatIsAllocatedWithoutPoolsToo) {
   SmallTrace small;
   small.kernel(small.stream(7), "kernel", 0, 1'000);
