@@ -2,6 +2,8 @@
 
 #include <QFont>
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "gui/models/csv.hpp"
 
@@ -26,12 +28,12 @@ QVariant of_overlap(const analysis::OverlapSummary& overlap, int column) {
   }
 }
 
-/// GiB on the rank with most; none where no memory was recorded.
-QVariant most(const std::vector<report::RankMemory>& ranks, Bytes report::RankMemory::*peak) {
-  if (ranks.empty()) return {};
-  Bytes largest = 0;
-  for (const report::RankMemory& rank : ranks) largest = std::max(largest, rank.*peak);
-  return static_cast<double>(largest) / kGibibyte;
+/// GiB on the rank with most; none where no rank tells it.
+template <class Rank, class Peak>
+QVariant most(const std::vector<Rank>& ranks, Peak Rank::*peak) {
+  std::optional<Bytes> largest;
+  for (const Rank& rank : ranks) largest = std::max(largest, std::optional<Bytes>(rank.*peak));
+  return largest ? QVariant(static_cast<double>(*largest) / kGibibyte) : QVariant();
 }
 
 QString lines(const std::vector<std::string>& texts) {
@@ -58,6 +60,7 @@ QString shown(const QVariant& number, int column) {
 void PredictionsModel::set_recorded(const report::RecordedRun& recorded) {
   beginResetModel();
   recorded_ = recorded;
+  recorded_memory_ = std::move(memory);
   predictions_.clear();
   outdated_.clear();
   endResetModel();
@@ -132,6 +135,13 @@ std::optional<int> PredictionsModel::row_of(const std::string& schedule) const {
   return static_cast<int>(found - predictions_.begin()) + (recorded_ ? 1 : 0);
 }
 
+bool PredictionsModel::has_numbers(Column column) const {
+  for (int row = 0; row < rowCount(); ++row) {
+    if (number(row, column).isValid()) return true;
+  }
+  return false;
+}
+
 QString PredictionsModel::csv() const { return csv_of(*this); }
 
 int PredictionsModel::rowCount(const QModelIndex& parent) const {
@@ -143,6 +153,8 @@ int PredictionsModel::columnCount(const QModelIndex& parent) const { return pare
 QVariant PredictionsModel::number(int row, int column) const {
   if (is_recorded(row)) {
     if (column == kStep && recorded_->step_time_ns) return ms(*recorded_->step_time_ns);
+    if (column == kAllocated) return most(recorded_memory_, &analysis::MemoryUse::allocated_peak);
+    if (column == kReserved) return most(recorded_memory_, &analysis::MemoryUse::reserved_peak);
     return recorded_->overlap ? of_overlap(*recorded_->overlap, column) : QVariant();
   }
   const report::Prediction& of = *prediction(row);

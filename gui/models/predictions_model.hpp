@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/analysis/memory.hpp"
 #include "simulator/report/predict_report.hpp"
 
 namespace interlace::gui {
@@ -35,8 +36,8 @@ class PredictionsModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  /// Drops all lines but the recording's.
-  void set_recorded(const report::RecordedRun& recorded);
+  /// Drops all lines but the recording's. memory: as recorded; may be empty.
+  void set_recorded(const report::RecordedRun& recorded, std::vector<analysis::MemoryUse> memory = {});
   /// The recorded schedule replayed, which speed-ups refer to: told on the recording's line.
   void set_replayed(std::optional<Nanoseconds> step);
   /// Replaces the line of the same schedule where there is one.
@@ -49,6 +50,8 @@ class PredictionsModel : public QAbstractTableModel {
   /// The prediction of a line; none for the recording's.
   [[nodiscard]] const report::Prediction* prediction(int row) const;
   [[nodiscard]] std::optional<int> row_of(const std::string& schedule) const;
+  /// Whether any line has something to tell in this column.
+  [[nodiscard]] bool has_numbers(Column column) const;
   /// RFC 4180, header first.
   [[nodiscard]] QString csv() const;
 
@@ -65,6 +68,7 @@ class PredictionsModel : public QAbstractTableModel {
   [[nodiscard]] QVariant number(int row, int column) const;
 
   std::optional<report::RecordedRun> recorded_;
+  std::vector<analysis::MemoryUse> recorded_memory_;
   std::vector<report::Prediction> predictions_;
   std::set<std::string> outdated_;
 };

@@ -65,6 +65,7 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   const schedule::Schedule* known = recorded->schedule ? &*recorded->schedule : nullptr;
   std::vector<std::vector<Interval>> steps = steps_of_recording(recording.trace, cut);
   describe(recording.trace, steps, *recorded);
+  recorded->memory = analysis::memory_use(recording.trace);
   progress.begin("laying out the timeline");
   Tags tags = tags_of_recording(recording.trace, cut, known);
   recorded->run = std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps),

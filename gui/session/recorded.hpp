@@ -8,6 +8,7 @@
 
 #include "gui/session/progress.hpp"
 #include "gui/session/run.hpp"
+#include "simulator/analysis/memory.hpp"
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/replay/predict.hpp"
 #include "simulator/report/predict_report.hpp"
@@ -22,6 +23,7 @@ struct Recorded {
   RunPtr run;
   Diagnostics diagnostics;
   report::RecordedRun facts;
+  std::vector<analysis::MemoryUse> memory;  ///< of ranks whose allocator was recorded
 
   /// The stages. None where the recording cannot be cut into them, or has nothing to replay; `no_predictions` says why,
   /// and there is no predictor.

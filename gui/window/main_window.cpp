@@ -123,7 +123,8 @@ void MainWindow::open(std::vector<std::filesystem::path> files, std::vector<std:
 
 void MainWindow::when_opened() {
   const RecordedPtr& recorded = session_.recorded();
-  predictions_.set_recorded(recorded->facts);
+  predictions_.set_recorded(recorded->facts, recorded->memory);
+  show_memory_columns();
   diagnostics_.set(recorded->facts.diagnostics);
   show_flaws();
   blocks_.clear();
@@ -191,9 +192,7 @@ void MainWindow::enable_predictions() {
 void MainWindow::when_predicted(const ForecastPtr& forecast) {
   predictions_.add(forecast->row);
   predictions_.set_replayed(forecast->replayed_step_ns);
-  for (const int column : {PredictionsModel::kAllocated, PredictionsModel::kReserved}) {
-    predictions_table_->table().setColumnHidden(column, forecast->row.memory.empty());
-  }
+  show_memory_columns();
   if (!forecast->diagnostics.empty()) {
     std::vector<Diagnostic> found = session_.recorded()->facts.diagnostics;
     std::ranges::copy(forecast->diagnostics, std::back_inserter(found));
@@ -207,6 +206,12 @@ void MainWindow::when_predicted(const ForecastPtr& forecast) {
 void MainWindow::set_draft_outdated() {
   panel_->set_outdated(editor_->schedule().name);
   predictions_.set_outdated(editor_->schedule().name);
+}
+
+void MainWindow::show_memory_columns() {
+  for (const auto column : {PredictionsModel::kAllocated, PredictionsModel::kReserved}) {
+    predictions_table_->table().setColumnHidden(column, !predictions_.has_numbers(column));
+  }
 }
 
 void MainWindow::show_busy(bool busy) {

@@ -115,6 +115,8 @@ class MainWindow : public QMainWindow {
   void show_flaws();
   /// What was predicted of the draft is not of what it says now.
   void set_draft_outdated();
+  /// Only where memory is known.
+  void show_memory_columns();
   /// Only where there is something to predict from.
   void enable_predictions();
   void when_opened();

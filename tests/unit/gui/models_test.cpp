@@ -89,6 +89,21 @@ TEST(PredictionsModel, SaysWhichLinesAreOfAnEarlierDraft) {
   EXPECT_EQ(text(model, 1, PredictionsModel::kSchedule), "mine/a");
 }
 
+TEST(PredictionsModel, ShowsTheRecordedPeaksWhereTheyAreKnown) {
+  PredictionsModel model;
+  const Watched watched(model);
+  model.set_recorded(recorded());
+  model.add(prediction("mine", 30'000'000));
+  EXPECT_FALSE(model.has_numbers(PredictionsModel::kAllocated));
+  // Of two ranks the one with more; what is reserved is known of neither.
+  model.set_recorded(recorded(), {{.rank = {0}, .allocated_peak = Bytes{1} << 30, .streams = {}, .settings = {}},
+                                  {.rank = {1}, .allocated_peak = Bytes{3} << 29, .streams = {}, .settings = {}}});
+  EXPECT_EQ(text(model, 0, PredictionsModel::kAllocated), "1.50");
+  EXPECT_EQ(text(model, 0, PredictionsModel::kReserved), "");
+  EXPECT_TRUE(model.has_numbers(PredictionsModel::kAllocated));
+  EXPECT_FALSE(model.has_numbers(PredictionsModel::kReserved));
+}
+
 TEST(PredictionsModel, APredictionAgainReplacesItsLine) {
   PredictionsModel model;
   const Watched watched(model);
