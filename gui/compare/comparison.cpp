@@ -11,6 +11,8 @@ Comparison::Comparison(const Run& measured, const Run& predicted, std::ptrdiff_t
   if (const auto sides = aligned(measured, predicted, offset, by, anchors)) {
     leads_ = gui::leads(measured, (*sides)[0], predicted, (*sides)[1], matching_);
   }
+  constexpr int kWorthTelling = 1000;
+  if (by == AlignBy::kStep) won_ = won_by_stage(measured, leads_, measured_step->span.length() / kWorthTelling);
 }
 
 }  // namespace interlace::gui

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "gui/compare/aligned.hpp"
@@ -23,10 +25,14 @@ class Comparison {
   [[nodiscard]] bool known() const { return matching_.size() > 0; }
   [[nodiscard]] const Matching& matching() const { return matching_; }
   [[nodiscard]] const std::vector<Lead>& leads() const { return leads_; }
+  /// Where the prediction wins time and loses some, by stage (won_by_stage), as far as it is a thousandth of the step.
+  /// Only where steps are laid beside each other: a lead since anything else is not what a step gets shorter.
+  [[nodiscard]] const std::vector<std::pair<std::string, Nanoseconds>>& won() const { return won_; }
 
  private:
   Matching matching_;
   std::vector<Lead> leads_;
+  std::vector<std::pair<std::string, Nanoseconds>> won_;
 };
 
 }  // namespace interlace::gui

@@ -24,6 +24,10 @@ std::optional<trace::LaneId> main_stream(const Run& run) {
   return std::nullopt;
 }
 
+std::string ahead_text(Nanoseconds ahead) {
+  return duration_text(std::abs(ahead)) + (ahead >= 0 ? " ahead" : " behind");
+}
+
 /// Steps of a curve, each holding until the next: one rectangle a pixel at most.
 void draw_curve(QPainter& painter, const std::vector<Lead>& leads, const Viewport& view, const QRectF& plot,
                 double px_per_ns, const Theme& theme) {
@@ -76,7 +80,8 @@ const Lead* lead_at(const std::vector<Lead>& leads, Nanoseconds at) {
   return &*(after - 1);
 }
 
-std::vector<std::pair<std::string, Nanoseconds>> won_by_stage(const Run& measured, const std::vector<Lead>& leads) {
+std::vector<std::pair<std::string, Nanoseconds>> won_by_stage(const Run& measured, const std::vector<Lead>& leads,
+                                                              Nanoseconds least) {
   const Tags& tags = measured.scene().tags();
   std::map<std::string, Nanoseconds> won;
   Nanoseconds before = 0;
@@ -86,7 +91,8 @@ std::vector<std::pair<std::string, Nanoseconds>> won_by_stage(const Run& measure
   }
   std::vector<std::pair<std::string, Nanoseconds>> sorted;
   for (const auto& [stage, time] : won) {
-    if (time != 0) sorted.emplace_back(stage.empty() ? "other work" : stage, time);
+    if (std::abs(time) >= std::max<Nanoseconds>(least, 1))
+      sorted.emplace_back(stage.empty() ? "other work" : stage, time);
   }
   std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& of) { return std::abs(of.second); });
   return sorted;
@@ -94,8 +100,7 @@ std::vector<std::pair<std::string, Nanoseconds>> won_by_stage(const Run& measure
 
 std::string lead_text(const Run& measured, const Lead& lead) {
   const Tags& tags = measured.scene().tags();
-  std::string text = duration_text(std::abs(lead.ahead)) + (lead.ahead >= 0 ? " ahead after " : " behind after ") +
-                     short_name(measured.trace(), lead.measured);
+  std::string text = ahead_text(lead.ahead) + " after " + short_name(measured.trace(), lead.measured);
   if (const std::uint8_t stage = tags.stage_of(lead.measured); stage != 0) text += " of " + tags.stages()[stage];
   return text;
 }
@@ -126,16 +131,16 @@ void draw_difference(QPainter& painter, const std::vector<Lead>& leads, const Vi
     painter.restore();
     return;
   }
-  Nanoseconds largest = 1;
-  for (const Lead& lead : leads) largest = std::max(largest, std::abs(lead.ahead));
-  draw_curve(painter, leads, view, plot, plot.height() / 2 / static_cast<double>(largest), theme);
-  const Nanoseconds at_end = leads.back().ahead;
-  const QString text = at_end >= 0 ? QObject::tr("%1 ahead at the end") : QObject::tr("%1 behind at the end");
+  const Nanoseconds most =
+      std::ranges::max_element(leads, {}, [](const Lead& lead) { return std::abs(lead.ahead); })->ahead;
+  const auto largest = static_cast<double>(std::max<Nanoseconds>(std::abs(most), 1));
+  draw_curve(painter, leads, view, plot, plot.height() / 2 / largest, theme);
   draw_text(painter, QRectF(name.left(), name.top() + 15, kLabelWidth - kNameIndent, 15),
-            text.arg(QString::fromStdString(duration_text(std::abs(at_end)))), 10, false, theme.dim_text);
+            QObject::tr("%1 at the end").arg(QString::fromStdString(ahead_text(leads.back().ahead))), 10, false,
+            theme.dim_text);
   const QRectF third(name.left(), name.top() + 29, kLabelWidth - kNameIndent, 15);
   if (third.bottom() <= area.bottom()) {
-    draw_text(painter, third, QObject::tr("at most %1").arg(QString::fromStdString(duration_text(largest))), 10, false,
+    draw_text(painter, third, QObject::tr("at most %1").arg(QString::fromStdString(ahead_text(most))), 10, false,
               theme.dim_text);
   }
   painter.restore();

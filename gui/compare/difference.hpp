@@ -32,9 +32,10 @@ struct Lead {
 [[nodiscard]] const Lead* lead_at(const std::vector<Lead>& leads, Nanoseconds at);
 
 /// How much the lead grows (< 0: shrinks) during the work of each stage: where time is won and lost. The largest change
-/// first; stages that change nothing are left out.
+/// first; what is below `least` is left out.
 [[nodiscard]] std::vector<std::pair<std::string, Nanoseconds>> won_by_stage(const Run& measured,
-                                                                            const std::vector<Lead>& leads);
+                                                                            const std::vector<Lead>& leads,
+                                                                            Nanoseconds least);
 
 /// "3.21 ms ahead after ncclDevKernel_SendRecv of output_dist_wait"
 [[nodiscard]] std::string lead_text(const Run& measured, const Lead& lead);

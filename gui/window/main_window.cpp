@@ -284,13 +284,9 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
   if (shown < 0) return facts;
   const Forecast& forecast = *panel_->forecasts()[static_cast<std::size_t>(shown)];
   facts.emplace_back(tr("schedule"), in_qt(forecast.schedule.name));
-  const std::vector<Lead>& leads = panel_->comparison().leads();
-  if (!leads.empty()) {
-    QStringList won;
-    for (const auto& [stage, time] : won_by_stage(*session_.recorded()->run, leads)) {
-      won << tr(time > 0 ? "%1 in %2" : "-%1 in %2").arg(in_qt(duration_text(std::abs(time))), in_qt(stage));
-    }
-    if (!won.isEmpty()) facts.emplace_back(tr("won"), won.join(QStringLiteral(", ")));
+  QStringList won;
+  for (const auto& [stage, time] : panel_->comparison().won()) {
+    won << tr("%1 in %2").arg(in_qt(duration_text(time)), in_qt(stage));
   }
   for (const std::string& reason : forecast.row.reasons) facts.emplace_back(tr("why"), in_qt(reason));
   for (const std::string& hazard : forecast.row.hazards) facts.emplace_back(tr("hazard"), in_qt(hazard));
