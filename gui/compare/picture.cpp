@@ -82,6 +82,8 @@ double Picture::height() const {
   return pane_area(panes.size() - 1).bottom() + panes.back().memory_height;
 }
 
+QSize Picture::size() const { return {static_cast<int>(std::lround(width)), static_cast<int>(std::lround(height()))}; }
+
 void draw_picture(QPainter& painter, const Picture& picture) {
   const Theme& colours = theme(picture.theme);
   painter.fillRect(QRectF(0, 0, picture.width, picture.height()), colours.strip);
@@ -114,7 +116,7 @@ void draw_picture(QPainter& painter, const Picture& picture) {
 
 void write_picture(const Picture& picture, const std::filesystem::path& file) {
   const std::string end = file.extension().string();
-  const QSize size(static_cast<int>(std::ceil(picture.width)), static_cast<int>(std::ceil(picture.height())));
+  const QSize size = picture.size();
   QFile device(QString::fromStdString(file.string()));
   const auto write = [&](auto writer) {
     open(device, file);

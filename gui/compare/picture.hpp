@@ -36,6 +36,8 @@ struct Picture {
   ThemeKind theme = ThemeKind::kLight;
 
   [[nodiscard]] double height() const;
+  /// In whole pixels, as it is written.
+  [[nodiscard]] QSize size() const;
   /// Of title and legend, above all panes.
   [[nodiscard]] double head_height() const;
   /// Where a pane stands.

@@ -188,11 +188,18 @@ void RenderedComparison::fit_rows(const RenderOptions& options) {
 
 void RenderedComparison::cut_rows(const RenderOptions& options, double room, double needed) {
   constexpr double kLeast = 20;
+  const double at_least = kLeast * static_cast<double>(parts_.size());
+  if (room < at_least) {
+    throw Error(
+        kSizeTooSmall, fmt::format("--size {:.0f}x{:.0f}", options.width, options.height),
+        fmt::format("{} timelines have no room", parts_.size()),
+        fmt::format("take --size {:.0f}x{:.0f} or more, or fewer schedules", options.width, enough_for(at_least)));
+  }
   std::size_t cut = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
     const std::size_t rows = part.placement.rows.size();
-    const double height = std::max(kLeast, part.placement.height * room / needed);
+    const double height = kLeast + (room - at_least) * part.placement.height / needed;
     part.placement = place_within(part.run->trace(), part.run->scene().lanes(), part.choice,
                                   RowHeights().scaled(kSmallestRows), height - kRowsCutHeight);
     picture_.panes[i].height = kAbovePlot + height;

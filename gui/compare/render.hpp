@@ -9,6 +9,8 @@
 
 namespace interlace::gui {
 
+inline constexpr ErrorCode kSizeTooSmall{"gui.size_too_small"};
+
 struct RenderOptions {
   double width = 1920;
   double height = 1080;
@@ -24,6 +26,7 @@ struct RenderOptions {
 /// what the picture refers to.
 class RenderedComparison {
  public:
+  /// Throws gui.size_too_small.
   RenderedComparison(RecordedPtr recorded, std::vector<ForecastPtr> forecasts, const RenderOptions& options);
 
   [[nodiscard]] const Picture& picture() const { return picture_; }

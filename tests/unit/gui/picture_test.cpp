@@ -179,6 +179,27 @@ TEST_F(PictureTest, SaysHowManyRowsDoNotFitAndInWhatSizeTheyWould) {
   EXPECT_FALSE(draw(enough - 5).remarks().empty());
 }
 
+TEST_F(PictureTest, IsAsLargeAsAskedOrSaysThatItCannotBe) {
+  std::optional<double> enough;  // as the refusals say
+  int drawn = 0;
+  for (double height = 200; height < 700; height += 7) {
+    const RenderOptions options{.width = 900, .height = height};
+    try {
+      const RenderedComparison comparison(recorded_, {sparse_, fused_}, options);
+      EXPECT_EQ(comparison.picture().size(), QSize(900, static_cast<int>(height)));
+      EXPECT_GE(height, enough.value_or(0));
+      ++drawn;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), kSizeTooSmall.name);
+      enough = std::stod(error.advice().substr(error.advice().find("900x") + 4));
+      EXPECT_LT(height, *enough);
+    }
+  }
+  EXPECT_GT(drawn, 0);
+  ASSERT_TRUE(enough);
+  EXPECT_NO_THROW(RenderedComparison(recorded_, {sparse_, fused_}, {.width = 900, .height = *enough}));
+}
+
 TEST_F(PictureTest, ALowPictureHasAllStreamsOfTheFirstRank) {
   const RenderedComparison low(recorded_, {sparse_}, {.width = 900, .height = 420});
   for (const PicturePane& pane : low.picture().panes) {
