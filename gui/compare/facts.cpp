@@ -25,8 +25,8 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 void add_overlap(const analysis::OverlapSummary& overlap, std::vector<std::string>& parts) {
-  parts.push_back(fmt::format("exposed communication {} ms", report::milliseconds(overlap.exposed_communication_ns)));
-  parts.push_back(fmt::format("device idle {} ms", report::milliseconds(overlap.idle_ns)));
+  parts.push_back(fmt::format("exposed communication {} ms", milliseconds_text(overlap.exposed_communication_ns)));
+  parts.push_back(fmt::format("device idle {} ms", milliseconds_text(overlap.idle_ns)));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ std::string facts_of(const Recorded& recorded) {
   std::vector<std::string> parts;
   if (facts.schedule) parts.push_back(*facts.schedule);
   if (facts.step_time_ns) {
-    parts.push_back(fmt::format("{} ms a step as recorded", report::milliseconds(*facts.step_time_ns)));
+    parts.push_back(fmt::format("{} ms a step as recorded", milliseconds_text(*facts.step_time_ns)));
   }
   if (facts.overlap) add_overlap(*facts.overlap, parts);
   parts.push_back(facts.world_size
@@ -48,13 +48,13 @@ std::string facts_of(const Recorded& recorded) {
 
 std::string facts_of(const Forecast& forecast) {
   const report::Prediction& row = forecast.row;
-  std::vector<std::string> parts = {fmt::format("{} ms a step ({} - {})", report::milliseconds(row.step_time_ns),
-                                                report::milliseconds(row.step_time_low_ns),
-                                                report::milliseconds(row.step_time_high_ns))};
+  std::vector<std::string> parts = {fmt::format("{} ms a step ({} - {})", milliseconds_text(row.step_time_ns),
+                                                milliseconds_text(row.step_time_low_ns),
+                                                milliseconds_text(row.step_time_high_ns))};
   if (row.speedup && forecast.replayed_step_ns) {
     // Not over what was measured: so the line says over what.
     parts.push_back(
-        fmt::format("{:.3f}x over {} ms replayed", *row.speedup, report::milliseconds(*forecast.replayed_step_ns)));
+        fmt::format("{:.3f}x over {} ms replayed", *row.speedup, milliseconds_text(*forecast.replayed_step_ns)));
   }
   add_overlap(row.overlap, parts);
   if (forecast.replay_error) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gui/models/csv.hpp"
+#include "gui/timeline/ticks.hpp"
 
 namespace interlace::gui {
 
@@ -14,6 +15,8 @@ namespace {
 constexpr double kNsPerMs = 1e6;
 
 QVariant ms(Nanoseconds time) { return static_cast<double>(time) / kNsPerMs; }
+
+QString ms_text(Nanoseconds time) { return QString::fromStdString(milliseconds_text(time)); }
 
 QVariant of_overlap(const analysis::OverlapSummary& overlap, int column) {
   switch (column) {
@@ -51,13 +54,15 @@ QString shown(const QVariant& number, int column) {
     case PredictionsModel::kHazards:
     case PredictionsModel::kStaleness:
     case PredictionsModel::kRaces: return value > 0 ? QString::number(value, 'f', 0) : QString();
-    default: return QString::number(value, 'f', 2);
+    case PredictionsModel::kAllocated:
+    case PredictionsModel::kReserved: return QString::number(value, 'f', 2);
+    default: return ms_text(std::llround(value * kNsPerMs));
   }
 }
 
 }  // namespace
 
-void PredictionsModel::set_recorded(const report::RecordedRun& recorded) {
+void PredictionsModel::set_recorded(const report::RecordedRun& recorded, std::vector<analysis::MemoryUse> memory) {
   beginResetModel();
   recorded_ = recorded;
   recorded_memory_ = std::move(memory);
@@ -200,14 +205,12 @@ QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
         recorded_->schedule ? QString::fromStdString(*recorded_->schedule) : tr("schedule not known");
     const QString text = tr("measured (%1)").arg(schedule);
     if (!recorded_->predicted_step_time_ns) return text;
-    return text + tr(", %1 ms replayed").arg(ms(*recorded_->predicted_step_time_ns).toDouble(), 0, 'f', 2);
+    return text + tr(", %1 ms replayed").arg(ms_text(*recorded_->predicted_step_time_ns));
   }
   if (index.column() == kInterval) {
     if (of == nullptr || (role != Qt::DisplayRole && role != Qt::UserRole)) return {};
     if (role == Qt::UserRole) return ms(of->step_time_high_ns - of->step_time_low_ns);
-    return QStringLiteral("%1 - %2")
-        .arg(ms(of->step_time_low_ns).toDouble(), 0, 'f', 2)
-        .arg(ms(of->step_time_high_ns).toDouble(), 0, 'f', 2);
+    return QStringLiteral("%1 - %2").arg(ms_text(of->step_time_low_ns), ms_text(of->step_time_high_ns));
   }
   if (role == Qt::UserRole) return number(row, index.column());
   if (role == Qt::DisplayRole) return shown(number(row, index.column()), index.column());

@@ -62,6 +62,13 @@ std::string duration_text(Nanoseconds time) {
   return fmt::format("{:.{}f} {}", value, decimals, unit.name);
 }
 
+std::string milliseconds_text(Nanoseconds time) {
+  const Nanoseconds length = time < 0 ? -time : time;
+  const bool usual = length == 0 || length >= kMillisecond / 10;
+  const int decimals = usual ? 2 : length >= kMillisecond / 100 ? 3 : 4;
+  return fmt::format("{:.{}f}", static_cast<double>(time) / static_cast<double>(kMillisecond), decimals);
+}
+
 std::string time_text(Nanoseconds at, Nanoseconds apart) {
   if (at == 0) return "0";
   // The unit of the distance, but no smaller a one than three digits before the point need: 12,500 µs is 12.5 ms.

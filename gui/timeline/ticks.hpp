@@ -21,6 +21,10 @@ struct Tick {
 /// A length of time for people, three or four digits: "37.45 ms", "812 ns", "1.204 s".
 [[nodiscard]] std::string duration_text(Nanoseconds time);
 
+/// In milliseconds, for columns and lines that have them: two decimals as in reports ("37.45"), more where these tell
+/// little ("0.018", "0.0041").
+[[nodiscard]] std::string milliseconds_text(Nanoseconds time);
+
 /// A point in time with all digits that `apart` (the distance to the next of its kind) needs: "12.50 ms".
 [[nodiscard]] std::string time_text(Nanoseconds at, Nanoseconds apart);
 

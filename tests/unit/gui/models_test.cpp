@@ -89,6 +89,14 @@ TEST(PredictionsModel, SaysWhichLinesAreOfAnEarlierDraft) {
   EXPECT_EQ(text(model, 1, PredictionsModel::kSchedule), "mine/a");
 }
 
+TEST(PredictionsModel, TellsStepsOfMicroseconds) {
+  PredictionsModel model;
+  report::RecordedRun run = recorded();
+  run.step_time_ns = 18'400;
+  model.set_recorded(run);
+  EXPECT_EQ(text(model, 0, PredictionsModel::kStep), "0.018");
+}
+
 TEST(PredictionsModel, ShowsTheRecordedPeaksWhereTheyAreKnown) {
   PredictionsModel model;
   const Watched watched(model);

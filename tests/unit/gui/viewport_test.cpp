@@ -74,6 +74,14 @@ TEST(Ticks, TextHasTheDigitsThatTheDistanceNeeds) {
   EXPECT_EQ(time_text(2'000'000'000, 1'000'000'000), "2 s");
 }
 
+TEST(Ticks, MillisecondsHaveTheDecimalsThatTellSomething) {
+  EXPECT_EQ(milliseconds_text(37'450'000), "37.45");
+  EXPECT_EQ(milliseconds_text(100'000), "0.10");
+  EXPECT_EQ(milliseconds_text(18'400), "0.018");
+  EXPECT_EQ(milliseconds_text(-4'100), "-0.0041");
+  EXPECT_EQ(milliseconds_text(0), "0.00");
+}
+
 TEST(Ticks, DurationHasThreeOrFourDigits) {
   EXPECT_EQ(duration_text(812), "812 ns");
   EXPECT_EQ(duration_text(1'204), "1.204 µs");
