@@ -17,7 +17,9 @@ std::string lane_text(const trace::Trace& trace, OperationId op) {
   const trace::Lane& lane = trace.lane(trace.lane_of(op));
   const std::string word = lane.kind == trace::LaneKind::kStream ? "stream" : "thread";
   const std::string number = fmt::format("{} {}", word, lane.number);
-  return lane.name.empty() || lane.name == number ? number : fmt::format("{} ({})", number, lane.name);
+  if (lane.name.empty() || lane.name == number) return number;
+  // "thread 2286 (pt_autograd_0)" of the profiler says both.
+  return lane.name.starts_with(number + " (") ? lane.name : fmt::format("{} ({})", number, lane.name);
 }
 
 void add_kernel(const trace::KernelDetail& kernel, Facts& facts) {

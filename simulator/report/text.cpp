@@ -143,6 +143,7 @@ std::string short_kernel_name(std::string_view demangled) {
     if (c == '<' && parameters == 0) ++templates;
     if (c == ')' && parameters > 0) --parameters;
   }
+  name.erase(name.find_last_not_of(' ') + 1);  // "Memcpy DtoH (Device -> Pinned)"
   return name.empty() ? std::string(demangled) : name;
 }
 

@@ -34,6 +34,7 @@ RunPtr run_of(std::string title, Nanoseconds lookup, Nanoseconds early = 0) {
   }
   trace::Trace trace = small.build();
   Tags tags = tags_of_prediction(trace);
+  Diagnostics counted;
   return std::make_shared<gui::Run>(std::move(title), std::move(trace), std::move(tags),
                                     std::vector<std::vector<Interval>>{steps}, counted);
 }
@@ -125,6 +126,26 @@ TEST(Aligned, FindsTheStepOfABatchAndStaysWhereThereAreSteps) {
   EXPECT_EQ(last_common_offset(two, three), 1);
   EXPECT_EQ(last_common_offset(three, {}), 1);
   EXPECT_EQ(last_common_offset({}, {}), 0);
+}
+
+TEST(OperationFacts, NameAThreadOnce) {
+  SmallTrace small;
+  const auto thread = small.thread(2128);
+  small.builder().name_lane(thread, "thread 2128 (pt_autograd_0)");
+  small.call(thread, "launch", 0, 1);
+  small.call(small.thread(7), "launch", 1, 2);
+  trace::Trace trace = small.build();
+  Tags tags = tags_of_prediction(trace);
+  Diagnostics counted;
+  const gui::Run run("measured", std::move(trace), std::move(tags), {}, counted);
+  const auto lane_of = [&](trace::OperationId op) {
+    for (const auto& [what, text] : facts_of_operation(run, op, 0, {})) {
+      if (what == "lane") return text;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(lane_of({0}), "thread 2128 (pt_autograd_0)");
+  EXPECT_EQ(lane_of({1}), "thread 7");
 }
 
 TEST(Comparison, TellsHowWorkDiffers) {

@@ -56,6 +56,7 @@ TEST(Text, KernelNamesLoseParametersAndInnerTemplates) {
             "cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>");
   EXPECT_EQ(short_kernel_name("sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n"), "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n");
   EXPECT_EQ(short_kernel_name("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"), "ncclDevKernel_SendRecv");
+  EXPECT_EQ(short_kernel_name("Memcpy DtoH (Device -> Pinned)"), "Memcpy DtoH");
   EXPECT_EQ(short_kernel_name("(odd)"), "(odd)");
   EXPECT_EQ(short_kernel_name("operator>(a)"), "operator>");
   EXPECT_EQ(short_kernel_name(""), "");
