@@ -11,7 +11,7 @@ struct Failure {
   std::string problem;  ///< what is wrong
   std::string place;    ///< file, with line or byte where known; may be empty
   std::string advice;   ///< what to do; may be empty
-  std::string code;     ///< stable ("ingest.unknown_format"); may be empty
+  std::string code;     ///< stable ("ingest.unknown_format"), of a schedule all of them; may be empty
 };
 
 /// Of an exception caught; anything that is no interlace::Error is told by its own words, and `place` is where.

@@ -66,6 +66,7 @@ std::optional<std::size_t> likeness(std::string_view word, std::string_view know
 InvalidSchedule::InvalidSchedule(const std::string& source, std::vector<Problem> problems)
     : Error(by_line(problems).front().code, place_of(source, by_line(problems).front()),
             all_of(source, by_line(problems))),
+      source_(source),
       problems_(by_line(std::move(problems))) {}
 
 std::vector<std::string_view> nearest(std::string_view word, std::span<const std::string_view> known,

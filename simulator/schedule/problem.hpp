@@ -46,8 +46,11 @@ class InvalidSchedule : public Error {
   InvalidSchedule(const std::string& source, std::vector<Problem> problems);
 
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
+  /// The schedule's file, or what else it came from.
+  [[nodiscard]] const std::string& source() const { return source_; }
 
  private:
+  std::string source_;
   std::vector<Problem> problems_;
 };
 
