@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
+#include <QLabel>
 #include <QMenu>
 #include <QSortFilterProxyModel>
 #include <QTableView>
@@ -17,7 +18,11 @@
 namespace interlace::gui {
 
 TablePanel::TablePanel(QAbstractItemModel* model, std::vector<int> stretched, bool sortable, QWidget* parent)
-    : QWidget(parent), table_(new QTableView), model_(model), stretched_(std::move(stretched)) {
+    : QWidget(parent),
+      table_(new QTableView),
+      hint_(new QLabel(table_->viewport())),
+      model_(model),
+      stretched_(std::move(stretched)) {
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
   all->addWidget(table_);
@@ -52,12 +57,31 @@ TablePanel::TablePanel(QAbstractItemModel* model, std::vector<int> stretched, bo
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
     if (now.isValid()) Q_EMIT row_chosen(model_row(now.row()));
   });
+  hint_->setWordWrap(true);
+  hint_->setAlignment(Qt::AlignCenter);
+  hint_->setForegroundRole(QPalette::PlaceholderText);
+  hint_->setAttribute(Qt::WA_TransparentForMouseEvents);
+  auto* over = new QVBoxLayout(table_->viewport());
+  over->addWidget(hint_);
+  for (const auto changed : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved}) {
+    connect(model, changed, this, &TablePanel::show_hint);
+  }
+  connect(model, &QAbstractItemModel::modelReset, this, &TablePanel::show_hint);
   fit_columns();
 }
+
+void TablePanel::set_hint(const QString& hint) {
+  hint_->setText(hint);
+  show_hint();
+}
+
+void TablePanel::show_hint() { hint_->setVisible(model_->rowCount() == 0); }
 
 void TablePanel::wrap_words() {
   table_->setWordWrap(true);
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  // Rows know what they hold, not how wide its columns have become.
+  connect(table_->horizontalHeader(), &QHeaderView::sectionResized, table_, &QTableView::resizeRowsToContents);
 }
 
 void TablePanel::fit_columns() {

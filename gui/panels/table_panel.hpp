@@ -6,6 +6,7 @@
 
 class QAbstractItemModel;
 class QTableView;
+class QLabel;
 
 namespace interlace::gui {
 
@@ -18,6 +19,8 @@ class TablePanel : public QWidget {
   /// as what they hold.
   TablePanel(QAbstractItemModel* model, std::vector<int> stretched, bool sortable, QWidget* parent = nullptr);
 
+  /// What is told while the table is empty: what would be there, and how to get it.
+  void set_hint(const QString& hint);
   /// For sentences: what is too long for its column goes on below, in a row as high as that takes.
   void wrap_words();
 
@@ -39,8 +42,10 @@ class TablePanel : public QWidget {
 
  private:
   void fit_columns();
+  void show_hint();
 
   QTableView* table_;
+  QLabel* hint_;
   QAbstractItemModel* model_;
   std::vector<int> stretched_;
 };

@@ -151,6 +151,7 @@ void MainWindow::predict(const std::string& name_or_file) {
   try {
     const schedule::Schedule& asked = asked_.emplace_back(schedule::load_beside(name_or_file, asked_));
     session_.predict(asked);
+    hover_label_->clear();
     show_busy(session_.busy());
   } catch (const Error&) {
     show_failure(failure_of(std::current_exception(), "The schedule cannot be used"));
@@ -158,6 +159,7 @@ void MainWindow::predict(const std::string& name_or_file) {
 }
 
 void MainWindow::predict_all() {
+  hover_label_->clear();
   left_out_.clear();
   show_left_out();
   for (const schedule::Schedule& schedule : schedule::all_sound()) session_.predict_if_it_applies(schedule);

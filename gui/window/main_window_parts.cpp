@@ -45,6 +45,15 @@ void MainWindow::make_panels() {
   for (const TablePanel* table : {predictions_table_, details_table_, range_table_, blocks_table_, quality_table_}) {
     connect(table, &TablePanel::save_wanted, this, [this, table] { ask_where_to_save(*table); });
   }
+  predictions_table_->set_hint(
+      tr("What schedules would do stands here, a line each: open a recording, then pick schedules in the tool bar"));
+  details_table_->set_hint(tr("What is known of an operation stands here: click on one in a timeline"));
+  range_table_->set_hint(
+      tr("What runs in a range stands here, by name: drag on the time axis, or with Shift on the rows of interest"));
+  blocks_table_->set_hint(
+      tr("The blocks of memory alive at the pointer stand here: move it over a timeline of a recording that holds "
+         "allocations (profile_memory=True, or a memory snapshot opened with it)"));
+  quality_table_->set_hint(tr("What a recording lacks stands here, with what to do about it"));
   lower_tabs_ = new QTabWidget;
   lower_tabs_->setDocumentMode(true);
   lower_tabs_->setFocusPolicy(Qt::NoFocus);
