@@ -183,6 +183,7 @@ void MainWindow::enable_predictions() {
   const RecordedPtr& recorded = session_.recorded();
   const bool enabled = recorded && recorded->predictor;
   schedule_box_->setEnabled(enabled);
+  schedule_box_->setToolTip(tr("Predict a built-in schedule, or one of your own from a file"));
   for (QAction* action : predict_actions_) action->setEnabled(enabled);
   if (recorded && !enabled) {
     const QString why_not = tr("Nothing can be predicted: %1").arg(in_qt(recorded->no_predictions));
@@ -290,6 +291,7 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
   for (const auto& [stage, time] : panel_->comparison().won()) {
     won << tr("%1 in %2").arg(in_qt(duration_text(time)), in_qt(stage));
   }
+  if (!won.isEmpty()) facts.emplace_back(tr("won"), won.join(QStringLiteral(", ")));
   for (const std::string& reason : forecast.row.reasons) facts.emplace_back(tr("why"), in_qt(reason));
   for (const std::string& hazard : forecast.row.hazards) facts.emplace_back(tr("hazard"), in_qt(hazard));
   for (const std::string& line : report::memory_lines(forecast.row, std::nullopt)) {
@@ -404,6 +406,7 @@ void MainWindow::set_theme(ThemeKind kind) {
   QApplication::setPalette(widget_palette(theme(kind)));
   panel_->set_theme(theme(kind));
   editor_->set_theme(theme(kind));
+  colour_overflow_buttons();
   show_flaws();
 }
 

@@ -111,6 +111,8 @@ class MainWindow : public QMainWindow {
   void show_failure(const Failure& failure);
   void show_busy(bool busy);
   void show_left_out();
+  /// The arrows of tool bars that are wider than the window, which Qt draws black whatever is behind them.
+  void colour_overflow_buttons();
   /// That the recording has flaws which matter, for who does not open their table.
   void show_flaws();
   /// What was predicted of the draft is not of what it says now.

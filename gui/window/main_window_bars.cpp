@@ -3,6 +3,8 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPainter>
+#include <QPixmap>
 #include <QProgressBar>
 #include <QShortcut>
 #include <QStatusBar>
@@ -170,6 +172,21 @@ void MainWindow::make_status_bar() {
   statusBar()->addPermanentWidget(busy_bar_);
   statusBar()->addPermanentWidget(cancel_button_);
   show_busy(false);
+}
+
+void MainWindow::colour_overflow_buttons() {
+  constexpr int kSide = 12;
+  QPixmap arrows(QSize(kSide, kSide) * devicePixelRatio());
+  arrows.setDevicePixelRatio(devicePixelRatio());
+  arrows.fill(Qt::transparent);
+  QPainter painter(&arrows);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(theme(theme_kind_).text, 1.5));
+  for (const double left : {2.0, 6.0}) {
+    painter.drawPolyline(QPolygonF{{left, 2.5}, {left + 3.5, 6}, {left, 9.5}});
+  }
+  painter.end();
+  for (auto* button : findChildren<QToolButton*>(QStringLiteral("qt_toolbar_ext_button"))) button->setIcon(arrows);
 }
 
 void MainWindow::show_flaws() {

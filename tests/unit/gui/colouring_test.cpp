@@ -8,6 +8,7 @@
 
 #include "gui/compare/legend.hpp"
 #include "gui/session/tagging.hpp"
+#include "gui/theme/theme.hpp"
 #include "tests/unit/gui/small_trace.hpp"
 
 namespace interlace::gui {
@@ -65,6 +66,28 @@ TEST(Palette, UsualStagesDifferForEverybody) {
         const Triple a = oklab(times(eye, linear(stage_colour(kUsual[i]).value())));
         const Triple b = oklab(times(eye, linear(stage_colour(kUsual[j]).value())));
         EXPECT_GT(distance(a, b), kTellApart) << kUsual[i] << " and " << kUsual[j];
+      }
+    }
+  }
+}
+
+/// Of 1 to 21, by WCAG 2.
+double contrast(const QColor& a, const QColor& b) {
+  const auto of = [](const QColor& colour) {
+    return luminance({static_cast<std::uint8_t>(colour.red()), static_cast<std::uint8_t>(colour.green()),
+                      static_cast<std::uint8_t>(colour.blue())});
+  };
+  return (std::max(of(a), of(b)) + 0.05) / (std::min(of(a), of(b)) + 0.05);
+}
+
+TEST(Theme, IdleBandsAreSeenAndReadOnEachLane) {
+  for (const ThemeKind kind : {ThemeKind::kLight, ThemeKind::kDark}) {
+    const Theme& colours = theme(kind);
+    for (const QColor& behind : {colours.background, colours.lane}) {
+      for (const QColor& idle : colours.idle) {
+        const QColor band = mixed(idle, behind, idle.alphaF());
+        EXPECT_GT(contrast(band, behind), 1.5) << idle.name().toStdString();
+        EXPECT_GT(contrast(band, colours.text), 4.5) << idle.name().toStdString();
       }
     }
   }
