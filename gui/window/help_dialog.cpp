@@ -57,11 +57,14 @@ HelpDialog::HelpDialog(const std::vector<KeyAction>& actions, QWidget* parent) :
       row(tr("double click, F2"), tr("change batch, stream or waits")) + row(tr("Del"), tr("drop the line")) +
       row(tr("Ctrl+Z  Ctrl+Shift+Z"), tr("undo, redo")) + mouse_rows() + QStringLiteral("</table>");
   left += QStringLiteral("</table>");
+  constexpr int kColumn = 410;  // pixels: two fit into a small screen
   auto* columns = new QHBoxLayout;
   for (const QString& text : {left, right}) {
     auto* label = new QLabel(text);
     label->setTextFormat(Qt::RichText);
     label->setAlignment(Qt::AlignTop);
+    label->setWordWrap(true);
+    label->setMinimumWidth(kColumn);
     columns->addWidget(label);
     columns->addSpacing(30);
   }
