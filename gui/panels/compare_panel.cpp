@@ -77,6 +77,7 @@ ComparePanel::ComparePanel(QWidget* parent)
   });
   connect(difference_, &DifferenceStrip::chosen, this,
           [this](const Lead& lead) { select(Side::kMeasured, lead.measured, true); });
+  connect(splitter_, &QSplitter::splitterMoved, this, [this] { panes_sized_ = true; });
   connect(tabs_, &QTabBar::currentChanged, this, &ComparePanel::show_forecast);
   connect(tabs_, &QTabBar::tabCloseRequested, this, &ComparePanel::close_forecast);
 }
@@ -247,9 +248,10 @@ void ComparePanel::name_forecast(const Forecast& forecast) {
 }
 
 void ComparePanel::share_evenly() {
+  panes_sized_ = false;
   const int half = (beside() ? splitter_->width() : splitter_->height()) / 2;
   // What stands above the lower timeline is of both.
-  const int of_both = beside() ? 0 : (tabs_->sizeHint().height() + difference_->minimumHeight()) / 2;
+  const int of_both = beside() ? 0 : (tabs_->sizeHint().height() + difference_->sizeHint().height()) / 2;
   splitter_->setSizes({half - of_both, half + of_both});
 }
 

@@ -192,6 +192,7 @@ class ComparePanel : public QWidget {
   AlignBy aligned_by_ = AlignBy::kStep;
   std::optional<trace::OperationId> aligned_work_;  ///< of the recording: by its start; only with kRange
   bool first_view_pending_ = false;
+  bool panes_sized_ = false;  ///< by the user
   bool memory_shown_ = true;
   bool critical_shown_ = false;
   bool idle_shown_ = false;

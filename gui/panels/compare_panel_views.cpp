@@ -99,8 +99,8 @@ void ComparePanel::show_memory() {
 void ComparePanel::fit_strips() {
   const bool above_each_other = !forecasts_.empty() && !beside();
   const double room = (height() - legend_->minimumHeight()) / (above_each_other ? 2.0 : 1.0);
-  for (MemoryStrip* memory : memories_) memory->setFixedHeight(static_cast<int>(memory_height(room)));
-  difference_->setFixedHeight(static_cast<int>(difference_height(room)));
+  for (MemoryStrip* memory : memories_) memory->set_height(memory_height(room));
+  difference_->set_height(difference_height(room));
 }
 
 void ComparePanel::show_cursor(Side side, std::optional<double> x) {
@@ -136,6 +136,7 @@ void ComparePanel::apply_width() {
 void ComparePanel::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   fit_strips();
+  if (!panes_sized_) share_evenly();
   apply_width();
 }
 

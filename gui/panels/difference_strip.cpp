@@ -9,6 +9,13 @@ namespace interlace::gui {
 
 DifferenceStrip::DifferenceStrip(QWidget* parent) : QWidget(parent), theme_(&theme(ThemeKind::kLight)) {
   setMouseTracking(true);
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+  setMinimumHeight(static_cast<int>(difference_height(0)));
+}
+
+void DifferenceStrip::set_height(double pixels) {
+  height_ = static_cast<int>(pixels);
+  updateGeometry();
 }
 
 void DifferenceStrip::set_leads(std::vector<Lead> leads) {

@@ -17,6 +17,9 @@ class DifferenceStrip : public QWidget {
   void set_leads(std::vector<Lead> leads);
   void set_view(const Viewport& view);
   void set_theme(const Theme& theme);
+  /// Where there is so much room; it gives way where there is less.
+  void set_height(double pixels);
+  [[nodiscard]] QSize sizeHint() const override { return {0, height_}; }
   [[nodiscard]] const std::vector<Lead>& leads() const { return leads_; }
 
  Q_SIGNALS:
@@ -35,6 +38,7 @@ class DifferenceStrip : public QWidget {
 
   std::vector<Lead> leads_;
   Viewport view_;
+  int height_ = 0;
   const Theme* theme_;
 };
 

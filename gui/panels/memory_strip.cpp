@@ -10,6 +10,13 @@ namespace interlace::gui {
 
 MemoryStrip::MemoryStrip(QWidget* parent) : QWidget(parent), theme_(&theme(ThemeKind::kLight)) {
   setMouseTracking(true);
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+  setMinimumHeight(static_cast<int>(memory_height(0)));
+}
+
+void MemoryStrip::set_height(double pixels) {
+  height_ = static_cast<int>(pixels);
+  updateGeometry();
 }
 
 void MemoryStrip::set_run(RunPtr run) {

@@ -24,8 +24,11 @@ class MemoryStrip : public QWidget {
   /// Pixels from the left edge of the plot.
   void set_cursor(std::optional<double> x);
   void set_theme(const Theme& theme);
+  /// Where there is so much room; it gives way where there is less.
+  void set_height(double pixels);
   void set_curve(std::size_t curve);
 
+  [[nodiscard]] QSize sizeHint() const override { return {0, height_}; }
   [[nodiscard]] bool has_memory() const { return run_ && !run_->memory().empty(); }
   /// Which of the run's curves is shown.
   [[nodiscard]] std::size_t curve() const { return curve_; }
@@ -50,6 +53,7 @@ class MemoryStrip : public QWidget {
   Bytes top_ = 1;
   std::optional<double> cursor_;
   std::size_t curve_ = 0;
+  int height_ = 0;
   const Theme* theme_;
 };
 

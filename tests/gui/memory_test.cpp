@@ -1,6 +1,7 @@
 // The memory of a recording with snapshots, beside that of a prediction.
 #include <QAbstractItemModelTester>
 #include <QTabWidget>
+#include <tuple>
 
 #include "gui/panels/memory_strip.hpp"
 #include "tests/gui/window_fixture.hpp"
@@ -50,6 +51,19 @@ TEST_F(MemoryTest, InASmallWindowTheCurvesLeaveRoomForTheRows) {
     EXPECT_EQ(strip(side).height(), strip(Side::kMeasured).height()) << "one scale";
     EXPECT_GE(pane(side).plot_height(), 2.8 * strip(side).height());
   }
+}
+
+TEST_F(MemoryTest, AWindowThatWasTallGetsAsLowAsBefore) {
+  open_with_memory();
+  const auto heights_at = [this](int height) {
+    window_.resize(1280, height);
+    QTest::qWait(20);
+    return std::tuple(window_.height(), pane(Side::kMeasured).height(), pane(Side::kPredicted).height(),
+                      strip(Side::kMeasured).height());
+  };
+  const auto low = heights_at(620);
+  EXPECT_GT(heights_at(1400), low);
+  EXPECT_EQ(heights_at(620), low);
 }
 
 TEST_F(MemoryTest, BlocksAliveAtTheMouseAreListed) {
