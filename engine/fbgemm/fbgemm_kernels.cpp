@@ -133,8 +133,10 @@ class FbgemmKernels : public EmbeddingKernels {
     fbgemm::load_package();
   }
 
-  void lookup(NativeStream /*stream*/, const LookupArguments& arguments) const override {
-    if (is_empty(arguments)) return;
+  // Of data-parallel tables nothing is on the host: those are the engine's own.
+  void lookup(NativeStream stream, const LookupArguments& arguments) const override {
+    if (arguments.on_host.empty()) return own_->lookup(stream, arguments);
+    if (arguments.batch == 0) return;
     const at::NoGradGuard no_gradients;
     const Tables& tables = known(arguments);
     const Ids ids = ids_by_table(arguments, tables, device_);
@@ -151,7 +153,7 @@ class FbgemmKernels : public EmbeddingKernels {
   void update(NativeStream stream, const UpdateArguments& arguments) const override {
     const LookupArguments& lookup = arguments.lookup;
     if (lookup.on_host.empty()) return own_->update(stream, arguments);
-    if (is_empty(lookup) || lookup.input.ids.empty()) return;
+    if (lookup.batch == 0 || lookup.input.ids.empty()) return;
     const at::NoGradGuard no_gradients;
     const Tables& tables = known(lookup);
     const Ids ids = ids_by_table(lookup, tables, device_);
@@ -230,10 +232,6 @@ class FbgemmKernels : public EmbeddingKernels {
   }
 
  private:
-  [[nodiscard]] static bool is_empty(const LookupArguments& arguments) {
-    return arguments.on_host.empty() || arguments.batch == 0;
-  }
-
   // Made once: the tables stay where they are.
   const Tables& known(const LookupArguments& arguments) const {
     const std::lock_guard lock(mutex_);

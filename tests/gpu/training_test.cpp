@@ -115,9 +115,13 @@ TEST(GpuTraining, FbgemmsOperatorsTrainAlike) {
   if (std::getenv("INTERLACE_FBGEMM_DIR") == nullptr) GTEST_SKIP() << "INTERLACE_FBGEMM_DIR names no fbgemm-gpu";
   for (const int ranks : rank_counts()) {
     if (ranks > 2) continue;  // tables of two columns, which its kernels do not take
-    for (const char* name : {"torchrec/base", "torchrec/fused_sparse_dist_new_stream", "torchrec/semi_sync"}) {
-      const Trained own = run("tiny", name, ranks);
-      const Trained got = run("tiny", name, ranks, "fbgemm");
+    const std::pair<const char*, const char*> trainings[] = {{"tiny", "torchrec/base"},
+                                                             {"tiny", "torchrec/fused_sparse_dist_new_stream"},
+                                                             {"tiny", "torchrec/semi_sync"},
+                                                             {"tiny-dp-mp", "recsys/dp_mp_overlap"}};
+    for (const auto& [workload, name] : trainings) {
+      const Trained own = run(workload, name, ranks);
+      const Trained got = run(workload, name, ranks, "fbgemm");
       ASSERT_EQ(got.status, 0) << name << " on " << ranks;
       ASSERT_EQ(got.losses.size(), own.losses.size()) << name;
       for (std::size_t step = 0; step < own.losses.size(); ++step) {

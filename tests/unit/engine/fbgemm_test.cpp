@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/cpu/embedding_kernels.hpp"
@@ -101,11 +102,14 @@ TEST_F(Fbgemm, UpdatesAsTheDenseReferenceDoes) {
 }
 
 TEST_F(Fbgemm, TrainsAsTheOwnKernelsDo) {
-  for (const char* workload : {"tiny", "tiny-fp"}) {
+  const std::pair<const char*, const char*> trainings[] = {{"tiny", "torchrec/sparse_dist"},
+                                                           {"tiny-fp", "torchrec/sparse_dist"},
+                                                           {"tiny-dp-mp", "recsys/dp_mp_serial"},
+                                                           {"tiny-dp", "recsys/dp_only"}};
+  for (const auto& [workload, schedule] : trainings) {
     for (const int ranks : {1, 2, 4}) {
-      const auto trained = [&](EmbeddingKind kind) {
-        return run_on_cpu(schedule::find("torchrec/sparse_dist"), workload_on(workload, ranks), {.seed = 1}, {},
-                          {.embedding = kind})
+      const auto trained = [&, workload = workload, schedule = schedule](EmbeddingKind kind) {
+        return run_on_cpu(schedule::find(schedule), workload_on(workload, ranks), {.seed = 1}, {}, {.embedding = kind})
             .front()
             .losses;
       };
