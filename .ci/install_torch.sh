@@ -5,12 +5,13 @@
 #
 # Of what torch depends on, only the two libraries that a CUDA build's libtorch_cpu.so loads are installed, and none for a
 # build without CUDA. pip takes such a one where its settings name an index that has it (PIP_EXTRA_INDEX_URL): a version
-# with "+cpu" ranks above the same version without.
+# with "+cpu" ranks above the same version without. The libtorch.so of a CUDA build names the rest of CUDA only; in
+# build/torch one that names the CPU's libraries takes its place, so that FBGEMM's, which ask for it, load.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder="$PWD/build/torch"
 
-missing_of() { ldd "$1/lib/libtorch_cpu.so" 2>/dev/null | grep 'not found' || true; }
+missing_of() { ldd "$1/lib/${2:-libtorch_cpu.so}" 2>/dev/null | grep 'not found' || true; }
 usable() { [[ -f $1/lib/libtorch_cpu.so && -z $(missing_of "$1") ]]; }
 give_up() {
   echo "$1" >&2
@@ -22,10 +23,21 @@ if [[ -n ${INTERLACE_TORCH_DIR:-} ]]; then
   echo "$INTERLACE_TORCH_DIR"
   exit 0
 fi
+# libtorch.so holds no code: others ask for it to get what it names.
+name_cpu_libraries() {
+  local lib="$folder/torch/lib"
+  [[ -n $(missing_of "$folder/torch" libtorch.so) ]] || return 0
+  "${CXX:-c++}" -shared -o "$lib/libtorch.so.new" -x c++ /dev/null -x none -Wl,-soname,libtorch.so \
+    -Wl,-rpath,'$ORIGIN' -Wl,--no-as-needed "$lib/libtorch_cpu.so" "$lib/libc10.so" -Wl,--allow-shlib-undefined &&
+    mv "$lib/libtorch.so.new" "$lib/libtorch.so"
+}
 own=$(python3 -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")' \
   2>/dev/null || true)
 for torch in "$own" "$folder/torch"; do
-  ! usable "$torch" || { echo "$torch"; exit 0; }
+  usable "$torch" || continue
+  [[ $torch != "$folder/torch" ]] || name_cpu_libraries
+  echo "$torch"
+  exit 0
 done
 
 pip_install() {
@@ -38,4 +50,5 @@ mkdir -p build
 pip_install torch==2.11.0
 [[ -z $(missing_of "$folder/torch") ]] || pip_install nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
 usable "$folder/torch" || give_up "the torch of pip does not load: $(missing_of "$folder/torch" | tr -s '\t\n' ' ')"
+name_cpu_libraries
 echo "$folder/torch"
