@@ -120,7 +120,7 @@ class Trainer : public StageRunner {
   struct ComputedFrom {
     std::int64_t batch = 0;
     bool received = false;
-    Buffer<float> value;  ///< in host memory
+    const float* value = nullptr;  ///< in read_values_
   };
   [[nodiscard]] Message& message_named(std::int64_t batch, const std::string& name);
   void read_in_compute(const StageCall& call, const Message& message);
@@ -169,6 +169,7 @@ class Trainer : public StageRunner {
   std::map<std::int64_t, BatchContext> contexts_;
   std::vector<Buffer<float>> matrices_;
   std::vector<Validation> validations_;
+  std::vector<Buffer<float>> read_values_;  ///< in host memory
   std::vector<ComputedFrom> computed_from_;
 };
 
