@@ -20,9 +20,7 @@ namespace interlace::engine::cuda {
 
 namespace {
 
-using IdleEvents = std::shared_ptr<std::vector<cudaEvent_t>>;
-
-// An event that goes back to the idle ones: to create one costs more than to record it.
+// An event that goes back to the idle ones.
 class CudaEvent : public EventState {
  public:
   CudaEvent(cudaEvent_t event, IdleEvents idle) : event_(event), idle_(std::move(idle)) {}
@@ -120,14 +118,16 @@ class CudaDevice::PinnedBlock : public Block {
   PinnedBlock(PinnedBlock&&) = delete;
   PinnedBlock& operator=(PinnedBlock&&) = delete;
   ~PinnedBlock() override {
-    std::vector<cudaEvent_t> uses;
-    for (const StreamId stream : used_on_) {
-      cudaEvent_t use = nullptr;
-      if (cudaEventCreateWithFlags(&use, cudaEventDisableTiming) != cudaSuccess) return;  // keeps the memory for good
-      static_cast<void>(cudaEventRecord(use, device_->native(stream)));
-      uses.push_back(use);
+    try {
+      std::vector<cudaEvent_t> uses;
+      for (const StreamId stream : used_on_) {
+        uses.push_back(device_->take_event());
+        check(cudaEventRecord(uses.back(), device_->native(stream)));
+      }
+      device_->pinned_.give_back(data_, bytes_, std::move(uses));
+    } catch (const Error&) {
+      // Nobody gets the memory again: the device may still use it.
     }
-    device_->pinned_.give_back(data_, bytes_, std::move(uses));
   }
 
   [[nodiscard]] std::byte* data() const override { return data_; }
@@ -146,7 +146,8 @@ CudaDevice::CudaDevice(int index, Progress& progress)
     : index_(index),
       progress_(&progress),
       streams_(std::make_unique<Streams>()),
-      idle_events_(std::make_shared<std::vector<cudaEvent_t>>()) {
+      idle_events_(std::make_shared<std::vector<cudaEvent_t>>()),
+      pinned_(idle_events_) {
   require(index + 1);
   check(cudaSetDevice(index));
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);

@@ -56,7 +56,7 @@ class CudaDevice : public Device {
   int index_;
   Progress* progress_;
   std::unique_ptr<Streams> streams_;
-  std::shared_ptr<std::vector<cudaEvent_t>> idle_events_;
+  IdleEvents idle_events_;
   PinnedPool pinned_;
 };
 

@@ -16,6 +16,11 @@ constexpr std::size_t kLargestClass = std::size_t{1} << 26U;  // larger pieces a
 }  // namespace
 
 PinnedPool::~PinnedPool() {
+  for (const auto& [size, shelf] : returned_) {
+    for (const Returned& returned : shelf) {
+      for (const cudaEvent_t use : returned.uses) static_cast<void>(cudaEventDestroy(use));
+    }
+  }
   for (std::byte* data : memory_) static_cast<void>(cudaFreeHost(data));
 }
 
@@ -31,7 +36,7 @@ std::byte* PinnedPool::take(std::size_t bytes) {
   const auto found = std::ranges::find_if(shelf, unused);
   if (found != shelf.end()) {
     std::byte* data = found->data;
-    for (const cudaEvent_t use : found->uses) check(cudaEventDestroy(use));
+    idle_->insert(idle_->end(), found->uses.begin(), found->uses.end());
     shelf.erase(found);
     return data;
   }

@@ -29,6 +29,9 @@ Interpreter::Interpreter(const schedule::Schedule& schedule, std::vector<std::st
   for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
     const auto* stage = std::get_if<schedule::StageStep>(&placed.step->action);
     if (stage != nullptr) static_cast<void>(modules_of(*stage, std::nullopt));
+    const auto* wait = std::get_if<schedule::WaitStep>(&placed.step->action);
+    const auto* event = wait != nullptr ? std::get_if<std::string>(&wait->source) : nullptr;
+    if (event != nullptr && wait->waiter) awaited_.insert(*event);
   }
 }
 
@@ -63,7 +66,8 @@ void Interpreter::run_stage(const schedule::StageStep& step, std::optional<std::
   StageOutcome outcome = run_in_ranges(call);
   if (step.record) {
     const Event event = outcome.collective ? outcome.collective->event() : device_->record(call.stream);
-    if (!is_awaited(*step.record)) outcome.collective.reset();
+    // Else nobody would take the memory of the collective over.
+    if (!awaited_.contains(*step.record)) outcome.collective.reset();
     keep_event(*step.record, call.batch, module, {event, std::move(outcome.on_host_wait), outcome.collective});
   }
   release(call, module);
@@ -151,15 +155,6 @@ void Interpreter::run_wait(const schedule::WaitStep& step, std::optional<std::si
   }
   device_->host_wait(found->second.event);
   if (const auto then = std::exchange(found->second.on_host_wait, {})) then();
-}
-
-// By a stream. Else nobody would take the memory of a collective over.
-bool Interpreter::is_awaited(const std::string& event) const {
-  return std::ranges::any_of(schedule::placed_steps(*schedule_), [&](const schedule::PlacedStep& placed) {
-    const auto* wait = std::get_if<schedule::WaitStep>(&placed.step->action);
-    const auto* name = wait != nullptr ? std::get_if<std::string>(&wait->source) : nullptr;
-    return name != nullptr && *name == event && wait->waiter;
-  });
 }
 
 void Interpreter::keep_event(const std::string& name, std::int64_t batch, std::optional<std::size_t> module,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +60,6 @@ class Interpreter {
   void release(const StageCall& call, std::optional<std::size_t> module);
   void keep_event(const std::string& name, std::int64_t batch, std::optional<std::size_t> module, Recorded recorded);
   void forget_old_events();
-  [[nodiscard]] bool is_awaited(const std::string& event) const;
   [[nodiscard]] StreamId stream(schedule::StreamIndex index) const { return streams_[index.index()]; }
 
   const schedule::Schedule* schedule_;
@@ -68,6 +68,7 @@ class Interpreter {
   Device* device_;
   StageRunner* runner_;
   ReleasePlan releases_;
+  std::set<std::string> awaited_;  ///< events that streams wait for
   std::map<EventKey, Recorded> events_;
   std::int64_t iteration_ = 0;
   std::int64_t batches_ = 0;
