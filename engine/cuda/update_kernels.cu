@@ -184,12 +184,14 @@ __device__ void descend(const LocalShard& shard, std::int64_t row, int first, in
   descend<Vector, lanes, held>(shard, row, first, vectors, values, sum, rate);
 }
 
-// The rate at which a row descends; row-wise Adagrad's needs the squares of all its columns.
+// The rate at which a row descends; row-wise Adagrad's needs the squares of all its columns. All members of a group
+// call it, of which one writes the momentum when all have read it.
 __device__ float rate_of(const Update& update, const LocalShard& shard, std::int64_t row, float squares,
-                         bool writes_momentum) {
+                         unsigned members, bool writes_momentum) {
   if (update.optimizer.kind == TableOptimizer::kAccumulate) return -1.0F;
   if (update.optimizer.kind == TableOptimizer::kSgd) return update.optimizer.rate;
   const float momentum = shard.momentum[row] + squares / static_cast<float>(shard.columns);
+  __syncwarp(members);
   if (writes_momentum) shard.momentum[row] = momentum;
   return update.optimizer.rate / (sqrtf(momentum) + update.optimizer.epsilon);
 }
@@ -229,7 +231,7 @@ __global__ void __launch_bounds__(kBlock) update_rows(Update update) {
       }
       for (int step = lanes / 2; step > 0; step /= 2) squares += __shfl_xor_sync(members, squares, step, lanes);
     }
-    const float rate = rate_of(update, shard, row, squares, lane == 0);
+    const float rate = rate_of(update, shard, row, squares, members, lane == 0);
     if (one_pass) {
       if (!kLoadsAhead) load_row<Vector, lanes, held>(shard, row, lane, vectors, values);
       descend<Vector, lanes, held>(shard, row, lane, vectors, values, sum, rate);
@@ -292,7 +294,7 @@ __global__ void __launch_bounds__(kBlock) update_rows_of_many_uses(Update update
     float rate = 0.0F;
     if (adds) {
       for (int step = lanes / 2; step > 0; step /= 2) squares += __shfl_xor_sync(kMembers, squares, step, lanes);
-      rate = rate_of(update, shard, row, squares, lane == 0);
+      rate = rate_of(update, shard, row, squares, kMembers, lane == 0);
       if (passes == 1) descend<Vector, lanes, held>(shard, row, lane, vectors, sum, rate);
     }
     for (int pass = 0; pass < passes && passes > 1; ++pass) {
