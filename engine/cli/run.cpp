@@ -51,9 +51,6 @@ constexpr std::int64_t kReferenceSteps = 20;
 std::int64_t steps_before(const TrainOptions& training) { return training.warmup + training.reference; }
 
 Workload workload_of(const RunRequest& request) {
-  Workload workload = load_workload(request.workload);
-  change(workload, request.changes);
-  workload.steps += steps_before(request.training) + request.training.cooldown;
   const std::optional<WorldPlace> world = find_world(process_environment());
   if (world && request.changes.ranks && *request.changes.ranks != world->ranks) {
     throw Error(kWorldSize, "--ranks",
@@ -65,7 +62,11 @@ Workload workload_of(const RunRequest& request) {
     throw Error(kWorldSize, world->starter, "on a CPU all ranks are threads of one process",
                 "start one process, with --ranks");
   }
-  if (world) workload.ranks = world->ranks;
+  WorkloadChanges changes = request.changes;
+  if (world) changes.ranks = world->ranks;
+  Workload workload = load_workload(request.workload);
+  change(workload, changes);
+  workload.steps += steps_before(request.training) + request.training.cooldown;
   return workload;
 }
 

@@ -197,7 +197,7 @@ Workload parse_workload(std::string_view text, const std::string& source) {
   Json json;
   try {
     json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {
     throw Error(kBadWorkload, source, error.what(), "mend the JSON");
   }
   Fields fields(json, "", source);
@@ -233,6 +233,12 @@ Workload load_workload(const std::string& name_or_file) {
 
 void change(Workload& workload, const WorkloadChanges& changes) {
   workload.ranks = changes.ranks.value_or(workload.ranks);
+  if (workload.message && workload.message->elements < workload.ranks) {
+    throw Error(kBadWorkload, "--ranks",
+                "a message of " + std::to_string(workload.message->elements) + " elements has no part for each of " +
+                    std::to_string(workload.ranks) + " ranks",
+                "take fewer, or a workload with longer messages");
+  }
   workload.steps = changes.steps.value_or(workload.steps);
   const std::int64_t batch = changes.batch.value_or(workload.batch);
   if (batch != workload.batch && (!workload.dense || batch < 1)) {

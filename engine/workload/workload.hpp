@@ -55,7 +55,7 @@ struct WorkloadChanges {
   std::optional<std::int64_t> steps;
   bool feature_processors = false;  ///< true: as Workload::feature_processors
 };
-/// Throws engine.bad_workload where the workload has nothing of the kind.
+/// Throws engine.bad_workload where the workload has nothing of the kind, or cannot be on so many ranks.
 void change(Workload& workload, const WorkloadChanges& changes);
 
 /// Reads a workload (docs/engine.md has the fields). `source` names the text in messages. Throws engine.bad_workload.

@@ -86,7 +86,22 @@ TEST(Workload, RefusesWhatItCannotUnderstand) {
   json["interlace_workload"] = 2;
   EXPECT_NE(refusal(json).find("interlace_workload"), std::string::npos) << refusal(json);
   EXPECT_THROW(static_cast<void>(parse_workload("{", "mine.json")), Error);
+  EXPECT_THROW(static_cast<void>(parse_workload("{\"dense_rate\": 1e400}", "mine.json")), Error);
   EXPECT_THROW(static_cast<void>(parse_workload("[]", "mine.json")), Error);
+}
+
+TEST(Workload, AMessageHasAPartForEachRank) {
+  Workload workload = load_workload("tiny-a2a");
+  workload.message->elements = 4;
+  change(workload, {.ranks = 4});
+  EXPECT_EQ(workload.ranks, 4);
+  try {
+    change(workload, {.ranks = 5});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "engine.bad_workload");
+    EXPECT_EQ(error.place(), "--ranks");
+  }
 }
 
 TEST(Workload, UnknownNamesAreAnsweredWithTheKnownOnes) {
