@@ -15,10 +15,12 @@ struct Variables {
   const char* local_rank;
   const char* starter;
 };
+// A script of sbatch is told of a rank, too, and of the tasks of the job; those of a step stand only where srun started
+// it.
 constexpr std::array<Variables, 3> kKnown = {
     {{"RANK", "WORLD_SIZE", "LOCAL_RANK", "torchrun"},
      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "mpirun"},
-     {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "Slurm"}}};
+     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "Slurm"}}};
 
 int number(const Environment& environment, const char* name) {
   const std::optional<std::string> text = environment(name);

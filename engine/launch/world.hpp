@@ -21,9 +21,9 @@ struct WorldPlace {
   std::string starter;  ///< "torchrun", "mpirun" or "Slurm"
 };
 
-/// What torchrun (RANK, WORLD_SIZE, LOCAL_RANK), mpirun (OMPI_COMM_WORLD_*) or Slurm (SLURM_PROCID, SLURM_NTASKS,
-/// SLURM_LOCALID; inside srun) say of this process; none where nothing of the kind has started it, or where it is the
-/// only one. Throws engine.world_size where they contradict themselves.
+/// What torchrun (RANK, WORLD_SIZE, LOCAL_RANK), mpirun (OMPI_COMM_WORLD_*) or Slurm's srun (SLURM_PROCID,
+/// SLURM_STEP_NUM_TASKS, SLURM_LOCALID) say of this process; none where nothing of the kind has started it, or where it
+/// is the only one. Throws engine.world_size where they contradict themselves.
 [[nodiscard]] std::optional<WorldPlace> find_world(const Environment& environment);
 
 /// The environment of this process.

@@ -25,12 +25,14 @@ TEST(World, ReadsTheVariablesOfEachStarter) {
       world_of({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}})
           ->starter,
       "mpirun");
-  EXPECT_EQ(world_of({{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "0"}})->rank, 1);
+  EXPECT_EQ(world_of({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_LOCALID", "0"}})->rank, 1);
 }
 
 TEST(World, IsNoneWhereNothingStartedThis) {
   EXPECT_FALSE(world_of({}));
   EXPECT_FALSE(world_of({{"RANK", "0"}}));  // some other program's
+  // What a script of sbatch sees, of whose tasks srun has started none.
+  EXPECT_FALSE(world_of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "0"}}));
   EXPECT_FALSE(world_of({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}}));
 }
 
