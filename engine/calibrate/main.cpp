@@ -1,6 +1,8 @@
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -8,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/calibrate/cuda_objects.hpp"
@@ -42,8 +45,9 @@ bool read_options(int argc, char** argv, Options& options) {
     } else if (word == "--out" && i + 1 < argc) {
       options.out = argv[++i];
     } else if (word == "--devices" && i + 1 < argc) {
-      options.devices = std::atoi(argv[++i]);
-      if (options.devices < 1) return false;
+      const std::string_view number = argv[++i];
+      const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), options.devices);
+      if (problem != std::errc() || end != number.data() + number.size() || options.devices < 1) return false;
     } else {
       return false;
     }
@@ -119,16 +123,27 @@ int run(const Options& options) {
     std::cerr << "error: --devices " << options.devices << ": this machine has " << there << '\n';
     return EXIT_FAILURE;
   }
-  const std::string text = measure(options, options.devices == 0 ? there : options.devices).dump(1) + "\n";
+  const auto measured = [&] { return measure(options, options.devices == 0 ? there : options.devices).dump(1) + "\n"; };
   if (options.out.empty()) {
-    std::cout << text;
+    std::cout << measured();
     return std::cout.flush() ? EXIT_SUCCESS : EXIT_FAILURE;
   }
-  std::ofstream file(options.out, std::ios::binary);
-  file << text;
+  // Opened first, so that what cannot be written is not measured; an older profile stays until the new one is whole.
+  const std::string partial = options.out + ".partial";
+  std::ofstream file(partial, std::ios::binary);
+  if (!file) {
+    std::cerr << "error: " << partial << " cannot be written\n";
+    return EXIT_FAILURE;
+  }
+  try {
+    file << measured();
+  } catch (...) {
+    std::remove(partial.c_str());
+    throw;
+  }
   file.close();
-  if (file) return EXIT_SUCCESS;
-  std::cerr << "error: " << options.out << " cannot be written\n";
+  if (file && std::rename(partial.c_str(), options.out.c_str()) == 0) return EXIT_SUCCESS;
+  std::cerr << "error: " << options.out << " cannot be written: what was measured is in " << partial << '\n';
   return EXIT_FAILURE;
 }
 
