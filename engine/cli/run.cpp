@@ -172,8 +172,6 @@ int run(RunRequest request) {
     check_fit(schedule, workload);
     const std::optional<WorldPlace> world = find_world(process_environment());
     if (!world && !request.record.empty()) folder.emplace(request.record);
-    // Whoever ends the job, at a time limit say, ends the program that he started. Its ranks must not use GPUs on.
-    if (process_environment()(kStoreIsHeld)) end_with_starter();
     const bool is_rank = world || workload.ranks == 1;
     if (is_rank && !request.record.empty()) record_timed_steps(request.record, this_program(), request.training);
     if (!world) require_gpus(workload.ranks);

@@ -8,6 +8,7 @@
 #include "engine/job/subprocess.hpp"
 #include "engine/job/watch.hpp"
 #include "engine/runtime/failure.hpp"
+#include "simulator/base/start_program.hpp"
 
 namespace interlace::engine {
 
@@ -32,7 +33,8 @@ int start_ranks(const std::string& program, const std::vector<std::string>& argu
                                                           {"MASTER_ADDR", store.place().host},
                                                           {"MASTER_PORT", port},
                                                           {kStoreIsHeld, "1"}};
-    running.emplace(start_program(program, arguments, variables), rank);
+    running.emplace(start_program({.program = program, .arguments = arguments, .variables = variables, .files = {}}),
+                    rank);
   }
   bool all_well = true;
   std::optional<Error> lost;

@@ -1,19 +1,16 @@
 #include "engine/job/subprocess.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <filesystem>
-#include <map>
 #include <system_error>
 #include <thread>
-#include <utility>
+
+#include "simulator/base/start_program.hpp"
 
 namespace interlace::engine {
 
@@ -56,63 +53,14 @@ class Pipe {
   std::array<int, 2> ends_{};
 };
 
-class FileActions {
- public:
-  FileActions() { check(posix_spawn_file_actions_init(&actions_), "posix_spawn"); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  FileActions(FileActions&&) = delete;
-  FileActions& operator=(FileActions&&) = delete;
-  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
-  posix_spawn_file_actions_t* get() { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-};
-
-// As posix_spawn() takes words; they live as long as this.
-class Words {
- public:
-  explicit Words(std::vector<std::string> words) : words_(std::move(words)) {
-    for (std::string& word : words_) pointers_.push_back(word.data());
-    pointers_.push_back(nullptr);
-  }
-  char** get() { return pointers_.data(); }
-
- private:
-  std::vector<std::string> words_;
-  std::vector<char*> pointers_;
-};
-
-Words argv_of(const std::string& program, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return Words(std::move(words));
-}
-
-// This process's environment with these variables.
-Words environment_with(std::map<std::string, std::string> variables) {
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string line = *entry;
-    const std::size_t sign = line.find('=');
-    if (sign != std::string::npos) variables.emplace(line.substr(0, sign), line.substr(sign + 1));
-  }
-  std::vector<std::string> lines;
-  for (const auto& [name, value] : variables) lines.push_back(name + '=' + value);
-  return Words(std::move(lines));
-}
-
 int exit_status(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 }  // namespace
 
 Finished run_program(const std::string& program, const std::vector<std::string>& arguments) {
   Pipe out;
-  FileActions actions;
-  check(posix_spawn_file_actions_adddup2(actions.get(), out.write_end(), STDOUT_FILENO), "posix_spawn");
-  pid_t child = 0;
-  Words argv = argv_of(program, arguments);
-  check(posix_spawn(&child, program.c_str(), actions.get(), nullptr, argv.get(), environ), program.c_str());
+  const pid_t child = start_program(
+      {.program = program, .arguments = arguments, .variables = {}, .files = {{STDOUT_FILENO, out.write_end()}}});
   out.close_write();
   Finished finished{.status = 0, .out = out.read_all()};
   int status = 0;
@@ -120,15 +68,6 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
   }
   finished.status = exit_status(status);
   return finished;
-}
-
-pid_t start_program(const std::string& program, const std::vector<std::string>& arguments,
-                    const std::map<std::string, std::string>& variables) {
-  Words argv = argv_of(program, arguments);
-  Words environment = environment_with(variables);
-  pid_t child = 0;
-  check(posix_spawn(&child, program.c_str(), nullptr, nullptr, argv.get(), environment.get()), program.c_str());
-  return child;
 }
 
 std::optional<Ended> wait_for_any(std::chrono::milliseconds limit) {
@@ -143,8 +82,6 @@ std::optional<Ended> wait_for_any(std::chrono::milliseconds limit) {
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }
-
-void end_with_starter() { check(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 ? 0 : errno, "prctl"); }
 
 std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 

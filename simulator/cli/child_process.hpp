@@ -23,7 +23,8 @@ struct ChildEnd {
   bool timed_out = false;
 };
 
-/// Runs it to its end. Throws Error(cli.cannot_start).
+/// Runs it to its end. It is killed where this process ends before, however that comes about. Throws
+/// Error(cli.cannot_start).
 [[nodiscard]] ChildEnd run_child(const ChildProcess& child);
 
 }  // namespace interlace::cli

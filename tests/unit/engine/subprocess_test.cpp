@@ -1,13 +1,12 @@
 #include "engine/job/subprocess.hpp"
 
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <filesystem>
 #include <system_error>
+
+#include "simulator/base/start_program.hpp"
 
 namespace interlace::engine {
 namespace {
@@ -31,38 +30,19 @@ TEST(Subprocess, ThrowsWhereThereIsNoSuchProgram) {
   EXPECT_THROW(static_cast<void>(run_program("/no/such/program", {})), std::system_error);
 }
 
-TEST(Subprocess, StartsProgramsWithFurtherVariables) {
-  const pid_t first = start_program("/bin/sh", {"-c", "exit $INTERLACE_TEST_STATUS"}, {{"INTERLACE_TEST_STATUS", "7"}});
+TEST(Subprocess, WaitsForAnyOfThoseThatWereStarted) {
+  const auto start = [](const char* command) {
+    return start_program({.program = "/bin/sh", .arguments = {"-c", command}, .variables = {}, .files = {}});
+  };
+  const pid_t first = start("exit 7");
   const std::optional<Ended> ended = wait_for_any(std::chrono::seconds(20));
   ASSERT_TRUE(ended);
   EXPECT_EQ(ended->process, first);
   EXPECT_EQ(ended->status, 7);
-  const pid_t second = start_program("/bin/sh", {"-c", "exec sleep 20"}, {});
+  const pid_t second = start("exec sleep 20");
   EXPECT_EQ(wait_for_any(std::chrono::milliseconds(30)), std::nullopt);
   ASSERT_EQ(kill(second, SIGKILL), 0);
   EXPECT_EQ(wait_for_any(std::chrono::seconds(20))->status, 128 + SIGKILL);
-}
-
-// The pipe's end comes when all that hold its other end are gone: the starter and what it started.
-TEST(Subprocess, EndsWithItsStarterWhereAskedTo) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(pipe(ends.data()), 0);
-  const pid_t starter = fork();
-  if (starter == 0) {
-    if (fork() == 0) {
-      end_with_starter();
-      static_cast<void>(write(ends[1], "r", 1));
-    }
-    while (true) pause();
-  }
-  close(ends[1]);
-  char ready = 0;
-  ASSERT_EQ(read(ends[0], &ready, 1), 1);
-  ASSERT_EQ(kill(starter, SIGKILL), 0);
-  EXPECT_EQ(wait_for_any(std::chrono::seconds(20))->process, starter);
-  pollfd end{.fd = ends[0], .events = POLLIN, .revents = 0};
-  EXPECT_EQ(poll(&end, 1, 20'000), 1);
-  close(ends[0]);
 }
 
 TEST(Subprocess, KnowsItself) { EXPECT_EQ(std::filesystem::path(this_program()).filename(), "test_engine_pipeline"); }
