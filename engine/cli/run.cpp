@@ -74,18 +74,17 @@ std::int64_t timed_steps(const RunRequest& request, const Workload& workload) {
   return workload.steps - steps_before(request.training) - request.training.cooldown;
 }
 
-// Its thread can neither be stopped nor joined.
-[[noreturn]] void end_at_once(const std::optional<Error>& error) {
-  if (error) std::cerr << error->what() << std::endl;
-  _exit(EXIT_FAILURE);
-}
+void tell(const Error& error) { std::cerr << error.what() << std::endl; }
 
 std::vector<RankResult> train_on_cpu(const RunRequest& request, const schedule::Schedule& schedule,
                                      const Workload& workload) {
   cpu::CpuOptions options{.seed = request.seed,
                           .stall_limit = std::chrono::seconds(request.stall_limit),
                           .observer = nullptr,
-                          .on_stall = [](const Error& error) { end_at_once(error); }};
+                          .on_stall = [](const Error& error) {
+                            tell(error);
+                            _exit(EXIT_FAILURE);  // its thread can neither be stopped nor joined
+                          }};
   const cpu::HostReads foreseen = request.foresee_sizes ? host_reads_of(schedule, workload) : cpu::HostReads{};
   if (request.foresee_sizes) options.foreseen = &foreseen;
   return run_on_cpu(schedule, workload, options, {}, request.training);
@@ -182,7 +181,8 @@ int run(RunRequest request) {
                           {.world = world,
                            .training = request.training,
                            .stall_limit = std::chrono::seconds(request.stall_limit),
-                           .ends = [](const std::optional<Error>& error) { end_at_once(error); }});
+                           .on_failure = {.tell = [](const Error& error) { tell(error); },
+                                          .end = [] { _exit(EXIT_FAILURE); }}});
   }
   if (!results) return EXIT_SUCCESS;  // rank 0 tells all
   const RunReport report{.workload = workload.name,

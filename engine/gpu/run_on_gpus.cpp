@@ -94,7 +94,7 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
   Progress progress;
   std::vector<RankResult> results;
   {
-    Watch watch(store.place(), world.rank, world.ranks, progress, {.stall = options.stall_limit}, options.ends);
+    Watch watch(store.place(), world.rank, world.ranks, progress, {.stall = options.stall_limit}, options.on_failure);
     try {
       const RankResult own = train_on_gpu(schedule, workload, world, options.training, store, progress, watch);
       store.put(key_of("result", world.rank), to_json(own));

@@ -7,7 +7,7 @@
 namespace interlace::engine {
 
 StorePlace store_place(const std::optional<WorldPlace>& world, const Environment& environment) {
-  if (!world) return {.host = "127.0.0.1", .port = 0, .serves = true};
+  if (!world) return {.host = "127.0.0.1", .port = 0, .serves = true, .of_rank_0 = true};
   const auto address = environment("MASTER_ADDR");
   const auto port_text = environment("MASTER_PORT");
   std::uint16_t port = 0;
@@ -22,7 +22,7 @@ StorePlace store_place(const std::optional<WorldPlace>& world, const Environment
                 "set them, the same for all ranks, to the machine of rank 0 and a port that is free there");
   }
   const bool held = environment(kStoreIsHeld) || environment("TORCHELASTIC_USE_AGENT_STORE").value_or("") == "True";
-  return {.host = *address, .port = port, .serves = world->rank == 0 && !held};
+  return {.host = *address, .port = port, .serves = world->rank == 0 && !held, .of_rank_0 = !held};
 }
 
 }  // namespace interlace::engine

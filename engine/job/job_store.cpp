@@ -87,7 +87,7 @@ struct JobStore::Store {
   c10d::TCPStore tcp;
 };
 
-JobStore::JobStore(const StorePlace& place, std::chrono::milliseconds limit) : host_(place.host) {
+JobStore::JobStore(const StorePlace& place, std::chrono::milliseconds limit) : place_(place) {
   silence_log();
   if (!place.serves) await_listener(place, limit);
   c10d::TCPStoreOptions options;
@@ -97,11 +97,16 @@ JobStore::JobStore(const StorePlace& place, std::chrono::milliseconds limit) : h
   options.timeout = kGreetLimit;
   store_ = reached([&] { return std::make_unique<Store>(place.host, options); });
   store_->tcp.setTimeout(kGetLimit);
+  place_.port = store_->tcp.getPort();
 }
 
 JobStore::~JobStore() = default;
 
-StorePlace JobStore::place() const { return {.host = host_, .port = store_->tcp.getPort(), .serves = false}; }
+StorePlace JobStore::place() const {
+  StorePlace others = place_;
+  others.serves = false;
+  return others;
+}
 
 void JobStore::put(const std::string& key, const std::string& value) {
   reached([&] { store_->tcp.set(kPrefix + key, bytes_of(value)); });

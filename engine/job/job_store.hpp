@@ -16,6 +16,7 @@ struct StorePlace {
   std::string host;
   std::uint16_t port = 0;  ///< 0, where it serves: any that is free
   bool serves = false;     ///< this process holds it
+  bool of_rank_0 = false;  ///< rank 0 does; else whoever started the ranks
 };
 
 /// The key-value store by which the processes of a job find each other and tell how they fare: LibTorch's TCPStore, so
@@ -44,7 +45,7 @@ class JobStore {
 
  private:
   struct Store;
-  std::string host_;
+  StorePlace place_;
   std::unique_ptr<Store> store_;
 };
 

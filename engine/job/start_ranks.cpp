@@ -3,6 +3,7 @@
 #include <csignal>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "engine/job/job_store.hpp"
 #include "engine/job/subprocess.hpp"
@@ -23,7 +24,7 @@ std::string last_place(JobStore& store, int rank) {
 }  // namespace
 
 int start_ranks(const std::string& program, const std::vector<std::string>& arguments, int ranks) {
-  JobStore store({.host = "127.0.0.1", .port = 0, .serves = true});
+  JobStore store({.host = "127.0.0.1", .port = 0, .serves = true, .of_rank_0 = false});
   const std::string port = std::to_string(store.place().port);
   std::map<pid_t, int> running;  // rank by process
   for (int rank = 0; rank < ranks; ++rank) {
@@ -37,12 +38,15 @@ int start_ranks(const std::string& program, const std::vector<std::string>& argu
                     rank);
   }
   bool all_well = true;
+  std::set<pid_t> killed;
   std::optional<Error> lost;
   while (!running.empty()) {
     const std::optional<Ended> ended = wait_for_any(all_well ? std::chrono::milliseconds(1'000) : kGrace);
     if (!ended) {
       for (const auto& [process, rank] : running) {
-        if (!all_well) static_cast<void>(kill(process, SIGKILL));
+        if (all_well) continue;
+        static_cast<void>(kill(process, SIGKILL));
+        killed.insert(process);
       }
       continue;
     }
@@ -50,13 +54,15 @@ int start_ranks(const std::string& program, const std::vector<std::string>& argu
     if (found == running.end()) continue;
     const int rank = found->second;
     running.erase(found);
-    all_well = all_well && ended->status == 0;
-    if (ended->status == 0 || ended->status == 1) continue;
+    if (ended->status == 0) continue;
+    all_well = false;
+    if (killed.contains(ended->process)) continue;
     const Error error(kRankLost, place_of(rank, last_place(store, rank)),
                       ended->status > 128 ? "was ended by signal " + std::to_string(ended->status - 128)
                                           : "ended with status " + std::to_string(ended->status),
                       "all ranks are ended");
-    if (store.claim(kFailureKey, error.what())) lost = error;
+    // Whoever ends with status 1 has told why, but may have come to no Watch that ends the others.
+    if (store.claim(kFailureKey, error.what()) && ended->status != 1) lost = error;
   }
   if (lost) throw Error(*lost);
   return all_well ? 0 : 1;

@@ -1,5 +1,6 @@
 #include "engine/job/watch.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kThrough = "through";
+constexpr int kBeatsToBeSeen = 5;  // in which every rank has looked once
 
 std::string beat_key(int rank) { return "beat/" + std::to_string(rank); }
 
@@ -20,20 +22,18 @@ std::string seconds(std::chrono::milliseconds time) { return std::to_string(time
 }  // namespace
 
 Watch::Watch(const StorePlace& store, int rank, int ranks, const Progress& progress, const WatchLimits& limits,
-             Ends ends)
+             OnFailure on_failure)
     : store_(store),
+      of_rank_0_(store.of_rank_0),
       rank_(rank),
+      ranks_(ranks),
+      next_((rank + 1) % ranks),
       progress_(&progress),
       limits_(limits),
-      ends_(std::move(ends)),
-      beats_(static_cast<std::size_t>(ranks)),
-      went_on_(Clock::now()) {
-  for (Beat& beat : beats_) beat.since = Clock::now();
-  thread_ = std::thread([this] {
-    std::unique_lock lock(mutex_);
-    while (!wakes_.wait_for(lock, limits_.beat, [this] { return stops_; })) look();
-  });
-}
+      on_failure_(std::move(on_failure)),
+      went_on_(Clock::now()),
+      watcher_([this] { watch(); }),
+      guard_([this] { guard(); }) {}
 
 Watch::~Watch() {
   {
@@ -41,38 +41,64 @@ Watch::~Watch() {
     stops_ = true;
   }
   wakes_.notify_all();
-  thread_.join();
+  watcher_.join();
+  guard_.join();
+}
+
+void Watch::fail(const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = error;
+  }
+  wakes_.notify_all();
+  watcher_.join();
+  std::abort();  // the process should have ended
+}
+
+// The only thread that calls the store.
+void Watch::watch() {
+  std::unique_lock lock(mutex_);
+  while (!wakes_.wait_for(lock, limits_.beat, [this] { return stops_ || failure_; })) {
+    lock.unlock();
+    look();
+    lock.lock();
+    ++looks_;
+  }
+  const std::optional<Error> failure = failure_;
+  lock.unlock();
+  if (failure) return fail_job(*failure);
   try {
     store_.put(beat_key(rank_), kThrough);
   } catch (const Error&) {
     // The store goes with the process that is through last; nobody is left to be told.
   }
+  lock.lock();
+  stopped_ = true;
+  wakes_.notify_all();
 }
 
-void Watch::fail(const Error& error) {
-  const std::lock_guard lock(mutex_);
-  end(error);
-  std::abort();  // ends_ has come back
-}
-
-// Claims the failure of the job for this process. Where another was first, that one tells its own.
-void Watch::end(const Error& error) {
-  bool first = true;
-  try {
-    first = store_.claim(kFailureKey, error.what());
-  } catch (const Error&) {
-    // The store is gone: whoever else is left finds out by himself.
+// Counts beats, not time: a process that was stopped for a while has not waited for its store.
+void Watch::guard() {
+  std::unique_lock lock(mutex_);
+  std::uint64_t seen = 0;
+  std::chrono::milliseconds silent{0};
+  while (!wakes_.wait_for(lock, limits_.beat, [this] { return stopped_; })) {
+    silent = looks_ == seen ? silent + limits_.beat : std::chrono::milliseconds{0};
+    seen = looks_;
+    if (silent <= limits_.lost) continue;
+    const std::optional<Error> failure = failure_;
+    lock.unlock();
+    return end(failure.value_or(store_lost("has given no sign of life for " + seconds(limits_.lost))));
   }
-  ends_(first ? std::optional(error) : std::nullopt);
 }
 
 void Watch::look() {
   try {
-    if (store_.has(kFailureKey)) return ends_(std::nullopt);
+    if (store_.has(kFailureKey)) return end(std::nullopt);
     look_at_this_rank();
     look_at_others();
-  } catch (const Error& error) {
-    end(Error(kRankLost, place_of(rank_, progress_->place()), error.problem(), error.advice()));
+  } catch (const Error&) {
+    end(store_lost("is gone"));
   }
 }
 
@@ -84,27 +110,64 @@ void Watch::look_at_this_rank() {
   const std::string place = progress_->place();
   store_.put(beat_key(rank_), std::to_string(++count_) + ' ' + place);
   if (Clock::now() - went_on_ > limits_.stall) {
-    end(Error(kStalled, place_of(rank_, place), "has not gone on for " + seconds(limits_.stall),
-              "all ranks are ended"));
+    fail_job(Error(kStalled, place_of(rank_, place), "has not gone on for " + seconds(limits_.stall),
+                   "all ranks are ended"));
   }
 }
 
+// At the next that is not through; and at rank 0 where the store goes with it, as nobody can be asked then where it
+// was.
 void Watch::look_at_others() {
-  for (int rank = 0; rank < static_cast<int>(beats_.size()); ++rank) {
-    Beat& beat = beats_[static_cast<std::size_t>(rank)];
-    if (rank == rank_ || beat.through) continue;
-    const std::string key = beat_key(rank);
-    const std::string now = store_.has(key) ? store_.get(key) : "";
-    beat.through = now == kThrough;
-    if (now != beat.last) {
-      beat.last = now;
-      beat.since = Clock::now();
-      beat.place = now.substr(std::min(now.size(), now.find(' ') + 1));
-    } else if (!now.empty() && Clock::now() - beat.since > limits_.lost) {
-      end(Error(kRankLost, place_of(rank, beat.place), "has given no sign of life for " + seconds(limits_.lost),
-                "see the log of that rank's machine: its process is gone"));
-    }
+  while (next_ != rank_ && sees_through(next_)) next_ = (next_ + 1) % ranks_;
+  if (of_rank_0_ && rank_ != 0 && next_ != 0) static_cast<void>(sees_through(0));
+}
+
+bool Watch::sees_through(int rank) {
+  const std::string key = beat_key(rank);
+  Beat& beat = beats_[rank];
+  if (beat.last.empty() && !store_.has(key)) return false;
+  const std::string now = store_.get(key);
+  if (now != beat.last) {
+    beat = {.last = now, .since = Clock::now(), .place = now.substr(std::min(now.size(), now.find(' ') + 1))};
+  } else if (Clock::now() - beat.since > limits_.lost) {
+    fail_job(Error(kRankLost, place_of(rank, beat.place), "has given no sign of life for " + seconds(limits_.lost),
+                   "see the log of that rank's machine: its process is gone"));
   }
+  if (rank == 0) {
+    const std::lock_guard lock(mutex_);
+    place_of_rank_0_ = beat.place;
+  }
+  return now == kThrough;
+}
+
+Error Watch::store_lost(const std::string& how) {
+  if (of_rank_0_ && rank_ != 0) {
+    const std::lock_guard lock(mutex_);
+    return {kRankLost, place_of(0, place_of_rank_0_), how + ", and with it the store of the job",
+            "see the log of that rank's machine"};
+  }
+  return {kRankLost, place_of(rank_, progress_->place()), "the store of the job " + how,
+          "see whether the launcher, which holds it, still runs"};
+}
+
+// Claims the failure of the job for this process. Where another was first, that one tells its own.
+void Watch::fail_job(const Error& error) {
+  bool first = true;
+  try {
+    first = store_.claim(kFailureKey, error.what());
+  } catch (const Error&) {
+    // The store is gone: whoever else is left finds out by himself.
+  }
+  end(first ? std::optional(error) : std::nullopt);
+}
+
+void Watch::end(const std::optional<Error>& error) {
+  std::call_once(ended_, [&] {
+    if (error) on_failure_.tell(*error);
+    // The store goes with this process: the others shall first see there that the job has failed.
+    if (of_rank_0_ && rank_ == 0 && ranks_ > 1) std::this_thread::sleep_for(kBeatsToBeSeen * limits_.beat);
+    on_failure_.end();
+  });
 }
 
 }  // namespace interlace::engine

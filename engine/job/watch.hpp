@@ -2,12 +2,13 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "engine/job/job_store.hpp"
 #include "engine/runtime/progress.hpp"
@@ -20,22 +21,30 @@ inline constexpr ErrorCode kRankLost{"engine.rank_lost"};
 /// How long ranks may be silent.
 struct WatchLimits {
   std::chrono::milliseconds stall{25'000};  ///< a host that enters no range for so long hangs
-  std::chrono::milliseconds lost{10'000};   ///< a process that gives no sign of life for so long is gone
+  std::chrono::milliseconds lost{10'000};   ///< a process, or the store, that is silent for so long is gone
   std::chrono::milliseconds beat{200};      ///< between two looks
 };
 
+/// What is done when the job has failed, once and from any thread.
+struct OnFailure {
+  std::function<void(const Error&)> tell;  ///< in the one process that is to tell it
+  std::function<void()> end;               ///< in all, last: it must end the process
+};
+
 /// Ends a rank's process in time when something goes wrong anywhere in its job. A thread of its own looks whether this
-/// rank goes on, tells the others that its process lives and where it stands, and sees whether theirs do. Of all
-/// failures of a job the first is the one that is told, once.
+/// rank goes on, tells the others that its process lives and where it stands, and sees whether the next rank does that,
+/// so that among them all are seen at a cost that grows with their number only. Of all failures of a job the first is
+/// the one that is told, once.
 ///
-/// The host itself cannot do that: it may be inside a collective that waits for a rank that is gone.
+/// The host itself cannot do that: it may be inside a collective that waits for a rank that is gone. That thread may be
+/// inside a call of the store for good, where the store's process has frozen or the network is gone; so a second one,
+/// which touches no socket, sees whether the first comes back. Then, as where the store is gone, which alone can say
+/// who is the first to fail, each process that is left tells of it.
 class Watch {
  public:
-  /// ends: called, at most once and from any thread, when the job has failed: with the failure, in the one process that
-  /// is to tell it; with none in the others. It must end the process.
-  using Ends = std::function<void(const std::optional<Error>&)>;
-
-  Watch(const StorePlace& store, int rank, int ranks, const Progress& progress, const WatchLimits& limits, Ends ends);
+  /// store: is not held by this object. Throws engine.job_store where it cannot be reached.
+  Watch(const StorePlace& store, int rank, int ranks, const Progress& progress, const WatchLimits& limits,
+        OnFailure on_failure);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   Watch(Watch&&) = delete;
@@ -51,28 +60,41 @@ class Watch {
     std::string last;  ///< where the rank stood, with a count
     std::chrono::steady_clock::time_point since;
     std::string place;
-    bool through = false;
   };
 
+  void watch();
+  void guard();
   void look();
   void look_at_this_rank();
   void look_at_others();
-  void end(const Error& error);
+  [[nodiscard]] bool sees_through(int rank);
+  [[nodiscard]] Error store_lost(const std::string& how);
+  void fail_job(const Error& error);
+  void end(const std::optional<Error>& error);
 
   JobStore store_;
+  bool of_rank_0_;  ///< rank 0 holds the store
   int rank_;
+  int ranks_;
+  int next_;  ///< whom this rank watches
   const Progress* progress_;
   WatchLimits limits_;
-  Ends ends_;
-  std::vector<Beat> beats_;  ///< by rank
+  OnFailure on_failure_;
+  std::once_flag ended_;
+  std::map<int, Beat> beats_;  ///< by rank, of those that this one looks at
   std::uint64_t count_ = 0;
   std::uint64_t steps_ = 0;
   std::chrono::steady_clock::time_point went_on_;
 
-  std::mutex mutex_;  ///< of the store and of what follows
+  std::mutex mutex_;  ///< of what follows; never held over a call of the store
   std::condition_variable wakes_;
-  bool stops_ = false;
-  std::thread thread_;
+  bool stops_ = false;            ///< the rank is through
+  bool stopped_ = false;          ///< and the store knows
+  std::optional<Error> failure_;  ///< of this rank
+  std::uint64_t looks_ = 0;       ///< that have come back from the store
+  std::string place_of_rank_0_;   ///< where it stood last
+  std::thread watcher_;
+  std::thread guard_;
 };
 
 /// The key that the first failure of a job claims.

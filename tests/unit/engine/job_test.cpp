@@ -2,12 +2,18 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/gpu/store_place.hpp"
 #include "engine/job/job_store.hpp"
@@ -15,6 +21,7 @@
 #include "engine/job/subprocess.hpp"
 #include "engine/job/watch.hpp"
 #include "engine/runtime/failure.hpp"
+#include "simulator/base/start_program.hpp"
 
 namespace interlace::engine {
 namespace {
@@ -23,28 +30,38 @@ using namespace std::chrono_literals;
 
 constexpr WatchLimits kLimits{.stall = 3'000ms, .lost = 3'000ms, .beat = 20ms};
 
-// A rank whose host goes on for good, unless it is to fail.
-[[noreturn]] void be_a_rank(const std::string& part) {
+// A rank whose host goes on for good, unless it is the one to play a part: "1 fails".
+[[noreturn]] void be_a_rank(const std::string& role) {
   const WorldPlace world = *find_world(process_environment());
+  const int actor = std::stoi(role);
+  const std::string part = role.substr(role.find(' ') + 1);
+  if (part == "ends early") {
+    if (world.rank != actor) std::this_thread::sleep_for(60s);
+    std::cerr << "error[its.own]: no Watch yet" << std::endl;
+    _exit(1);
+  }
+  const StorePlace place = store_place(world, process_environment());
+  const JobStore store(place);
   Progress progress;
-  Watch watch(store_place(world, process_environment()), world.rank, world.ranks, progress, kLimits,
-              [](const std::optional<Error>& error) {
-                if (error) std::cerr << error->what() << std::endl;
-                _exit(1);
-              });
+  std::optional<Watch> watch;
+  watch.emplace(
+      store.place(), world.rank, world.ranks, progress, kLimits,
+      OnFailure{.tell = [](const Error& error) { std::cerr << error.what() << std::endl; }, .end = [] { _exit(1); }});
   const auto stop = std::chrono::steady_clock::now() + 60s;
   for (int step = 0; std::chrono::steady_clock::now() < stop; ++step) {
     progress.entered("backward " + std::to_string(step));
     std::this_thread::sleep_for(20ms);
-    if (world.rank == 1 && step == 20) {
-      if (part == "fails") watch.fail(Error(kInternal, place_of(world.rank, progress.place()), "a fault", ""));
+    if (world.rank == actor && step == 20) {
+      if (part == "fails") watch->fail(Error(kInternal, place_of(world.rank, progress.place()), "a fault", ""));
       if (part == "dies") raise(SIGKILL);
       if (part == "hangs") std::this_thread::sleep_for(60s);
-      if (part == "stops") raise(SIGSTOP);
+      if (part.starts_with("stops")) raise(SIGSTOP);
     }
     if (part == "ends" && step == 20 + 10 * world.rank) break;
+    if (part == "stops behind one that is through" && world.rank == actor - 1 && step == 5) break;
     progress.left();
   }
+  watch.reset();
   std::exit(0);
 }
 
@@ -71,8 +88,39 @@ Outcome job_of(const std::string& part) {
   return outcome;
 }
 
+// The same without a launcher that holds the store, as mpirun starts them: rank 0 does.
+Outcome job_of_rank_0(const std::string& part) {
+  const StorePlace place = JobStore({.host = "127.0.0.1", .port = 0, .serves = true, .of_rank_0 = true}).place();
+  ::testing::internal::CaptureStderr();
+  Outcome outcome;
+  const auto began = std::chrono::steady_clock::now();
+  std::set<pid_t> running;
+  for (int rank = 0; rank < 3; ++rank) {
+    running.insert(start_program({.program = this_program(),
+                                  .arguments = {"--as-rank", part},
+                                  .variables = {{"RANK", std::to_string(rank)},
+                                                {"LOCAL_RANK", std::to_string(rank)},
+                                                {"WORLD_SIZE", "3"},
+                                                {"MASTER_ADDR", place.host},
+                                                {"MASTER_PORT", std::to_string(place.port)}},
+                                  .files = {}}));
+  }
+  const std::size_t never_ends = part == "0 stops" ? 1 : 0;
+  while (running.size() > never_ends) {
+    const std::optional<Ended> ended = wait_for_any(40s);
+    if (!ended) break;
+    outcome.status = std::max(outcome.status, ended->status == 1 ? 1 : 0);
+    running.erase(ended->process);
+  }
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  for (const pid_t process : running) kill(process, SIGKILL);
+  while (!running.empty()) running.erase(wait_for_any(20s)->process);
+  outcome.told = ::testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
 TEST(Job, EndsWellWhenAllRanksDo) {
-  const Outcome outcome = job_of("ends");
+  const Outcome outcome = job_of("0 ends");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.told, "");
 }
@@ -85,25 +133,59 @@ void expect_told_once(const Outcome& outcome, const std::string& beginning) {
 }
 
 TEST(Job, ARankThatFailsEndsAllAndIsToldOnce) {
-  const Outcome outcome = job_of("fails");
+  const Outcome outcome = job_of("1 fails");
   expect_told_once(outcome, "error[engine.internal]: rank 1, backward 20: a fault");
 }
 
 TEST(Job, AProcessThatIsKilledIsNamedWithItsPlace) {
-  const Outcome outcome = job_of("dies");
+  const Outcome outcome = job_of("1 dies");
   expect_told_once(outcome, "error[engine.rank_lost]: rank 1, backward ");
   EXPECT_NE(outcome.told.find("signal 9"), std::string::npos) << outcome.told;
 }
 
 TEST(Job, ARankThatHangsIsNamedByItsOwnWatch) {
-  expect_told_once(job_of("hangs"), "error[engine.stalled]: rank 1, backward 20: has not gone on for 3 s");
+  expect_told_once(job_of("1 hangs"), "error[engine.stalled]: rank 1, backward 20: has not gone on for 3 s");
 }
 
 TEST(Job, AProcessThatIsStoppedIsNamedByTheOthersAndKilled) {
-  const Outcome outcome = job_of("stops");
+  const Outcome outcome = job_of("1 stops");
   // The last place that it told of may be the one before.
   expect_told_once(outcome, "error[engine.rank_lost]: rank 1, backward ");
   EXPECT_NE(outcome.told.find("has given no sign of life for 3 s"), std::string::npos) << outcome.told;
+}
+
+TEST(Job, RanksAreSeenOverThoseThatAreThrough) {
+  expect_told_once(job_of("2 stops behind one that is through"), "error[engine.rank_lost]: rank 2, backward ");
+}
+
+// The others, which have no Watch yet either, are killed: that is no failure of theirs.
+TEST(Job, ARankThatEndsBeforeItHasAWatchHasToldWhy) {
+  const Outcome outcome = job_of("1 ends early");
+  expect_told_once(outcome, "error[its.own]: no Watch yet");
+}
+
+TEST(JobOfRank0, ItsFailureIsToldOnceThoughTheStoreGoesWithIt) {
+  expect_told_once(job_of_rank_0("0 fails"), "error[engine.internal]: rank 0, backward 20: a fault");
+}
+
+TEST(JobOfRank0, TheFailureOfAnotherIsToldOnce) {
+  expect_told_once(job_of_rank_0("1 fails"), "error[engine.internal]: rank 1, backward 20: a fault");
+}
+
+void expect_told_of_rank_0(const Outcome& outcome, const std::string& how) {
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.told.rfind("error[engine.rank_lost]: rank 0, backward ", 0), 0U) << outcome.told;
+  EXPECT_NE(outcome.told.find(how), std::string::npos) << outcome.told;
+  EXPECT_LT(outcome.seconds, 30.0);
+}
+
+TEST(JobOfRank0, WhereItDiesTheOthersEndAndSayWhereItStood) {
+  expect_told_of_rank_0(job_of_rank_0("0 dies"), ": is gone, and with it the store of the job");
+}
+
+// No call of the store comes back then.
+TEST(JobOfRank0, WhereItStopsTheOthersEndAndSayWhereItStood) {
+  expect_told_of_rank_0(job_of_rank_0("0 stops"), ": has given no sign of life for 3 s");
 }
 
 TEST(JobStore, GivesWhatWasPutAndTheFirstClaim) {
