@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <string>
 
 #include "engine/data/counter_hash.hpp"
 
@@ -77,6 +78,7 @@ Batch make_batch(const Workload& workload, Device& device, std::uint64_t seed) {
 SyntheticBatches::SyntheticBatches(const Workload& workload, Device& device, int rank) {
   const std::int64_t distinct = std::min(workload.distinct_batches, workload.steps);
   for (std::int64_t number = 0; number < distinct; ++number) {
+    const Range range(device, "making batch " + std::to_string(number));
     const auto which = static_cast<std::uint64_t>(number * workload.ranks + rank);
     batches_.push_back(make_batch(workload, device, subseed(workload.seed, which)));
   }

@@ -1,10 +1,12 @@
 #include "engine/gpu/run_on_gpus.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/embedding_kernels.hpp"
@@ -46,6 +48,19 @@ JobStore meet(const StorePlace& place, int rank) {
   }
 }
 
+// The others may be long at what this rank is through with, as a digest of larger tables. Theirs is to see that they go
+// on: each has a Watch.
+std::string result_of(JobStore& store, int rank, Progress& progress) {
+  constexpr std::chrono::milliseconds kBetweenLooks{100};
+  const std::string key = key_of("result", rank);
+  while (!store.has(key)) {
+    progress.entered("waiting for the result of rank " + std::to_string(rank));
+    std::this_thread::sleep_for(kBetweenLooks);
+    progress.left();
+  }
+  return store.get(key);
+}
+
 [[noreturn]] void fail(Watch& watch, int rank, const Progress& progress) {
   watch.fail(placed(std::current_exception(), place_of(rank, progress.place())));
 }
@@ -63,11 +78,7 @@ RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& work
   try {
     const std::unique_ptr<EmbeddingKernels> others =
         training.embedding == EmbeddingKind::kFbgemm ? make_fbgemm_kernels(own, true) : nullptr;
-    const auto made = [&] {
-      const Range range(device, "making batches");
-      return std::make_unique<SyntheticBatches>(workload, device, world.rank);
-    };
-    const auto batches = made();
+    const auto batches = std::make_unique<SyntheticBatches>(workload, device, world.rank);
     return train(schedule, workload,
                  {.device = device,
                   .communicator = communicator,
@@ -100,7 +111,7 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
       store.put(key_of("result", world.rank), to_json(own));
       // Whoever holds the store must outlast the others.
       for (int rank = 0; rank < world.ranks && world.rank == 0; ++rank) {
-        results.push_back(rank_result_of(store.get(key_of("result", rank))));
+        results.push_back(rank_result_of(result_of(store, rank, progress)));
         if (rank > 0) static_cast<void>(store.get(key_of("gone", rank)));
       }
     } catch (...) {
