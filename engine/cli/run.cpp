@@ -9,15 +9,18 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/cli/job_options.hpp"
 #include "engine/cli/subcommands.hpp"
 #include "engine/gpu/run_on_gpus.hpp"
+#include "engine/gpu/shared_recording.hpp"
 #include "engine/job/start_ranks.hpp"
 #include "engine/job/subprocess.hpp"
 #include "engine/launch/fit.hpp"
@@ -133,21 +136,80 @@ std::map<std::string, std::string> nccl_settings() {
   return settings;
 }
 
-// Whoever made the folder of a recording tells what the collector noted, when all ranks have ended.
-class RecordingFolder {
+// What the collector noted: to be told by one process of the job, when all ranks have ended or the job has failed.
+class RecordingNotes {
  public:
-  explicit RecordingFolder(const std::string& folder) : folder_(folder) { make_recording_folder(folder); }
-  RecordingFolder(const RecordingFolder&) = delete;
-  RecordingFolder& operator=(const RecordingFolder&) = delete;
-  RecordingFolder(RecordingFolder&&) = delete;
-  RecordingFolder& operator=(RecordingFolder&&) = delete;
-  ~RecordingFolder() {
-    for (const std::string& note : take_notes(folder_)) std::cerr << "recording: " << note << '\n';
+  RecordingNotes() = default;
+  RecordingNotes(const RecordingNotes&) = delete;
+  RecordingNotes& operator=(const RecordingNotes&) = delete;
+  RecordingNotes(RecordingNotes&&) = delete;
+  RecordingNotes& operator=(RecordingNotes&&) = delete;
+  ~RecordingNotes() { tell(); }
+
+  void expect_in(const std::string& folder) {
+    const std::lock_guard lock(mutex_);
+    folder_ = folder;
+  }
+  /// May be called from any thread.
+  void tell() {
+    const std::lock_guard lock(mutex_);
+    if (!folder_) return;
+    for (const std::string& note : take_notes(*folder_)) std::cerr << "recording: " << note << '\n';
+    folder_.reset();
   }
 
  private:
-  std::string folder_;
+  std::mutex mutex_;
+  std::optional<std::string> folder_;
 };
+
+// The results of all ranks on rank 0, none on the others.
+std::optional<std::vector<RankResult>> train_as_rank(const RunRequest& request, const schedule::Schedule& schedule,
+                                                     const Workload& workload, const std::optional<WorldPlace>& world,
+                                                     RecordingNotes& notes) {
+  const bool folder_is_made = !world || process_environment()(kStoreIsHeld);
+  GpuOptions options{.world = world,
+                     .training = request.training,
+                     .start_recording = {},
+                     .stall_limit = std::chrono::seconds(request.stall_limit),
+                     .on_failure = {.tell = [](const Error& error) { tell(error); },
+                                    .end =
+                                        [&notes] {
+                                          notes.tell();
+                                          _exit(EXIT_FAILURE);
+                                        }}};
+  if (!request.record.empty()) {
+    options.start_recording = [&](JobStore& store, Progress& progress, TrainOptions& training) {
+      if (!folder_is_made) {
+        share_recording_folder(store, *world, request.record, progress);
+        if (world->rank == 0) notes.expect_in(request.record);
+      }
+      record_timed_steps(request.record, this_program(), training);
+    };
+  }
+  return run_on_gpus(schedule, workload, options);
+}
+
+// This process is a rank, or starts all: gives the exit status then.
+using Trained = std::variant<int, std::optional<std::vector<RankResult>>>;
+
+Trained train_on_gpus(const RunRequest& request, const schedule::Schedule& schedule, const Workload& workload) {
+  check_fit(schedule, workload);
+  const std::optional<WorldPlace> world = find_world(process_environment());
+  RecordingNotes notes;
+  if (!world) {
+    require_gpus(workload.ranks);
+    if (!request.record.empty()) {
+      make_recording_folder(request.record);
+      set_recording_run(new_recording_run());
+      notes.expect_in(request.record);
+    }
+    if (workload.ranks > 1) {
+      return start_ranks(this_program(), arguments_of_ranks(request, workload), workload.ranks);
+    }
+  }
+  return train_as_rank(request, schedule, workload, world, notes);
+}
 
 int run(RunRequest request) {
   const schedule::Schedule schedule = schedule::load(request.schedule);
@@ -164,25 +226,12 @@ int run(RunRequest request) {
                 "leave it out, or take --device cuda");
   }
   std::optional<std::vector<RankResult>> results;
-  std::optional<RecordingFolder> folder;
   if (request.device == "cpu") {
     results = train_on_cpu(request, schedule, workload);
   } else {
-    check_fit(schedule, workload);
-    const std::optional<WorldPlace> world = find_world(process_environment());
-    if (!world && !request.record.empty()) folder.emplace(request.record);
-    const bool is_rank = world || workload.ranks == 1;
-    if (is_rank && !request.record.empty()) record_timed_steps(request.record, this_program(), request.training);
-    if (!world) require_gpus(workload.ranks);
-    if (!is_rank) {
-      return start_ranks(this_program(), arguments_of_ranks(request, workload), workload.ranks);
-    }
-    results = run_on_gpus(schedule, workload,
-                          {.world = world,
-                           .training = request.training,
-                           .stall_limit = std::chrono::seconds(request.stall_limit),
-                           .on_failure = {.tell = [](const Error& error) { tell(error); },
-                                          .end = [] { _exit(EXIT_FAILURE); }}});
+    Trained trained = train_on_gpus(request, schedule, workload);
+    if (const int* status = std::get_if<int>(&trained)) return *status;
+    results = std::get<std::optional<std::vector<RankResult>>>(std::move(trained));
   }
   if (!results) return EXIT_SUCCESS;  // rank 0 tells all
   const RunReport report{.workload = workload.name,

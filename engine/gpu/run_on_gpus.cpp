@@ -107,7 +107,9 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
   {
     Watch watch(store.place(), world.rank, world.ranks, progress, {.stall = options.stall_limit}, options.on_failure);
     try {
-      const RankResult own = train_on_gpu(schedule, workload, world, options.training, store, progress, watch);
+      TrainOptions training = options.training;
+      if (options.start_recording) options.start_recording(store, progress, training);
+      const RankResult own = train_on_gpu(schedule, workload, world, training, store, progress, watch);
       store.put(key_of("result", world.rank), to_json(own));
       // Whoever holds the store must outlast the others.
       for (int rank = 0; rank < world.ranks && world.rank == 0; ++rank) {

@@ -9,6 +9,7 @@
 #include "engine/job/watch.hpp"
 #include "engine/launch/train.hpp"
 #include "engine/launch/world.hpp"
+#include "engine/runtime/progress.hpp"
 #include "engine/workload/workload.hpp"
 #include "simulator/base/error.hpp"
 #include "simulator/schedule/schedule.hpp"
@@ -18,6 +19,9 @@ namespace interlace::engine {
 struct GpuOptions {
   std::optional<WorldPlace> world;  ///< none: this process is the only rank
   TrainOptions training;
+  /// Called by each rank when it has met the others, before it uses its GPU, to begin to record: with the store of the
+  /// job, where this rank stands, and the options to train with. Empty: nothing is recorded.
+  std::function<void(JobStore&, Progress&, TrainOptions&)> start_recording;
   std::chrono::milliseconds stall_limit{25'000};
   OnFailure on_failure;
 };

@@ -20,17 +20,8 @@ constexpr auto kNanosecondsASecond = static_cast<double>(kSecond);
 
 // Where the user has set it, it stays.
 void set_variable(const char* name, const std::string& value) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): the process has one thread yet
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): what other threads there are, of the store and the Watch, reads none
   static_cast<void>(setenv(name, value.c_str(), 0));
-}
-
-std::string random_id() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  constexpr std::size_t kLength = 16;
-  std::random_device random;
-  std::string id;
-  while (id.size() < kLength) id += kDigits[random() % kDigits.size()];
-  return id;
 }
 
 fs::path collector_library(const fs::path& program) {
@@ -40,18 +31,33 @@ fs::path collector_library(const fs::path& program) {
 
 }  // namespace
 
-void make_recording_folder(const fs::path& folder) {
-  std::error_code problem;
-  fs::create_directories(folder, problem);
-  if (problem) throw Error(kCannotRecord, folder.string(), problem.message(), "name another with --record");
-  const bool in_use = std::ranges::any_of(fs::directory_iterator(folder),
+void check_recording_folder(const fs::path& folder) {
+  std::error_code none;  // no folder, no recording
+  const bool in_use = std::ranges::any_of(fs::directory_iterator(folder, none),
                                           [](const auto& entry) { return entry.path().extension() == ".ilt"; });
   if (in_use) {
     throw Error(kCannotRecord, folder.string(), "the folder holds a recording already",
                 "name another with --record, or remove it");
   }
-  set_variable("INTERLACE_RECORD_RUN", random_id());
 }
+
+void make_recording_folder(const fs::path& folder) {
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) throw Error(kCannotRecord, folder.string(), problem.message(), "name another with --record");
+  check_recording_folder(folder);
+}
+
+std::string new_recording_run() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr std::size_t kLength = 16;
+  std::random_device random;
+  std::string run;
+  while (run.size() < kLength) run += kDigits[random() % kDigits.size()];
+  return run;
+}
+
+void set_recording_run(const std::string& run) { set_variable("INTERLACE_RECORD_RUN", run); }
 
 void record_timed_steps(const fs::path& folder, const fs::path& program, TrainOptions& training) {
   const fs::path library = collector_library(program);

@@ -11,14 +11,21 @@ namespace interlace::engine {
 
 inline constexpr ErrorCode kCannotRecord{"engine.cannot_record"};
 
-/// Makes the folder of a recording, once a job, before its ranks start. Throws engine.cannot_record where that is
-/// impossible, or where it holds one already.
+/// Throws engine.cannot_record where the folder holds a recording already.
+void check_recording_folder(const std::filesystem::path& folder);
+
+/// Makes the folder of a recording, before any rank records. Throws engine.cannot_record where that is impossible, or
+/// where it holds one already.
 void make_recording_folder(const std::filesystem::path& folder);
 
+/// A name for a recording, which tells that the files of its ranks belong together.
+[[nodiscard]] std::string new_recording_run();
+/// What this process and those that it starts record from now on is of this run, unless the environment names another.
+void set_recording_run(const std::string& run);
+
 /// Lets the collector into this process, to record the timed steps into the folder, which is also told how long the
-/// reference steps took: to be called once, before the first
-/// use of the GPU, while the process has one thread. program: this one; the collector library is taken from ../lib
-/// beside it, else from where libraries are found. Throws as collector::start().
+/// reference steps took: to be called once, before the first use of the GPU. program: this one; the collector library
+/// is taken from ../lib beside it, else from where libraries are found. Throws as collector::start().
 void record_timed_steps(const std::filesystem::path& folder, const std::filesystem::path& program,
                         TrainOptions& training);
 

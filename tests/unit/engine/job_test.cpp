@@ -5,16 +5,19 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "engine/gpu/shared_recording.hpp"
 #include "engine/gpu/store_place.hpp"
 #include "engine/job/job_store.hpp"
 #include "engine/job/start_ranks.hpp"
@@ -22,6 +25,7 @@
 #include "engine/job/watch.hpp"
 #include "engine/runtime/failure.hpp"
 #include "simulator/base/start_program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace interlace::engine {
 namespace {
@@ -43,6 +47,19 @@ constexpr WatchLimits kLimits{.stall = 3'000ms, .lost = 3'000ms, .beat = 20ms};
   const StorePlace place = store_place(world, process_environment());
   const JobStore store(place);
   Progress progress;
+  if (part.starts_with("records ")) {
+    JobStore own(store.place());
+    Progress none;
+    try {
+      share_recording_folder(own, world, part.substr(part.find(' ') + 1), none);
+      std::cerr << process_environment()("INTERLACE_RECORD_RUN").value_or("none") << std::endl;
+    } catch (const Error& error) {
+      std::cerr << error.code() << std::endl;
+    }
+    // Whoever holds the store outlasts the others.
+    std::this_thread::sleep_for(world.rank == 0 ? 2s : 0s);
+    _exit(0);
+  }
   std::optional<Watch> watch;
   watch.emplace(
       store.place(), world.rank, world.ranks, progress, kLimits,
@@ -186,6 +203,19 @@ TEST(JobOfRank0, WhereItDiesTheOthersEndAndSayWhereItStood) {
 // No call of the store comes back then.
 TEST(JobOfRank0, WhereItStopsTheOthersEndAndSayWhereItStood) {
   expect_told_of_rank_0(job_of_rank_0("0 stops"), ": has given no sign of life for 3 s");
+}
+
+TEST(JobOfRank0, ARecordingHasOneFolderAndOneRunForAllRanks) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path made = folder.path() / "a" / "b";
+  std::istringstream runs(job_of_rank_0("0 records " + made.string()).told);
+  std::vector<std::string> told;
+  for (std::string run; runs >> run;) told.push_back(run);
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[0].size(), 16U);
+  EXPECT_EQ(told[1], told[0]);
+  EXPECT_EQ(told[2], told[0]);
+  EXPECT_TRUE(std::filesystem::is_directory(made));
 }
 
 TEST(JobStore, GivesWhatWasPutAndTheFirstClaim) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -103,6 +104,15 @@ TEST(EngineProgram, ACpuRunIsNotRecorded) {
   const Finished run = engine("run --workload tiny --schedule torchrec/base --device cpu --record nowhere");
   EXPECT_EQ(run.status, 1);
   EXPECT_NE(run.err.find("error[engine.cannot_record]"), std::string::npos) << run.err;
+}
+
+TEST(EngineProgram, ARecordingThatCannotBeginLeavesNoFolder) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path recording = folder.path() / "recording";
+  const Finished run =
+      engine("run --workload tiny --schedule torchrec/base --record " + recording.string(), "CUDA_VISIBLE_DEVICES=");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_FALSE(std::filesystem::exists(recording));
 }
 
 TEST(EngineProgram, TableShowsEveryStepAndRank) {
