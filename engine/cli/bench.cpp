@@ -9,12 +9,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/cli/job_options.hpp"
 #include "engine/cli/subcommands.hpp"
 #include "engine/job/subprocess.hpp"
 #include "engine/launch/fit.hpp"
+#include "engine/launch/recording.hpp"
 #include "engine/report/bench_report.hpp"
 #include "engine/workload/workload.hpp"
 #include "simulator/schedule/effects.hpp"
@@ -75,27 +77,60 @@ std::vector<std::string> arguments_of_run(const BenchRequest& request, const std
   return arguments;
 }
 
-BenchRun run_once(const std::string& schedule, const std::vector<std::string>& arguments) {
+// None where it fails, which the line then says.
+std::optional<BenchRun> run_of(BenchLine& line, const std::vector<std::string>& arguments) {
   const Finished finished = run_program(this_program(), arguments);
   if (finished.status == 0) return read_run(finished.out);
-  throw Error(kBenchFailed, schedule, "ended with status " + std::to_string(finished.status),
-              "its own message stands above");
+  line.failure = "ended with status " + std::to_string(finished.status);
+  return std::nullopt;
+}
+
+std::filesystem::path recording_of(const BenchRequest& request, const std::string& schedule) {
+  std::string folder = schedule;
+  std::ranges::replace(folder, '/', '.');
+  return std::filesystem::path(request.record) / folder;
+}
+
+// Before all runs are made that would then be recorded.
+void check_recording(const BenchRequest& request, const BenchReport& report) {
+  if (request.record.empty()) return;
+  check_recorded_device(request);
+  for (const BenchLine& line : report.lines) check_recording_folder(recording_of(request, line.schedule));
 }
 
 // Recorded runs are none of those that are timed: recording takes time.
-void record_each(const BenchRequest& request, const BenchReport& report) {
-  for (const BenchLine& line : report.lines) {
+void record_each(const BenchRequest& request, BenchReport& report) {
+  for (BenchLine& line : report.lines) {
+    if (!line.failure.empty()) continue;
     std::cerr << "recording " << line.schedule << std::endl;
-    std::string folder = line.schedule;
-    std::ranges::replace(folder, '/', '.');
     std::vector<std::string> arguments = arguments_of_run(request, line.schedule);
-    arguments.insert(arguments.end(), {"--record", (std::filesystem::path(request.record) / folder).string()});
-    static_cast<void>(run_once(line.schedule, arguments));
+    arguments.insert(arguments.end(), {"--record", recording_of(request, line.schedule).string()});
+    static_cast<void>(run_of(line, arguments));
   }
 }
 
-// Each run has processes of its own, since memory that an earlier one has reserved would count for a later one. Each
-// round begins with another schedule, so that what drifts, clocks and temperatures, hits all alike.
+void write(const BenchRequest& request, const BenchReport& report) {
+  const auto has_runs = [](const BenchLine& line) { return !line.runs.empty(); };
+  if (std::ranges::none_of(report.lines, has_runs)) return;
+  if (request.format == "json") {
+    write_json(std::cout, report);
+  } else {
+    write_table(std::cout, report);
+  }
+  std::cout.flush();
+}
+
+void refuse_failures(const BenchReport& report) {
+  std::string failed;
+  for (const BenchLine& line : report.lines) {
+    if (!line.failure.empty()) failed += (failed.empty() ? "" : ", ") + line.schedule + ": " + line.failure;
+  }
+  if (!failed.empty()) throw Error(kBenchFailed, "", failed, "its own message stands above");
+}
+
+// A schedule that has failed is not run again. Each run has processes of its own, since memory that an earlier one has
+// reserved would count for a later one. Each round begins with another schedule, so that what drifts, clocks and
+// temperatures, hits all alike.
 void bench(const BenchRequest& request) {
   Workload workload = load_workload(request.workload);
   change(workload, request.changes);
@@ -104,21 +139,21 @@ void bench(const BenchRequest& request) {
                      .steps = workload.steps,
                      .warmup = request.warmup,
                      .lines = {}};
-  for (const std::string& name : chosen_schedules(request, workload)) report.lines.push_back({name, {}});
+  for (const std::string& name : chosen_schedules(request, workload)) report.lines.push_back({name, {}, {}});
+  check_recording(request, report);
   const auto repeats = static_cast<std::size_t>(request.repeats);
   for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
     for (std::size_t turn = 0; turn < report.lines.size(); ++turn) {
       BenchLine& line = report.lines[(repeat + turn) % report.lines.size()];
+      if (!line.failure.empty()) continue;
       std::cerr << "run " << repeat + 1 << " of " << repeats << ": " << line.schedule << std::endl;
-      line.runs.push_back(run_once(line.schedule, arguments_of_run(request, line.schedule)));
+      if (auto run = run_of(line, arguments_of_run(request, line.schedule))) line.runs.push_back(std::move(*run));
     }
   }
+  // What was measured is there, whatever becomes of the recordings.
+  write(request, report);
   if (!request.record.empty()) record_each(request, report);
-  if (request.format == "json") {
-    write_json(std::cout, report);
-  } else {
-    write_table(std::cout, report);
-  }
+  refuse_failures(report);
 }
 
 }  // namespace

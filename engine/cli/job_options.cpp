@@ -3,6 +3,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "engine/launch/recording.hpp"
+
 namespace interlace::engine::cli {
 
 namespace {
@@ -19,6 +21,11 @@ void add_workload_changes(CLI::App& command, WorkloadChanges& changes) {
 }
 
 }  // namespace
+
+void check_recorded_device(const JobRequest& request) {
+  if (request.record.empty() || request.device != "cpu") return;
+  throw Error(kCannotRecord, "--record", "on a CPU there is nothing to record", "leave it out, or take --device cuda");
+}
 
 void add_job_options(CLI::App& command, JobRequest& request, const std::string& record_help) {
   command.add_option("--workload", request.workload, "A built-in workload (interlace-engine workloads) or a file")

@@ -16,6 +16,9 @@ struct JobRequest {
   WorkloadChanges changes;
 };
 
+/// Throws engine.cannot_record where a run on a CPU is to be recorded.
+void check_recorded_device(const JobRequest& request);
+
 /// record_help: what --record does.
 void add_job_options(CLI::App& command, JobRequest& request, const std::string& record_help);
 

@@ -221,10 +221,7 @@ int run(RunRequest request) {
   const auto progress = std::make_shared<ProgressLines>(std::cerr, workload.steps);
   request.training.on_batch = [progress](std::int64_t batch) { progress->begin(batch); };
   const std::map<std::string, std::string> settings = nccl_settings();
-  if (!request.record.empty() && request.device == "cpu") {
-    throw Error(kCannotRecord, "--record", "on a CPU there is nothing to record",
-                "leave it out, or take --device cuda");
-  }
+  check_recorded_device(request);
   std::optional<std::vector<RankResult>> results;
   if (request.device == "cpu") {
     results = train_on_cpu(request, schedule, workload);

@@ -44,6 +44,12 @@ double high_bytes(const BenchLine& line, std::int64_t BenchRun::*member) {
   return quantile(std::move(values), kHigh);
 }
 
+const BenchRun& first_run(const BenchReport& report) {
+  const auto found = std::ranges::find_if(report.lines, [](const BenchLine& line) { return !line.runs.empty(); });
+  assert(found != report.lines.end());
+  return found->runs.front();
+}
+
 }  // namespace
 
 double quantile(std::vector<double> values, double share) {
@@ -86,20 +92,23 @@ void write_json(std::ostream& out, const BenchReport& report) {
   Json json = {{"interlace_bench", 1}, {"workload", report.workload}, {"device", report.device}};
   json["steps"] = report.steps;
   json["warmup"] = report.warmup;
-  json["settings"] = report.lines.front().runs.front().settings;
+  json["settings"] = first_run(report).settings;
   json["schedules"] = Json::array();
   for (const BenchLine& line : report.lines) {
-    const std::vector<double> times = milliseconds(line);
-    json["schedules"].push_back(
-        {{"schedule", line.schedule},
-         {"runtime_ms", times},
-         {"runtime_ms_p50", quantile(times, kMedian)},
-         {"step_ms_p50", quantile(times, kMedian) / static_cast<double>(report.steps)},
-         {"steady_step_ms", steady_steps(line)},
-         {"runtime_ms_p90", quantile(times, kHigh)},
-         {"peak_allocated_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::allocated))},
-         {"peak_reserved_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::reserved))},
-         {"repeatable", repeatable(line)}});
+    Json of_line = {{"schedule", line.schedule}};
+    if (!line.failure.empty()) of_line["failed"] = line.failure;
+    if (!line.runs.empty()) {
+      const std::vector<double> times = milliseconds(line);
+      of_line.update({{"runtime_ms", times},
+                      {"runtime_ms_p50", quantile(times, kMedian)},
+                      {"step_ms_p50", quantile(times, kMedian) / static_cast<double>(report.steps)},
+                      {"steady_step_ms", steady_steps(line)},
+                      {"runtime_ms_p90", quantile(times, kHigh)},
+                      {"peak_allocated_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::allocated))},
+                      {"peak_reserved_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::reserved))},
+                      {"repeatable", repeatable(line)}});
+    }
+    json["schedules"].push_back(std::move(of_line));
   }
   out << json.dump(2) << '\n';
 }
@@ -107,18 +116,25 @@ void write_json(std::ostream& out, const BenchReport& report) {
 void write_table(std::ostream& out, const BenchReport& report) {
   std::size_t width = std::string_view("schedule").size();
   for (const BenchLine& line : report.lines) width = std::max(width, line.schedule.size());
-  out << fmt::format("{} on {}, {} runs each of {} steps after {} to warm up\n\n", report.workload, report.device,
-                     report.lines.front().runs.size(), report.steps, report.warmup);
+  std::size_t runs = 0;
+  for (const BenchLine& line : report.lines) runs = std::max(runs, line.runs.size());
+  out << fmt::format("{} on {}, {} runs each of {} steps after {} to warm up\n\n", report.workload, report.device, runs,
+                     report.steps, report.warmup);
   out << fmt::format("{:<{}}  {:>12}  {:>12}  {:>12}  {:>21}  {:>14}  {:>13}\n", "schedule", width, "P50 a step",
                      "P50 ms", "P90 ms", "least to most ms", "P90 alloc. MB", "P90 res. MB");
   for (const BenchLine& line : report.lines) {
+    if (line.runs.empty()) {
+      out << fmt::format("{:<{}}  {}\n", line.schedule, width, line.failure);
+      continue;
+    }
     const std::vector<double> times = milliseconds(line);
     const auto [least, most] = std::ranges::minmax(times);
     out << fmt::format(
-        "{:<{}}  {:>12.3f}  {:>12.2f}  {:>12.2f}  {:>21}  {:>14.3f}  {:>13.3f}{}\n", line.schedule, width,
+        "{:<{}}  {:>12.3f}  {:>12.2f}  {:>12.2f}  {:>21}  {:>14.3f}  {:>13.3f}{}{}\n", line.schedule, width,
         quantile(times, kMedian) / static_cast<double>(report.steps), quantile(times, kMedian), quantile(times, kHigh),
         fmt::format("{:.2f} to {:.2f}", least, most), high_bytes(line, &BenchRun::allocated) / kMegabyte,
-        high_bytes(line, &BenchRun::reserved) / kMegabyte, repeatable(line) ? "" : "  runs differ in their numbers");
+        high_bytes(line, &BenchRun::reserved) / kMegabyte, repeatable(line) ? "" : "  runs differ in their numbers",
+        line.failure.empty() ? "" : fmt::format("  run {} {}", line.runs.size() + 1, line.failure));
   }
 }
 

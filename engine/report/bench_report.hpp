@@ -23,6 +23,7 @@ struct BenchRun {
 struct BenchLine {
   std::string schedule;
   std::vector<BenchRun> runs;  ///< in the order in which they were made
+  std::string failure;         ///< how the run after those ended, which was the last; empty where all ended well
 };
 
 struct BenchReport {
@@ -43,9 +44,10 @@ struct BenchReport {
 /// A run as `run --format json` wrote it.
 [[nodiscard]] BenchRun read_run(const std::string& json);
 
+/// Some line has runs. Those without have no figures, here and in the table.
 void write_json(std::ostream& out, const BenchReport& report);
 /// A schedule a line: runtime of all timed steps at P50 and P90 with the spread over the runs, allocated and reserved
-/// memory at P90.
+/// memory at P90. Some line has runs.
 void write_table(std::ostream& out, const BenchReport& report);
 
 }  // namespace interlace::engine

@@ -45,8 +45,8 @@ BenchReport report_of_two() {
           .device = "cpu",
           .steps = 4,
           .warmup = 3,
-          .lines = {{"steady", {run(0.004, 1'000'000, "a"), run(0.002, 3'000'000, "a")}},
-                    {"loose", {run(0.001, 1'000'000, "a"), run(0.001, 1'000'000, "b")}}}};
+          .lines = {{"steady", {run(0.004, 1'000'000, "a"), run(0.002, 3'000'000, "a")}, ""},
+                    {"loose", {run(0.001, 1'000'000, "a"), run(0.001, 1'000'000, "b")}, ""}}};
 }
 
 TEST(BenchReport, JsonHoldsEachRunAndItsQuantiles) {
@@ -64,6 +64,23 @@ TEST(BenchReport, JsonHoldsEachRunAndItsQuantiles) {
   EXPECT_EQ(steady.at("repeatable"), true);
   EXPECT_EQ(json.at("schedules").at(1).at("repeatable"), false);
   EXPECT_EQ(json.at("settings").at("NCCL_P2P_DISABLE"), "1");
+}
+
+TEST(BenchReport, ScheduleThatFailedIsALineThatSaysSo) {
+  BenchReport report = report_of_two();
+  report.lines.insert(report.lines.begin(), {.schedule = "never", .runs = {}, .failure = "ended with status 1"});
+  report.lines.back().failure = "ended with status 2";
+  std::ostringstream out;
+  write_json(out, report);
+  const auto schedules = nlohmann::json::parse(out.str()).at("schedules");
+  EXPECT_EQ(schedules.at(0), (nlohmann::json{{"schedule", "never"}, {"failed", "ended with status 1"}}));
+  EXPECT_FALSE(schedules.at(1).contains("failed"));
+  EXPECT_EQ(schedules.at(2).at("failed"), "ended with status 2");
+  EXPECT_EQ(schedules.at(2).at("runtime_ms").size(), 2U);
+  std::ostringstream table;
+  write_table(table, report);
+  EXPECT_NE(table.str().find("never     ended with status 1\n"), std::string::npos) << table.str();
+  EXPECT_NE(table.str().find("  run 3 ended with status 2\n"), std::string::npos) << table.str();
 }
 
 TEST(BenchReport, TableHasALineForEachSchedule) {

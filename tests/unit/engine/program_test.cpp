@@ -161,10 +161,13 @@ TEST(EngineProgram, BenchComparesSchedulesRunByRun) {
   EXPECT_LT(second_round, bench.err.find("run 2 of 2: torchrec/base"));
 }
 
-TEST(EngineProgram, BenchEndsWithTheRunThatFails) {
-  const Finished bench = engine("bench --workload tiny --schedules torchrec/base --device cuda --repeats 2");
+TEST(EngineProgram, BenchTellsTheScheduleThatFailsAndTriesItOnce) {
+  const Finished bench =
+      engine("bench --workload tiny --schedules torchrec/base --device cuda --repeats 2", "CUDA_VISIBLE_DEVICES=");
   EXPECT_EQ(bench.status, 1);
+  EXPECT_EQ(bench.out, "");
   EXPECT_NE(bench.err.find("error[engine.no_gpu]"), std::string::npos) << bench.err;
+  EXPECT_EQ(bench.err.find("run 2 of 2"), std::string::npos) << bench.err;
   EXPECT_NE(bench.err.find("error[engine.bench_failed]: torchrec/base: ended with status 1"), std::string::npos);
 }
 
@@ -191,6 +194,8 @@ TEST(EngineProgram, RefusesBadInputWithOneLine) {
     {"stage": "compute", "batch": 0, "stream": "main", "record": "a"},
     {"wait": "a", "on": "side"},
     {"stage": "all_to_all", "batch": 0, "stream": "side", "record": "b"}]})";
+  std::filesystem::create_directory(folder.path() / "torchrec.base");
+  std::ofstream(folder.path() / "torchrec.base" / "rank0.ilt") << "a recording";
   const std::string run = "run --device cpu --workload tiny ";
   const struct {
     std::string arguments;
@@ -206,6 +211,11 @@ TEST(EngineProgram, RefusesBadInputWithOneLine) {
       {"run --workload tiny --schedule torchrec/base --ranks 3", "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0",
        "error[engine.world_size]"},
       {"run --workload tiny --schedule torchrec/base", "CUDA_VISIBLE_DEVICES=", "error[engine.no_gpu]"},
+      {"run --device cpu --workload tiny-a2a --schedule comms/a2a_sync --ranks 4096", "", "error[engine.bad_workload]"},
+      {"bench --device cpu --workload tiny --schedules torchrec/base --record nowhere", "",
+       "error[engine.cannot_record]"},
+      {"bench --workload tiny --schedules torchrec/base --record " + folder.path().string(),
+       "CUDA_VISIBLE_DEVICES=", "error[engine.cannot_record]"},
   };
   for (const auto& bad : cases) {
     const Finished finished = engine(bad.arguments, bad.environment);
