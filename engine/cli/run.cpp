@@ -88,7 +88,7 @@ std::vector<RankResult> train_on_cpu(const RunRequest& request, const schedule::
                             tell(error);
                             _exit(EXIT_FAILURE);  // its thread can neither be stopped nor joined
                           }};
-  const cpu::HostReads foreseen = request.foresee_sizes ? host_reads_of(schedule, workload) : cpu::HostReads{};
+  const cpu::HostReads foreseen = request.foresee_sizes ? host_reads_of(schedule, workload, options) : cpu::HostReads{};
   if (request.foresee_sizes) options.foreseen = &foreseen;
   return run_on_cpu(schedule, workload, options, {}, request.training);
 }

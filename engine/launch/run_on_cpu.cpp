@@ -30,9 +30,11 @@ std::vector<RankResult> run_on_cpu(const schedule::Schedule& schedule, const Wor
   return results;
 }
 
-cpu::HostReads host_reads_of(const schedule::Schedule& schedule, const Workload& workload) {
+cpu::HostReads host_reads_of(const schedule::Schedule& schedule, const Workload& workload, cpu::CpuOptions options) {
   cpu::HostReads reads;
-  static_cast<void>(run_on_cpu(schedule, workload, {.remember = &reads}));
+  options.seed.reset();
+  options.remember = &reads;
+  static_cast<void>(run_on_cpu(schedule, workload, options));
   return reads;
 }
 

@@ -19,7 +19,9 @@ using MakeSource = std::function<std::unique_ptr<BatchSource>(const Workload&, D
                                                  const TrainOptions& training = {});
 
 /// What the hosts read inside stages when work runs as soon as it can: for CpuOptions::foreseen. It hangs on the data
-/// and the order of the stages, not on waits. Throws as run_on_cpu().
-[[nodiscard]] cpu::HostReads host_reads_of(const schedule::Schedule& schedule, const Workload& workload);
+/// and the order of the stages, not on waits. options: how to run otherwise, and when it hangs; their seed is not used.
+/// Throws as run_on_cpu().
+[[nodiscard]] cpu::HostReads host_reads_of(const schedule::Schedule& schedule, const Workload& workload,
+                                           cpu::CpuOptions options = {});
 
 }  // namespace interlace::engine

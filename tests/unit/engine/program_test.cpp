@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -113,6 +114,20 @@ TEST(EngineProgram, ARecordingThatCannotBeginLeavesNoFolder) {
       engine("run --workload tiny --schedule torchrec/base --record " + recording.string(), "CUDA_VISIBLE_DEVICES=");
   EXPECT_EQ(run.status, 1);
   EXPECT_FALSE(std::filesystem::exists(recording));
+}
+
+// Also while it finds the sizes out.
+TEST(EngineProgram, ARunThatHangsIsEndedAfterItsLimit) {
+  const testing::TemporaryFolder folder;
+  const std::string heavy = (folder.path() / "heavy.json").string();
+  std::ofstream(heavy) << R"({"interlace_workload": 1, "name": "heavy", "ranks": 1, "steps": 1,
+    "message": {"elements": 4, "matrix": 3000, "multiplications": 100}})";
+  const auto began = std::chrono::steady_clock::now();
+  const Finished run =
+      engine("run --device cpu --schedule comms/a2a_sync --foresee-sizes --stall-limit 1 --workload " + heavy);
+  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.err.rfind("error[engine.stalled]", 0), 0U) << run.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
 TEST(EngineProgram, TableShowsEveryStepAndRank) {
