@@ -167,7 +167,7 @@ void add_bench(CLI::App& app, Action& chosen) {
       ->type_name("all|NAME|FILE,...");
   add_job_options(*command, *request, "Record a further run of each schedule, into a folder of its own in this one");
   command->add_option("--warmup", request->warmup, "Batches to train on before those that are timed, in each run")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(std::int64_t{0}, kMostSteps))
       ->capture_default_str();
   command->add_option("--repeats", request->repeats, "Runs of each schedule")
       ->check(CLI::Range(1, 1000))

@@ -13,9 +13,9 @@ void add_workload_changes(CLI::App& command, WorkloadChanges& changes) {
   command.add_option("--ranks", changes.ranks, "Ranks to start; the workload's number where absent")
       ->check(CLI::Range(1, 4096));
   command.add_option("--batch", changes.batch, "Samples a batch and rank; the workload's number where absent")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::int64_t{0}, kMostSamples));
   command.add_option("--steps", changes.steps, "Batches to train on; the workload's number where absent")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, kMostSteps));
   command.add_flag("--feature-processor", changes.feature_processors,
                    "Weigh each id by a learned weight of its place in its bag, in all sharded modules");
 }

@@ -37,6 +37,8 @@ namespace interlace::engine::cli {
 
 namespace {
 
+inline constexpr ErrorCode kCpuOnly{"engine.cpu_only"};
+
 struct RunRequest : JobRequest {
   std::string schedule;
   std::string embedding = "own";
@@ -211,7 +213,17 @@ Trained train_on_gpus(const RunRequest& request, const schedule::Schedule& sched
   return train_as_rank(request, schedule, workload, world, notes);
 }
 
+// What would have no effect.
+void refuse_idle_options(const RunRequest& request) {
+  check_recorded_device(request);
+  if (request.device == "cpu") return;
+  const char* option = request.seed ? "--seed" : (request.foresee_sizes ? "--foresee-sizes" : nullptr);
+  if (option == nullptr) return;
+  throw Error(kCpuOnly, option, "the order of work can be chosen on a CPU only", "leave it out, or take --device cpu");
+}
+
 int run(RunRequest request) {
+  refuse_idle_options(request);
   const schedule::Schedule schedule = schedule::load(request.schedule);
   if (request.embedding == "fbgemm") request.training.embedding = EmbeddingKind::kFbgemm;
   // A recording shows whole steps only.
@@ -221,7 +233,6 @@ int run(RunRequest request) {
   const auto progress = std::make_shared<ProgressLines>(std::cerr, workload.steps);
   request.training.on_batch = [progress](std::int64_t batch) { progress->begin(batch); };
   const std::map<std::string, std::string> settings = nccl_settings();
-  check_recorded_device(request);
   std::optional<std::vector<RankResult>> results;
   if (request.device == "cpu") {
     results = train_on_cpu(request, schedule, workload);
@@ -263,18 +274,18 @@ void add_run(CLI::App& app, Action& chosen) {
           "--warmup", request->training.warmup,
           "Batches to train on before those, without taking their time: the first ones load libraries, connect "
           "ranks and grow memory pools")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(std::int64_t{0}, kMostSteps))
       ->capture_default_str();
   command
       ->add_option("--reference", request->reference,
                    "Batches to train on after the warm-up, whose time goes into the recording, so that predictions can "
                    "tell what recording costs; with --record 20, else none")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::int64_t{0}, kMostSteps));
   command
       ->add_option("--cooldown", request->cooldown,
                    "Batches to train on after those, without taking their time, so that the pipeline does not drain in "
                    "the timed ones; with --record as many as the schedule works ahead, else none")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::int64_t{0}, kMostSteps));
   command->add_flag("!--no-digest", request->training.digest,
                     "Leave out the digest of the tables at the end, which reads them all");
   command->add_flag("--profile", request->training.profile,
@@ -304,14 +315,14 @@ void add_workloads(CLI::App& app, Action& chosen) {
   command->add_option("--show", *shown, "Print the file of one, to start one's own from")->type_name("NAME");
   command->callback([shown, &chosen] {
     chosen = [shown] {
-      if (!shown->empty()) static_cast<void>(load_workload(*shown));  // refuses unknown names
+      if (!shown->empty()) {
+        std::cout << built_in_workload(*shown).text;
+        return EXIT_SUCCESS;
+      }
       for (const WorkloadEntry& entry : workload_library()) {
         const std::string name(entry.name);
-        if (*shown == name) std::cout << entry.text;
-        if (shown->empty()) {
-          std::cout << name << std::string(std::max<std::size_t>(16, name.size() + 2) - name.size(), ' ')
-                    << load_workload(name).description << '\n';
-        }
+        std::cout << name << std::string(std::max<std::size_t>(16, name.size() + 2) - name.size(), ' ')
+                  << load_workload(name).description << '\n';
       }
       return EXIT_SUCCESS;
     };

@@ -165,7 +165,7 @@ void check_feature_processors(const Workload& workload, const std::string& sourc
 }
 
 void read_model(Fields& fields, Workload& workload, const std::string& source) {
-  workload.batch = fields.whole("batch", 1, 1 << 24);
+  workload.batch = fields.whole("batch", 1, kMostSamples);
   workload.distinct_batches = fields.whole("distinct_batches", 1, 1 << 20, 4);
   workload.dense = read_dense(fields.take("dense"), source);
   workload.dense_rate = fields.number("dense_rate", workload.dense_rate);
@@ -206,12 +206,22 @@ Workload parse_workload(std::string_view text, const std::string& source) {
   workload.name = fields.text("name");
   if (fields.has("description")) workload.description = fields.text("description");
   workload.ranks = static_cast<int>(fields.whole("ranks", 1, 4096));
-  workload.steps = fields.whole("steps", 1, 1 << 30);
+  workload.steps = fields.whole("steps", 1, kMostSteps);
   workload.seed = static_cast<std::uint64_t>(fields.whole("seed", 0, kMost, 1));
   if (fields.has("message")) workload.message = read_message(fields.take("message"), workload.ranks, source);
   if (!workload.message || fields.has("dense")) read_model(fields, workload, source);
   fields.finish();
   return workload;
+}
+
+const WorkloadEntry& built_in_workload(const std::string& name) {
+  std::string known;
+  for (const WorkloadEntry& entry : workload_library()) {
+    if (entry.name == name) return entry;
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  throw Error(kUnknownWorkload, name, "no built-in workload has this name",
+              "known are " + known + "; a file of your own ends in .json");
 }
 
 Workload load_workload(const std::string& name_or_file) {
@@ -222,13 +232,7 @@ Workload load_workload(const std::string& name_or_file) {
     if (!file) throw Error(kUnknownWorkload, name_or_file, "cannot be read", "check its name and permissions");
     return parse_workload(text.str(), name_or_file);
   }
-  std::string known;
-  for (const WorkloadEntry& entry : workload_library()) {
-    if (entry.name == name_or_file) return parse_workload(entry.text, "built-in " + name_or_file);
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
-  }
-  throw Error(kUnknownWorkload, name_or_file, "no built-in workload has this name",
-              "known are " + known + "; a file of your own ends in .json");
+  return parse_workload(built_in_workload(name_or_file).text, "built-in " + name_or_file);
 }
 
 void change(Workload& workload, const WorkloadChanges& changes) {

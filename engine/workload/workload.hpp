@@ -48,6 +48,9 @@ struct Workload {
   bool operator==(const Workload&) const = default;
 };
 
+inline constexpr std::int64_t kMostSteps = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMostSamples = std::int64_t{1} << 24;  ///< of a batch
+
 /// What the command line says instead of the workload.
 struct WorkloadChanges {
   std::optional<int> ranks;
@@ -67,6 +70,8 @@ struct WorkloadEntry {
   std::string_view text;
 };
 [[nodiscard]] std::span<const WorkloadEntry> workload_library();
+/// Throws engine.unknown_workload where none has this name.
+[[nodiscard]] const WorkloadEntry& built_in_workload(const std::string& name);
 
 /// A built-in workload, or a file (anything that ends in ".json"). Throws engine.unknown_workload, engine.bad_workload.
 [[nodiscard]] Workload load_workload(const std::string& name_or_file);

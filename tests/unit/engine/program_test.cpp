@@ -226,11 +226,14 @@ TEST(EngineProgram, RefusesBadInputWithOneLine) {
       {"run --workload tiny --schedule torchrec/base --ranks 3", "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0",
        "error[engine.world_size]"},
       {"run --workload tiny --schedule torchrec/base", "CUDA_VISIBLE_DEVICES=", "error[engine.no_gpu]"},
+      {"run --workload tiny --schedule torchrec/base --seed 5", "", "error[engine.cpu_only]: --seed"},
+      {"run --workload tiny --schedule torchrec/base --foresee-sizes", "", "error[engine.cpu_only]: --foresee-sizes"},
       {"run --device cpu --workload tiny-a2a --schedule comms/a2a_sync --ranks 4096", "", "error[engine.bad_workload]"},
       {"bench --device cpu --workload tiny --schedules torchrec/base --record nowhere", "",
        "error[engine.cannot_record]"},
       {"bench --workload tiny --schedules torchrec/base --record " + folder.path().string(),
        "CUDA_VISIBLE_DEVICES=", "error[engine.cannot_record]"},
+      {"workloads --show " + unknown_stage, "", "error[engine.unknown_workload]"},
   };
   for (const auto& bad : cases) {
     const Finished finished = engine(bad.arguments, bad.environment);
@@ -240,6 +243,7 @@ TEST(EngineProgram, RefusesBadInputWithOneLine) {
     EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
   }
   EXPECT_EQ(engine("run --workload tiny").status, 2);
+  EXPECT_EQ(engine(run + "--schedule torchrec/base --warmup 9223372036854775807").status, 2);
   EXPECT_EQ(engine(run + "--schedule torchrec/base --ranks 0").status, 2);
 }
 
