@@ -51,7 +51,7 @@ def check_series(script, folder, recording, interlace):
     run = subprocess.run([*command, "--seconds", "100"], capture_output=True, text=True, check=False)
     assert run.returncode == 3, run.stdout + run.stderr
     lines = {line["name"]: line for line in json.loads((out / "series.json").read_text())["campaigns"]}
-    assert {name: line["status"] for name, line in lines.items()} == {"one": 0, "bad": 0, "never": 1, "wide": 0}, lines
+    assert {name: line["status"] for name, line in lines.items()} == {"one": 0, "bad": 1, "never": 1, "wide": 0}, lines
     assert lines["wide"]["gpus"] == [0, 1, 2, 3]
     report = report_in(out, "one", folder)
     assert [row["runs"] for row in report["schedules"]] == [2, 2]
