@@ -9,6 +9,7 @@
 #include "simulator/graph/graph.hpp"
 #include "simulator/graph/rules/rules.hpp"
 #include "simulator/graph/stream_queues.hpp"
+#include "simulator/trace/lane_name.hpp"
 #include "simulator/trace_check/accesses.hpp"
 #include "simulator/trace_check/host_reads.hpp"
 #include "simulator/trace_check/order.hpp"
@@ -23,12 +24,6 @@ namespace {
 using check::HazardKind;
 using trace::LaneId;
 using trace::OperationId;
-
-std::string lane_name(const trace::Trace& trace, LaneId id) {
-  const trace::Lane& lane = trace.lane(id);
-  if (!lane.name.empty()) return lane.name;
-  return (lane.kind == trace::LaneKind::kStream ? "stream " : "thread ") + std::to_string(lane.number);
-}
 
 std::string datum_name(const DatumKey& key) { return std::string(schedule::traits_of(key.resource).name); }
 
@@ -135,8 +130,8 @@ class Checker {
                   race.datum.resource,
                   earlier.stage,
                   later.stage,
-                  lane_name(*trace_, trace_->lane_of(race.earlier)),
-                  lane_name(*trace_, trace_->lane_of(race.later))};
+                  trace::lane_name(*trace_, trace_->lane_of(race.earlier)),
+                  trace::lane_name(*trace_, trace_->lane_of(race.later))};
     const auto [known, is_new] = hazards_.try_emplace(key);
     TraceHazard& hazard = known->second;
     if (is_new) {
@@ -158,8 +153,8 @@ class Checker {
   }
 
   [[nodiscard]] Side side(OperationId op, const StageRun& run, std::string_view does) const {
-    return {std::string(schedule::to_string(run.stage)), std::string(does), lane_name(*trace_, trace_->lane_of(op)),
-            std::string(trace_->name(op)), run.batch};
+    return {std::string(schedule::to_string(run.stage)), std::string(does),
+            trace::lane_name(*trace_, trace_->lane_of(op)), std::string(trace_->name(op)), run.batch};
   }
 
   const trace::Trace* trace_;
