@@ -375,20 +375,40 @@ class Simulation {
   SimulationResult finish() {
     require_end();
     result_.works = machine_.works();
-    const auto optimizer = std::ranges::find(plan_->labels, schedule::to_string(schedule::Stage::kOptimizerStep));
-    const auto label = static_cast<std::uint32_t>(optimizer - plan_->labels.begin());
-    result_.iteration_ends.assign(hosts_.size(), std::vector<double>(static_cast<std::size_t>(iterations()), 0.0));
-    for (const Work& work : result_.works) {
-      if (!work.end_ns || (optimizer != plan_->labels.end() && work.label != label)) continue;
-      double& end = result_.iteration_ends[work.rank][static_cast<std::size_t>(work.iteration)];
-      end = std::max(end, *work.end_ns);
-    }
+    for (std::uint32_t rank = 0; rank < hosts_.size(); ++rank) result_.iteration_ends.push_back(iteration_ends(rank));
     for (const std::vector<double>& ends : result_.iteration_ends) {
       for (auto i = static_cast<std::size_t>(options_.warm_up); i + 1 < ends.size(); ++i) {
         result_.steps_ns.push_back(ends[i] - ends[i - 1]);
       }
     }
     return std::move(result_);
+  }
+
+  /// When the optimizer's last work ended; of a rank whose optimizer has none in some iteration: the last work at all.
+  [[nodiscard]] std::vector<double> iteration_ends(std::uint32_t rank) const {
+    const auto optimizer = std::ranges::find(plan_->labels, schedule::to_string(schedule::Stage::kOptimizerStep));
+    const auto label = static_cast<std::uint32_t>(optimizer - plan_->labels.begin());
+    const auto count = static_cast<std::size_t>(iterations());
+    std::vector<std::optional<double>> of_optimizer(count);
+    std::vector<std::optional<double>> of_all(count);
+    for (const Work& work : result_.works) {
+      if (work.rank != rank) continue;
+      const auto iteration = static_cast<std::size_t>(work.iteration);
+      of_all[iteration] = std::max(of_all[iteration].value_or(*work.end_ns), *work.end_ns);
+      if (work.label == label) of_optimizer[iteration] = std::max(of_optimizer[iteration].value_or(0), *work.end_ns);
+    }
+    const auto is_known = [](const std::optional<double>& end) { return end.has_value(); };
+    const bool optimizer_works = std::ranges::all_of(of_optimizer, is_known);
+    std::vector<double> ends;
+    for (const std::optional<double>& end : optimizer_works ? of_optimizer : of_all) {
+      if (!end) {
+        throw Error(kNothingToTime, plan_->schedule,
+                    fmt::format("rank {} has no device work in some iteration: no step can be told", rank),
+                    "see what the recording lost; record whole steps");
+      }
+      ends.push_back(std::max(*end, ends.empty() ? *end : ends.back()));
+    }
+    return ends;
   }
 
   const Plan* plan_;

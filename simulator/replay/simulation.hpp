@@ -12,6 +12,7 @@
 namespace interlace::replay {
 
 inline constexpr ErrorCode kStuck{"replay.stuck"};
+inline constexpr ErrorCode kNothingToTime{"replay.nothing_to_time"};
 
 struct SimulationOptions {
   std::int32_t iterations = 30;
@@ -68,8 +69,9 @@ struct SimulationResult {
   std::vector<HostCall> calls;
   std::vector<HostRange> ranges;
   std::vector<EventWait> waits;  ///< all but those inside recorded calls, in the order in which they were made
-  std::vector<std::vector<double>> iteration_ends;  ///< by rank: when the last work of each iteration's optimizer ended
-  std::vector<double> steps_ns;                     ///< single steady steps of all ranks
+  std::vector<std::vector<double>>
+      iteration_ends;            ///< by rank: when each iteration's step was over (the optimizer's work)
+  std::vector<double> steps_ns;  ///< single steady steps of all ranks
 };
 
 /// Runs a plan for a number of iterations. Iterations draw their host times from the recorded ones in a seeded random

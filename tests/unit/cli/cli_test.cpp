@@ -10,6 +10,7 @@
 
 #include "simulator/report/text.hpp"
 #include "simulator/schedule/library.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/cli/run_interlace.hpp"
 
 namespace interlace::cli {
@@ -284,6 +285,20 @@ TEST_F(CliTest, PredictAnswersInTheOrderAskedAndTheSameEachTime) {
   EXPECT_TRUE(json["predictions"][1]["reasons"].empty());
   EXPECT_FALSE(json["predictions"][0]["reasons"].empty());
   EXPECT_EQ(interlace(arguments).out, run.out);
+}
+
+// In a recording that was cut off the optimizer may have lost its device work.
+TEST_F(CliTest, PredictsStepsOfRanksWhoseOptimizerDoesNothingOnTheDevice) {
+  std::ifstream whole(INTERLACE_SOURCE_DIR "/samples/traces/engine_t6/sparse_dist/rank0.ilt", std::ios::binary);
+  std::string bytes(30'000, '\0');
+  whole.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  const testing::TemporaryFolder place;
+  const auto cut = place.write("cut.ilt", bytes);
+  const Finished run = interlace("predict --schedule torchrec/base --format json --from " + cut.string());
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto report = nlohmann::json::parse(run.out);
+  EXPECT_GT(report["recorded"]["predicted_step_time_ns"], 1'000'000);
+  EXPECT_GT(report["predictions"][0]["step_time_ns"], 1'000'000);
 }
 
 TEST_F(CliTest, PredictRecognisesWhatWasRecorded) {
