@@ -97,6 +97,15 @@ void BufferPool::give_back(std::uint8_t* buffer, std::size_t valid_bytes) noexce
   out_.fetch_sub(1, std::memory_order_relaxed);
 }
 
+void BufferPool::throw_back(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
+  const auto slot = slot_of(buffer);
+  if (!slot) return;
+  touch(buffer, std::min(valid_bytes, buffer_bytes_));
+  out_.fetch_sub(1, std::memory_order_relaxed);
+  push(free_, *slot);
+  free_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::vector<BufferPool::Full> BufferPool::drain() {
   std::vector<Full> drained;
   // One swap takes all; the count goes on, so that a push in between fails and repeats.

@@ -32,6 +32,10 @@ class BufferPool {
   [[nodiscard]] std::uint8_t* take() noexcept;
   /// Takes a buffer back with so many bytes of records. Any thread.
   void give_back(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
+  /// Takes a buffer back and makes it free at once: what it holds is lost. Any thread.
+  void throw_back(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
+  /// Whether the buffer is one of these. Any thread.
+  [[nodiscard]] bool owns(const std::uint8_t* buffer) const noexcept { return slot_of(buffer).has_value(); }
 
   struct Full {
     std::uint8_t* data = nullptr;
@@ -48,6 +52,10 @@ class BufferPool {
   [[nodiscard]] std::int64_t out() const { return out_.load(std::memory_order_relaxed); }
   /// Requests that found no buffer.
   [[nodiscard]] std::int64_t refusals() const { return refusals_.load(std::memory_order_relaxed); }
+  /// Records that found no place in these buffers, beside those that CUPTI counts itself.
+  void count_lost(std::int64_t records) noexcept { lost_.fetch_add(records, std::memory_order_relaxed); }
+  /// So many since the last call.
+  [[nodiscard]] std::int64_t take_lost() noexcept { return lost_.exchange(0, std::memory_order_relaxed); }
   [[nodiscard]] std::size_t mapped() const;
 
  private:
@@ -72,6 +80,7 @@ class BufferPool {
   std::atomic<std::int64_t> free_count_{0};
   std::atomic<std::int64_t> out_{0};
   std::atomic<std::int64_t> refusals_{0};
+  std::atomic<std::int64_t> lost_{0};
 };
 
 }  // namespace interlace::collector

@@ -56,6 +56,13 @@ std::string CuptiLibrary::describe(CUptiResult status) const {
   return "CUPTI error " + std::to_string(static_cast<int>(status));
 }
 
+std::int64_t CuptiLibrary::count_records(std::uint8_t* buffer, std::size_t valid_bytes) const noexcept {
+  std::int64_t records = 0;
+  CUpti_Activity* record = nullptr;
+  while (get_next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) ++records;
+  return records;
+}
+
 std::optional<CuptiLibrary> load_cupti(const std::string& asked, std::vector<std::string>& tried) {
   void* handle = open_any(asked, tried);
   if (handle == nullptr) return std::nullopt;

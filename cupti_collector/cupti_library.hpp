@@ -39,10 +39,14 @@ struct CuptiLibrary {
 
   /// What a status means, in CUPTI's words.
   [[nodiscard]] std::string describe(CUptiResult status) const;
+  /// Whether it takes it well when a buffer is refused. Before CUDA 12.9 it writes to the buffer all the same.
+  [[nodiscard]] bool takes_refusals() const { return version >= kVersionThatTakesRefusals; }
+  /// So many records are in the buffer, as far as it can be read. Any thread.
+  [[nodiscard]] std::int64_t count_records(std::uint8_t* buffer, std::size_t valid_bytes) const noexcept;
+
+  static constexpr std::uint32_t kVersionThatTakesRefusals = 27;
 };
 
-/// From version 12.9 on CUPTI takes it well when a buffer is refused; before, it crashes.
-inline constexpr std::uint32_t kVersionThatTakesRefusals = 27;
 /// CUDA 12.0: older structs are not known here.
 inline constexpr std::uint32_t kOldestVersion = 19;
 

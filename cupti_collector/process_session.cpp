@@ -20,6 +20,8 @@ constexpr std::chrono::seconds kLongestExit{2};
 constexpr std::chrono::seconds kLongestTeardown{10};
 
 std::atomic<Session*> the_session{nullptr};
+/// Whose buffers CUPTI uses. A forked child has no session, but CUPTI asks for buffers there as well.
+std::atomic<Session*> lender{nullptr};
 /// The environment asks for no recording, or wrongly: it need not be read again.
 std::atomic<bool> is_not_wanted{false};
 
@@ -29,14 +31,14 @@ const char* variable(const char* name) {
 }
 
 void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
-  Session* session = session_of_process();
-  *buffer = session->pool().take();
-  *size = *buffer == nullptr ? 0 : session->pool().buffer_bytes();
+  Session* session = lender.load(std::memory_order_acquire);
+  *buffer = session->lend_buffer();
+  *size = *buffer == nullptr ? 0 : session->buffer_bytes();
   *most_records = 0;
 }
 
 void CUPTIAPI complete_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) {
-  session_of_process()->pool().give_back(buffer, valid_bytes);
+  lender.load(std::memory_order_acquire)->take_back(buffer, valid_bytes);
 }
 
 void CUPTIAPI on_event(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
@@ -101,6 +103,7 @@ Session* session_for_events() noexcept {
 
 bool start_session(const Options& options) {
   Session* session = make_session(options);
+  lender.store(session, std::memory_order_release);
   if (!session->start({request_buffer, complete_buffer, on_event, take_allocator_event})) return false;
   on_exit(finish_at_exit, nullptr);  // as atexit, and tells the status
   return true;

@@ -96,10 +96,11 @@ void Recorder::write_buffers() {
   count_left_out();
   if (cupti_ == nullptr) return;
   std::size_t dropped = 0;
-  if (cupti_->get_dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {
-    file_.ledger().dropped(static_cast<std::int64_t>(dropped));
-    has_news_ = true;
-  }
+  if (cupti_->get_dropped_records(nullptr, 0, &dropped) != CUPTI_SUCCESS) dropped = 0;
+  const std::int64_t lost = pool_.take_lost() + static_cast<std::int64_t>(dropped);
+  if (lost == 0) return;
+  file_.ledger().dropped(lost);
+  has_news_ = true;
 }
 
 void Recorder::count_left_out() {

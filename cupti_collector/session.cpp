@@ -20,6 +20,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kReserve = 8;
+/// CUPTI fills one or two for each thread of the program.
+constexpr Bytes kMostScrap = 4096;
 /// How long the end waits for work that is still running before it takes what there is, and how it divides that.
 constexpr Nanoseconds kLongestWaitForWork = 200 * kMillisecond;
 constexpr milliseconds kPauseForWork{5};
@@ -48,6 +50,7 @@ std::string producer_of(const std::optional<CuptiLibrary>& cupti) {
 Session::Session(Options options, RankIdentity identity)
     : options_(std::move(options)),
       pool_(options_.buffer_bytes, options_.buffers_limit, 0),
+      scrap_(options_.buffer_bytes, kMostScrap * options_.buffer_bytes, 0),
       control_(options_.folder),
       file_({options_.folder, identity, options_.run_id, {}, options_.last},
             {getpid(),
@@ -152,6 +155,20 @@ void Session::set_attributes() {
   set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, std::uint8_t{1}, "a buffer for each thread");
   set(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE, kDeviceBuffers, "device buffers made ahead");
   cupti_->set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+}
+
+std::uint8_t* Session::lend_buffer() noexcept {
+  std::uint8_t* buffer = is_abandoned_.load(std::memory_order_relaxed) ? nullptr : pool_.take();
+  return buffer != nullptr || cupti_->takes_refusals() ? buffer : scrap_.take();
+}
+
+void Session::take_back(std::uint8_t* buffer, std::size_t valid_bytes) noexcept {
+  if (!scrap_.owns(buffer)) {
+    pool_.give_back(buffer, valid_bytes);
+    return;
+  }
+  pool_.count_lost(cupti_->count_records(buffer, valid_bytes));
+  scrap_.throw_back(buffer, valid_bytes);
 }
 
 void Session::add_event(const HostEvents::Event& event) noexcept {
@@ -342,7 +359,7 @@ void Session::on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id, const v
 void Session::fetch(std::uint32_t flag) {
   // Without a buffer of ours or work under way CUPTI has nothing, and flushing before any use of the GPU hangs some
   // versions.
-  if (cupti_ && (pool_.out() > 0 || is_work_pending_)) cupti_->flush_all(flag);
+  if (cupti_ && (pool_.out() + scrap_.out() > 0 || is_work_pending_)) cupti_->flush_all(flag);
 }
 
 void Session::collect(bool is_last) {

@@ -27,8 +27,8 @@ namespace interlace::collector {
 /// Functions that CUPTI and PyTorch call in threads of the program. They carry no pointer of ours, so whoever owns the
 /// process's session makes them and leads them to it.
 struct CuptiCallbacks {
-  CUpti_BuffersCallbackRequestFunc request = nullptr;    ///< calls Session::pool().take
-  CUpti_BuffersCallbackCompleteFunc complete = nullptr;  ///< calls Session::pool().give_back
+  CUpti_BuffersCallbackRequestFunc request = nullptr;    ///< calls Session::lend_buffer
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;  ///< calls Session::take_back
   CUpti_CallbackFunc event = nullptr;                    ///< calls Session::on_event
   hook::Take allocator = nullptr;                        ///< calls Session::add_payload
 };
@@ -60,7 +60,11 @@ class Session {
   /// To be called in a forked child: nothing more is done there. Async-signal-safe.
   void abandon() noexcept;
 
-  [[nodiscard]] BufferPool& pool() { return pool_; }
+  /// Memory for CUPTI's records, and its return; also in a forked child, where CUPTI goes on to ask whom it knows. Null
+  /// where there is none and CUPTI can bear that. Any thread; neither locks nor waits.
+  [[nodiscard]] std::uint8_t* lend_buffer() noexcept;
+  void take_back(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
+  [[nodiscard]] std::size_t buffer_bytes() const { return pool_.buffer_bytes(); }
   void on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
   /// Hands data to the writer: the bytes that the kind is said to have. Any thread.
   void add_payload(HostEvents::Kind kind, const void* payload, std::size_t bytes) noexcept;
@@ -87,6 +91,9 @@ class Session {
 
   Options options_;
   BufferPool pool_;
+  /// Beyond the limit, for a CUPTI that would crash without a buffer: what is written to these is counted and lost, so
+  /// they are never more than CUPTI fills at once.
+  BufferPool scrap_;
   HostEvents events_;
   StepCounter steps_{options_.plan};
   ControlFile control_;

@@ -82,6 +82,8 @@ void fork_child(int) {
   const pid_t child = fork();
   if (child == 0) {
     interlace::collector::mark("in the child");
+    fake_cuda_get_device();
+    fake_cuda_free(0x1000);  // as destructors do
     std::exit(0);  // with all exit handlers
   }
   int status = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cupti.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -124,7 +125,11 @@ struct Fake {
 };
 
 inline Fake& fake() {
-  static auto* all = new Fake;  // outlives every thread
+  static auto* all = [] {
+    // A forked child goes on with the driver's state as it was, whatever other threads did.
+    pthread_atfork([] { fake().mutex.lock(); }, [] { fake().mutex.unlock(); }, [] { fake().mutex.unlock(); });
+    return new Fake;  // outlives every thread
+  }();
   return *all;
 }
 
@@ -150,6 +155,8 @@ inline void append(std::int64_t number, const void* record, std::size_t bytes) {
     std::size_t most_records = 0;
     cuda.request(&buffer.data, &buffer.size, &most_records);
     buffer.used = 0;
+    constexpr std::uint32_t kCuda129 = 27;
+    if (buffer.data == nullptr && version() < kCuda129) std::abort();  // older ones write to it
     if (buffer.data == nullptr) {
       ++cuda.dropped;
       return;

@@ -68,6 +68,22 @@ TEST(BufferPool, IgnoresABufferThatIsNoneOfIts) {
   EXPECT_TRUE(pool.drain().empty());
 }
 
+TEST(BufferPool, MakesWhatIsThrownBackFreeAtOnce) {
+  BufferPool pool(kBuffer, kBuffer, 0);
+  std::uint8_t* buffer = pool.take();
+  ASSERT_NE(buffer, nullptr);
+  EXPECT_TRUE(pool.owns(buffer));
+  buffer[3] = 1;
+  pool.throw_back(buffer, 4);
+  EXPECT_EQ(pool.out(), 0);
+  EXPECT_TRUE(pool.drain().empty());
+  ASSERT_EQ(pool.take(), buffer);
+  EXPECT_EQ(buffer[3], 0);
+  pool.throw_back(buffer, 0);
+  std::uint8_t other = 0;
+  EXPECT_FALSE(pool.owns(&other));
+}
+
 // Threads take, fill and return buffers while one drains them: each filling arrives exactly once.
 TEST(BufferPool, LosesNothingBetweenThreads) {
   constexpr int kThreads = 6;

@@ -216,6 +216,16 @@ TEST(Record, CountsWhatNoBufferWasFreeFor) {
   EXPECT_EQ(ReadBack(run.file()).diagnostics.count_of("record.refused_work"), row.dropped);
 }
 
+TEST(Record, RefusesNoBufferToACuptiThatCannotBearIt) {
+  const Recorded run = record("burst 60000", "--buffers 8", "FAKE_CUDA_SLOW_FLUSH=1 FAKE_CUDA_VERSION=24");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("finished"), std::string::npos);
+  const trace::LedgerRow row = ledger_of(run);
+  EXPECT_GT(row.dropped, 0);
+  EXPECT_EQ(row.launched, row.recorded + row.untimed + row.refused + row.undelivered);
+  EXPECT_NE(run.err.find("NOT OK"), std::string::npos) << run.err;
+}
+
 TEST(Record, TakesRecordsAndMarksOfManyThreads) {
   const Recorded run = record("threads 8");
   const ReadBack read(run.file());
