@@ -44,12 +44,10 @@ void Activities::enable_kinds(const Kinds& kinds, std::vector<std::string>& refu
   }
 }
 
-void Activities::enable_calls(std::vector<std::string>& refused) {
+void Activities::enable_calls(bool is_late, std::vector<std::string>& refused) {
   const bool can_choose = cupti_.enable_runtime_api != nullptr && cupti_.enable_driver_api != nullptr;
   // Calls that are chosen one by one are told of only where that is said before the first context is made. Later, all
   // are turned on and the unwanted ones muted.
-  const bool is_late = is_late_ || was_enabled_;
-  was_enabled_ = true;
   // Those of the runtime are muted always: chosen one by one, beside chosen ones of the driver, each launch costs more.
   enable_kinds({{CUPTI_ACTIVITY_KIND_RUNTIME, "runtime calls"}}, refused);
   if (!can_choose) return;
@@ -70,9 +68,8 @@ void Activities::enable_calls(std::vector<std::string>& refused) {
   choose(driver_, cupti_.enable_driver_api);
 }
 
-std::vector<std::string> Activities::enable_places(bool will_be_late) {
+std::vector<std::string> Activities::enable_places() {
   std::vector<std::string> refused;
-  is_late_ = will_be_late;
   enable_kinds({{CUPTI_ACTIVITY_KIND_DEVICE, "devices"},
                 {CUPTI_ACTIVITY_KIND_CONTEXT, "contexts"},
                 {CUPTI_ACTIVITY_KIND_STREAM, "streams"}},
@@ -80,13 +77,13 @@ std::vector<std::string> Activities::enable_places(bool will_be_late) {
   return refused;
 }
 
-std::vector<std::string> Activities::enable() {
+std::vector<std::string> Activities::enable(bool is_late) {
   std::vector<std::string> refused;
   if (cupti_.enable_all_sync_records != nullptr) cupti_.enable_all_sync_records(0);
   // Work first: a launch that is told of must not run unseen.
   enable_kinds(of_work_, refused);
   enable_kinds(of_calls_, refused);
-  enable_calls(refused);
+  enable_calls(is_late, refused);
   return refused;
 }
 

@@ -17,10 +17,9 @@ class Activities {
   /// own time. cupti must outlive this. whole_graphs: a launch of a graph is one record.
   Activities(const CuptiLibrary& cupti, bool light, bool whole_graphs);
 
-  /// Each gives what CUPTI refused, in words; empty where all is on. will_be_late: `enable` may come after the first
-  /// context.
-  [[nodiscard]] std::vector<std::string> enable_places(bool will_be_late);
-  [[nodiscard]] std::vector<std::string> enable();
+  /// Each gives what CUPTI refused, in words; empty where all is on. is_late: there may be contexts already.
+  [[nodiscard]] std::vector<std::string> enable_places();
+  [[nodiscard]] std::vector<std::string> enable(bool is_late);
   /// Recording ends in two steps: what is launched is no longer told of, but the work of what was goes on to be; then
   /// that is not either.
   void disable_calls();
@@ -32,12 +31,10 @@ class Activities {
  private:
   using Kinds = std::vector<std::pair<CUpti_ActivityKind, const char*>>;
   void enable_kinds(const Kinds& kinds, std::vector<std::string>& refused) const;
-  void enable_calls(std::vector<std::string>& refused);
+  void enable_calls(bool is_late, std::vector<std::string>& refused);
 
   const CuptiLibrary& cupti_;
   bool light_;
-  bool is_late_ = false;
-  bool was_enabled_ = false;
   Kinds of_calls_;
   Kinds of_work_;
   CallTable runtime_;

@@ -35,7 +35,7 @@ int InitializeInjection() {
   // Whatever is wrong, the program runs on.
   try {
     if (const auto options = interlace::collector::options_of_environment()) {
-      interlace::collector::start_session(*options);
+      interlace::collector::start_session(*options, Session::Moment::kFirstCudaCall);
     }
   } catch (const std::exception& error) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets it
@@ -49,21 +49,23 @@ int InitializeInjection() {
 int interlace_collector_start(const char* folder) {
   try {
     Session* session = interlace::collector::session_of_process();
-    if (session != nullptr && session->has_started()) {
-      session->resume();
-      return 1;
+    if (session == nullptr || !session->has_begun()) {
+      Options options = interlace::collector::options_of_environment().value_or(Options{});
+      if (folder != nullptr && *folder != '\0') options.folder = folder;
+      if (options.folder.empty()) return 0;
+      become_nccl_plugin();
+      interlace::collector::start_session(options, Session::Moment::kLater);
+      session = interlace::collector::session_of_process();
     }
-    Options options = interlace::collector::options_of_environment().value_or(Options{});
-    if (folder != nullptr && *folder != '\0') options.folder = folder;
-    become_nccl_plugin();
-    return !options.folder.empty() && interlace::collector::start_session(options) ? 1 : 0;
+    return session != nullptr && session->resume() ? 1 : 0;
   } catch (const std::exception&) {
     return 0;
   }
 }
 
 void interlace_collector_stop() {
-  if (Session* session = interlace::collector::session_of_process()) session->pause();
+  // Also before the first CUDA call: then it is how recording will begin.
+  if (Session* session = interlace::collector::session_for_events()) session->pause();
 }
 
 void interlace_collector_flush() {

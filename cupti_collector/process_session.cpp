@@ -101,10 +101,10 @@ Session* session_for_events() noexcept {
   return nullptr;
 }
 
-bool start_session(const Options& options) {
+bool start_session(const Options& options, Session::Moment moment) {
   Session* session = make_session(options);
   lender.store(session, std::memory_order_release);
-  if (!session->start({request_buffer, complete_buffer, on_event, take_allocator_event})) return false;
+  if (!session->start({request_buffer, complete_buffer, on_event, take_allocator_event}, moment)) return false;
   on_exit(finish_at_exit, nullptr);  // as atexit, and tells the status
   return true;
 }

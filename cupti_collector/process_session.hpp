@@ -17,7 +17,7 @@ namespace interlace::collector {
 /// The session, for what the program says of itself. Where the program has not come to CUDA yet, but will be recorded
 /// then, the session is made, to keep that. Null where nothing is recorded.
 [[nodiscard]] Session* session_for_events() noexcept;
-/// Begins to record, once in a process; true where this call did.
-bool start_session(const Options& options);
+/// Begins to record, once in a process; true where this call did. See Session::start.
+bool start_session(const Options& options, Session::Moment moment);
 
 }  // namespace interlace::collector

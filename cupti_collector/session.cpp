@@ -45,6 +45,22 @@ std::string producer_of(const std::optional<CuptiLibrary>& cupti) {
   return producer;
 }
 
+/// The program's signals are for the program's threads: those that are made meanwhile take none.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 }  // namespace
 
 Session::Session(Options options, RankIdentity identity)
@@ -62,8 +78,8 @@ Session::Session(Options options, RankIdentity identity)
 
 void Session::note(std::string_view text) const { write_log(options_.folder, "note", text); }
 
-bool Session::start(const CuptiCallbacks& callbacks) {
-  if (has_started_.exchange(true)) return false;
+bool Session::start(const CuptiCallbacks& callbacks, Moment moment) {
+  if (has_begun_.exchange(true)) return false;
   write_log(options_.folder, "process", {});
   if (!start_cupti(callbacks)) cupti_.reset();
   file_.set_producer(producer_of(cupti_));
@@ -71,21 +87,33 @@ bool Session::start(const CuptiCallbacks& callbacks) {
   started_ = recording_time();
   take_ = callbacks.allocator;
   look_for_torch();
-  // By steps, or by word, recording begins elsewhere.
-  has_begun_ = !options_.plan.begins_off() || options_.plan.starts_off || !options_.plan.step_name.empty();
-  if (options_.plan.begins_off()) {
-    switches_.push_back({false, 0});
+  // By word recording begins elsewhere.
+  if (options_.plan.begin > 0 && !options_.plan.starts_off) begin_to_come_ = options_.plan.begin;
+  end_to_come_ = options_.plan.end;
+  // Before anything is turned on: without it nobody would take the records.
+  start_writer();
+  const std::lock_guard lock(switch_mutex_);
+  has_contexts_ = moment == Moment::kLater;
+  is_ready_ = true;
+  if (switch_.is_on()) {
+    follow_switch();
   } else {
-    set_on(true);
+    const std::lock_guard lock_of_writer(mutex_);
+    switches_.push_back({false, 0});
   }
-  // The program's signals are for the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  has_contexts_ = true;
   return true;
+}
+
+void Session::start_writer() {
+  try {
+    const AllSignalsBlocked blocked;
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::exception&) {
+    is_abandoned_ = true;
+    if (cupti_) cupti_->unsubscribe(subscriber_);
+    throw;
+  }
 }
 
 bool Session::start_cupti(const CuptiCallbacks& callbacks) {
@@ -108,8 +136,7 @@ bool Session::start_cupti(const CuptiCallbacks& callbacks) {
     return false;
   }
   activities_.emplace(*cupti_, options_.light, options_.whole_graphs);
-  for (const std::string& refused : activities_->enable_places(options_.plan.begins_off()))
-    note("not recorded: " + refused);
+  for (const std::string& refused : activities_->enable_places()) note("not recorded: " + refused);
   for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_STREAM_CREATED}) {
     cupti_->enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id);
   }
@@ -173,18 +200,27 @@ void Session::take_back(std::uint8_t* buffer, std::size_t valid_bytes) noexcept 
 
 void Session::add_event(const HostEvents::Event& event) noexcept {
   if (is_abandoned_.load(std::memory_order_relaxed)) return;
-  const auto is_on = steps_.on(event);
-  if (is_on && has_started_) set_on(*is_on);
+  if (const auto is_on = steps_.on(event)) {
+    change([&](RecordingSwitch& all) { all.wish(*is_on); });
+  }
   events_.add(event);
 }
 
-void Session::set_on(bool is_on) {
+template <class Say>
+void Session::change(const Say& say) {
   const std::lock_guard lock(switch_mutex_);
+  say(switch_);
+  if (is_ready_) follow_switch();
+}
+
+void Session::follow_switch() {
+  const bool is_on = switch_.is_on();
   if (is_recording_.exchange(is_on) == is_on) return;
-  if (cupti_ && is_on) {
-    for (const std::string& refused : activities_->enable()) note("not recorded: " + refused);
+  const bool has_cupti = cupti_ && !is_cupti_gone_;
+  if (has_cupti && is_on) {
+    for (const std::string& refused : activities_->enable(has_contexts_)) note("not recorded: " + refused);
   }
-  if (cupti_ && !is_on) activities_->disable_calls();
+  if (has_cupti && !is_on) activities_->disable_calls();
   is_draining_ = !is_on;
   const std::lock_guard lock_of_writer(mutex_);
   switches_.push_back({is_on, recording_time()});
@@ -206,48 +242,50 @@ void Session::tell_switches() {
 }
 
 void Session::pause() {
-  if (is_abandoned_ || !has_started_) return;
-  set_on(false);
+  if (is_abandoned_) return;
+  change([](RecordingSwitch& all) { all.wish(false); });
+  if (!is_ready_) return;
   const Nanoseconds latest = recording_time() + Nanoseconds{kLongestPause.count()} * kMillisecond;
   do {
     flush(kLongestPause);
   } while (is_draining_ && recording_time() < latest);
 }
 
-void Session::resume() {
-  if (!is_abandoned_ && has_started_) set_on(true);
+bool Session::resume() {
+  if (is_abandoned_) return false;
+  change([](RecordingSwitch& all) { all.wish(true); });
+  return true;
 }
 
 void Session::follow_plan(Nanoseconds now) {
-  const Plan& plan = options_.plan;
-  if (!has_begun_ && now - started_ >= plan.begin) {
-    has_begun_ = true;
-    set_on(true);
-  }
-  if (const auto is_on = control_.changed(now)) set_on(*is_on);
-  if (has_ended_ || !plan.end || now - started_ < *plan.end) return;
-  has_ended_ = true;
-  set_on(false);
+  const auto wish = [this](bool is_on) { change([&](RecordingSwitch& all) { all.wish(is_on); }); };
+  const auto comes = [&](std::optional<Nanoseconds>& time) {
+    if (!time || now - started_ < *time) return false;
+    time.reset();
+    return true;
+  };
+  if (comes(begin_to_come_)) wish(true);
+  if (const auto is_on = control_.changed(now)) wish(*is_on);
+  if (comes(end_to_come_)) wish(false);
 }
 
 void Session::watch_size() {
-  if (has_ended_ || options_.most_bytes == 0 || file_.size() < options_.most_bytes) return;
-  has_ended_ = true;
-  set_on(false);
+  if (has_reached_size_ || options_.most_bytes == 0 || file_.size() < options_.most_bytes) return;
+  has_reached_size_ = true;
+  change([](RecordingSwitch& all) { all.end(); });
   note("the file has reached its largest size (--max-mb): nothing after that is recorded");
 }
 
 void Session::watch_rate(Nanoseconds now) {
-  if (has_ended_ || options_.most_bytes_a_second == 0) return;
+  if (options_.most_bytes_a_second == 0) return;
   if (now - second_began_ >= kSecond) {
     second_began_ = now;
     size_then_ = file_.size();
-    if (std::exchange(is_rate_limited_, false)) set_on(true);
+    change([](RecordingSwitch& all) { all.rest(false); });
     return;
   }
   if (!is_recording_ || file_.size() - size_then_ < options_.most_bytes_a_second) return;
-  is_rate_limited_ = true;
-  set_on(false);
+  change([](RecordingSwitch& all) { all.rest(true); });
   note("the file grows faster than it may (--max-mb-per-s): parts of seconds are not recorded");
 }
 
@@ -268,12 +306,12 @@ void Session::end_draining(Nanoseconds now) {
   if (is_work_pending_ && now - *draining_since_ < kLongestDraining) return;
   const std::lock_guard lock(switch_mutex_);
   if (is_recording_) return;
-  if (cupti_) activities_->disable_work();
+  if (cupti_ && !is_cupti_gone_) activities_->disable_work();
   is_draining_ = false;
 }
 
 void Session::flush(milliseconds longest) {
-  if (is_abandoned_) return;
+  if (is_abandoned_ || !is_ready_) return;
   std::unique_lock lock(mutex_);
   const std::uint64_t mine = ++flushes_wanted_;
   wake_.notify_all();
@@ -281,7 +319,7 @@ void Session::flush(milliseconds longest) {
 }
 
 bool Session::finish(milliseconds longest_standstill) {
-  if (is_abandoned_ || !has_started_) return true;
+  if (is_abandoned_ || !is_ready_) return true;
   std::unique_lock lock(mutex_);
   finish_wanted_ = true;
   wake_.notify_all();
@@ -345,13 +383,12 @@ void Session::on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id, const v
   if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_STREAM_CREATED && data != nullptr) {
     on_stream(*static_cast<const CUpti_ResourceData*>(data));
   }
-  if (!is_recording_) return;
-  if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+  if (is_recording_ && domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
     // The records of a context go with it. The writer must not be waited for here: it may wait for this thread.
     fetch(0);
   }
   if (domain == CUPTI_CB_DOMAIN_STATE && id == CUPTI_CBID_STATE_FATAL_ERROR) {
-    is_recording_ = false;
+    is_cupti_gone_ = true;  // the writer ends the recording: this thread may be within a change of it
     note("CUPTI met a fatal error and ended itself: nothing after this moment is recorded");
   }
 }
@@ -359,7 +396,7 @@ void Session::on_event(CUpti_CallbackDomain domain, CUpti_CallbackId id, const v
 void Session::fetch(std::uint32_t flag) {
   // Without a buffer of ours or work under way CUPTI has nothing, and flushing before any use of the GPU hangs some
   // versions.
-  if (cupti_ && (pool_.out() + scrap_.out() > 0 || is_work_pending_)) cupti_->flush_all(flag);
+  if (cupti_ && !is_cupti_gone_ && (pool_.out() + scrap_.out() > 0 || is_work_pending_)) cupti_->flush_all(flag);
 }
 
 void Session::collect(bool is_last) {
@@ -379,8 +416,8 @@ void Session::collect(bool is_last) {
   } catch (const std::exception& error) {
     has_failed_ = true;
     note("the recording ends here, the program goes on: " + std::string(error.what()));
-    set_on(false);
-    if (cupti_) activities_->disable_work();
+    change([](RecordingSwitch& all) { all.end(); });
+    if (cupti_ && !is_cupti_gone_) activities_->disable_work();
   }
 }
 
@@ -394,7 +431,11 @@ void Session::end_recording() {
   } while (is_work_pending_ && !has_failed_ && recording_time() < latest);
   // The kinds stay on: turning them off while the program's other threads still run is one more thing that may hang,
   // and what comes after is not written.
-  is_recording_ = false;
+  {
+    const std::lock_guard lock(switch_mutex_);
+    switch_.end();
+    is_recording_ = false;
+  }
   fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   ++rounds_;
   collect(true);
@@ -432,7 +473,9 @@ void Session::step(std::unique_lock<std::mutex>& lock) {
   collect(false);
   end_draining(now);
   follow_plan(now);
+  watch_size();
   watch_rate(now);
+  if (is_cupti_gone_) change([](RecordingSwitch& all) { all.end(); });
   if (options_.last > 0 && control_.wants_dump(now)) dump();
   if (cupti_) pool_.keep_free(kReserve);
   lock.lock();

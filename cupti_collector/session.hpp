@@ -19,6 +19,7 @@
 #include "cupti_collector/options.hpp"
 #include "cupti_collector/recorder.hpp"
 #include "cupti_collector/recording_file.hpp"
+#include "cupti_collector/recording_switch.hpp"
 #include "cupti_collector/step_counter.hpp"
 #include "cupti_collector/torch_allocator.hpp"
 
@@ -44,14 +45,19 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Begins to record; what cannot be recorded is said in the session log. False where it had begun.
-  bool start(const CuptiCallbacks& callbacks);
-  [[nodiscard]] bool has_started() const { return has_started_; }
+  enum class Moment : std::uint8_t { kFirstCudaCall, kLater };  ///< later there may be contexts already
+
+  /// Begins to record; what cannot be recorded is said in the session log. False where it had begun. Throws
+  /// std::system_error where the process may have no more threads: then nothing is recorded.
+  bool start(const CuptiCallbacks& callbacks, Moment moment);
+  /// Whether `start` was called, by whatever thread; it may be under way.
+  [[nodiscard]] bool has_begun() const { return has_begun_; }
   /// Takes what the program says of itself, also before `start` and while paused. Any thread.
   void add_event(const HostEvents::Event& event) noexcept;
-  /// Stops and resumes recording; what was launched before is still written. Any thread.
+  /// Stops and resumes recording; what was launched before is still written. Before `start` it is how recording will
+  /// begin. resume: false where nothing will be recorded. Any thread.
   void pause();
-  void resume();
+  bool resume();
   /// Fetches and writes all that is complete, waiting for it at most so long. Any thread.
   void flush(std::chrono::milliseconds longest);
   /// Ends the recording and its file. Where nothing moves on for so long, the file stays as written so far, and CUPTI
@@ -75,7 +81,11 @@ class Session {
   void on_stream(const CUpti_ResourceData& made) noexcept;
   [[nodiscard]] bool subscribe(CUpti_CallbackFunc callback);
   void set_attributes();
-  void set_on(bool is_on);
+  void start_writer();
+  /// Says it to the switch and does what follows from it.
+  template <class Say>
+  void change(const Say& say);
+  void follow_switch();
   void follow_plan(Nanoseconds now);
   void watch_size();
   void watch_rate(Nanoseconds now);
@@ -102,16 +112,20 @@ class Session {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   RecordingFile file_;
   std::optional<Recorder> recorder_;
-  std::atomic<bool> has_started_{false};
+  std::atomic<bool> has_begun_{false};
+  std::atomic<bool> is_ready_{false};  ///< all above is there, and the writer runs
   std::atomic<bool> is_recording_{false};
   std::atomic<bool> is_draining_{false};  ///< stopped, but the work of what was launched is still to come
   std::atomic<bool> is_abandoned_{false};
+  std::atomic<bool> is_cupti_gone_{false};    ///< it ended itself
   std::atomic<bool> is_work_pending_{false};  ///< launched, and not handed over yet
   std::atomic<int> descriptor_{-1};
   std::atomic<std::uint64_t> rounds_{0};  ///< of the writer, to see it move on
 
-  std::mutex switch_mutex_;  ///< of what CUPTI records
-  std::mutex mutex_;         ///< of all below
+  std::mutex switch_mutex_;  ///< of what CUPTI records; before the next where both are taken
+  RecordingSwitch switch_{options_.plan};
+  bool has_contexts_ = false;  ///< or may have
+  std::mutex mutex_;           ///< of all below
   std::condition_variable wake_;
   std::condition_variable done_;
   std::uint64_t flushes_wanted_ = 0;
@@ -133,11 +147,11 @@ class Session {
   Nanoseconds last_fetch_ = 0;
   Nanoseconds started_ = 0;
   std::optional<Nanoseconds> draining_since_;
-  bool has_begun_ = false;  ///< the plan's begin is behind us
+  std::optional<Nanoseconds> begin_to_come_;  ///< of the plan, as `end_to_come_`: since `started_`
+  std::optional<Nanoseconds> end_to_come_;
   Nanoseconds second_began_ = 0;
   Bytes size_then_ = 0;
-  bool is_rate_limited_ = false;
-  bool has_ended_ = false;  ///< its end, or the limit on the file's size
+  bool has_reached_size_ = false;
 };
 
 }  // namespace interlace::collector

@@ -1,7 +1,10 @@
 // A program that uses the fake CUDA, to be recorded: fake_program SCENARIO [NUMBER]. It prints what it did.
+#include <dlfcn.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -20,6 +23,19 @@
 
 /// PyTorch's libraries export one too: it is not the collector's.
 extern "C" int InitializeInjection() { std::abort(); }
+
+namespace {
+
+bool may_make_threads = true;
+
+}  // namespace
+
+/// In front of the system's: the program may have reached the limit of its threads.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                              void* argument) {
+  static const auto system = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return may_make_threads ? system(thread, attributes, run, argument) : EAGAIN;
+}
 
 namespace {
 
@@ -84,7 +100,7 @@ void fork_child(int) {
     interlace::collector::mark("in the child");
     fake_cuda_get_device();
     fake_cuda_free(0x1000);  // as destructors do
-    std::exit(0);  // with all exit handlers
+    std::exit(0);            // with all exit handlers
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -277,6 +293,64 @@ void early(int) {
   fake_cuda_synchronize();
 }
 
+/// The first CUDA call within the first step.
+void early_steps(int count) {
+  const interlace::testing::FakeNvtx nvtx;
+  for (int i = 0; i < count; ++i) {
+    nvtx.push("step");
+    if (i == 0) fake_cuda_init();
+    launches(10);
+    nvtx.pop();
+    fake_cuda_synchronize();
+  }
+}
+
+/// Says that recording is to be off before there is anything to stop.
+void early_stop(int) {
+  interlace::collector::stop();
+  fake_cuda_init();
+  launches(10);
+  fake_cuda_synchronize();
+  interlace::collector::start();
+  launches(1);
+  fake_cuda_synchronize();
+}
+
+/// Begins to record itself when it has a context and has launched.
+void early_late_start(int) {
+  fake_cuda_launch_by_driver(kCompute, kKernel, 1'000);
+  fake_cuda_synchronize();
+  interlace::collector::start(std::getenv("RECORD_ITSELF_DIR"), std::getenv("RECORD_ITSELF_LIBRARY"));
+  for (int i = 0; i < 10; ++i) fake_cuda_launch_by_driver(kCompute, kKernel, 1'000);
+  launches(10);
+  fake_cuda_synchronize();
+}
+
+/// Has its limit of threads reached when it comes to CUDA.
+void early_without_threads(int) {
+  may_make_threads = false;
+  std::cout << "injected " << fake_cuda_init() << std::endl;
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  std::cout << "SIGTERM is " << (sigismember(&blocked, SIGTERM) != 0 ? "blocked" : "free") << std::endl;
+  launches(10);
+  fake_cuda_synchronize();
+  interlace::collector::flush();
+}
+
+/// Asks for more when the recording has reached its size: so many million launches, twice.
+void start_again(int millions) {
+  for (int i = 0; i < millions; ++i) launches(1'000'000);
+  fake_cuda_synchronize();
+  pause(500);
+  interlace::collector::start();
+  for (int i = 0; i < 100; ++i) {
+    const interlace::collector::Range range("after the end");
+    launches(1);
+  }
+  fake_cuda_synchronize();
+}
+
 /// Ranges around times when recording is stopped.
 void nvtx_and_stop(int) {
   const interlace::testing::FakeNvtx nvtx;
@@ -377,6 +451,17 @@ int main(int argc, char** argv) {
       {"external_ids", external_ids},
       {"early", early},
       {"early_without_cuda", [](int) { interlace::testing::FakeNvtx().mark("no CUDA"); }},
+      {"early_steps", early_steps},
+      {"early_start",
+       [](int) {
+         interlace::collector::start();
+         launches(10);
+         fake_cuda_synchronize();
+       }},
+      {"early_stop", early_stop},
+      {"early_late_start", early_late_start},
+      {"early_without_threads", early_without_threads},
+      {"start_again", start_again},
       {"nvtx_and_stop", nvtx_and_stop},
       {"memory",
        [](int) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cupti_collector/control_file.hpp"
+#include "cupti_collector/recording_switch.hpp"
 #include "cupti_collector/step_counter.hpp"
 #include "tests/unit/collector/record_run.hpp"
 
@@ -55,6 +56,27 @@ TEST(StepCounter, BeginsAndEndsWithSteps) {
   EXPECT_EQ(found, expected);
 }
 
+TEST(RecordingSwitch, TakesNoWordForAnothers) {
+  Plan off;
+  off.starts_off = true;
+  EXPECT_FALSE(RecordingSwitch(off).is_on());
+  RecordingSwitch recording((Plan()));
+  EXPECT_TRUE(recording.is_on());
+  recording.rest(true);
+  recording.wish(false);
+  recording.rest(false);
+  EXPECT_FALSE(recording.is_on()) << "it does not rest any more, but was told to be off meanwhile";
+  recording.wish(true);
+  EXPECT_TRUE(recording.is_on());
+  recording.rest(true);
+  recording.wish(true);
+  EXPECT_FALSE(recording.is_on()) << "a wish does not end the rest";
+  recording.rest(false);
+  recording.end();
+  recording.wish(true);
+  EXPECT_FALSE(recording.is_on()) << "nothing comes after the end";
+}
+
 TEST(ControlFile, SaysWhatChanged) {
   const testing::TemporaryFolder folder;
   ControlFile control(folder.path());
@@ -98,6 +120,33 @@ TEST(RecordPart, NamesItsDevicesAlthoughItBeganLater) {
   ASSERT_EQ(read.trace.ranks().size(), 1U);
   ASSERT_EQ(read.trace.ranks()[0].devices.size(), 1U);
   EXPECT_EQ(read.trace.ranks()[0].devices[0].name, "Fake GPU");
+}
+
+TEST(RecordPart, TakesAStepThatBeganBeforeTheFirstCudaCall) {
+  const Recorded run = record("early_steps 6", "--steps 3");
+  ASSERT_EQ(run.status, 0);
+  const ReadBack read(run.file());
+  expect_whole(run, read);
+  EXPECT_EQ(kernels_of(read), 30);
+  EXPECT_EQ(read.named("step").size(), 3U);
+}
+
+TEST(RecordPart, BeginsAsTheProgramSaidBeforeItsFirstCudaCall) {
+  EXPECT_EQ(kernels_of(ReadBack(record("early_start", "--start-off").file())), 10);
+  EXPECT_EQ(kernels_of(ReadBack(record("early_stop").file())), 1);
+}
+
+TEST(RecordPart, KnowsTheDriversLaunchesWhereItBeginsLate) {
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const std::string command = "exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " RECORD_ITSELF_DIR=" + base +
+                              " RECORD_ITSELF_LIBRARY=" COLLECTOR_LIBRARY " " FAKE_PROGRAM " early_late_start >" +
+                              base + "/out 2>" + base + "/err";
+  ASSERT_EQ(std::system(command.c_str()), 0) << text_of(base + "/err");
+  const ReadBack read(folder.path() / "rank0.ilt");
+  EXPECT_EQ(kernels_of(read), 20);
+  EXPECT_EQ(read.named("cuLaunchKernel").size(), 10U);
+  EXPECT_EQ(read.named("cudaLaunchKernel").size(), 10U);
 }
 
 TEST(RecordPart, TakesAWindowOfTime) {
@@ -176,6 +225,27 @@ TEST(RecordPart, StopsAtTheSizeThatIsAllowed) {
   EXPECT_GT(bytes, 900'000U);
   EXPECT_LT(bytes, 8'000'000U);  // on a machine that is busy besides
   EXPECT_TRUE(trace::read_session(run.file()).is_ended);
+}
+
+TEST(RecordPart, RecordsNothingBeyondTheSizeThatIsAllowed) {
+  const Recorded run = record("start_again 1", "--max-mb 1 --buffers 8");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.err.find("largest size (--max-mb)"), std::string::npos) << run.err;
+  EXPECT_TRUE(ReadBack(run.file()).named("after the end").empty()) << "start() does not begin anew";
+}
+
+TEST(RecordPart, StaysOffWhenItsRateAllowsMore) {
+  // Rests in the first second, is told to be off meanwhile, and could go on in the next.
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const std::string command = "(sleep 0.6; echo off >" + base +
+                              "/trace/control) & exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY
+                              " --max-mb-per-s 1 --out " +
+                              base + "/trace -- " FAKE_PROGRAM " chatter 150 >" + base + "/out 2>" + base + "/err";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_NE(text_of(base + "/err").find("--max-mb-per-s"), std::string::npos) << text_of(base + "/err");
+  const ReadBack read(folder.path() / "trace" / "rank0.ilt");
+  EXPECT_EQ(read.diagnostics.count_of("record.stopped"), 1);
 }
 
 /// That nothing of the file is missing that it says it has.

@@ -407,6 +407,14 @@ TEST(Record, RunsTheProgramWithoutADriver) {
   EXPECT_NE(run.err.find("NOT OK"), std::string::npos) << run.err;
 }
 
+TEST(Record, RunsAProgramThatMayHaveNoMoreThreads) {
+  const Recorded run = record("early_without_threads");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.out.find("SIGTERM is free"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("finished"), std::string::npos);
+  EXPECT_NE(run.err.find("nothing is recorded: "), std::string::npos) << run.err;
+}
+
 TEST(Record, SaysWhichToolHoldsCuptiAndRecordsTheRest) {
   const Recorded run = record("steps 3", {}, "FAKE_CUDA_HOLDER='Nsight Systems'");
   EXPECT_EQ(run.status, 0);
