@@ -16,6 +16,11 @@ constexpr Nanoseconds kClockPeriod = kSecond;
 constexpr std::int64_t kMostWaits = 10;
 /// How long an event may be on its way from a thread, with its time, to its ring.
 constexpr Nanoseconds kLatestEvent = 2 * kMillisecond;
+/// How long after its launch NCCL may tell of a task at most.
+constexpr Nanoseconds kLatestTask = 50 * kMillisecond;
+/// So many of a kind are kept for a file that is not made yet: a process may mark for hours before it launches, if
+/// ever.
+constexpr std::size_t kMostEarly = 100'000;
 constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 
 template <class Value>
@@ -117,22 +122,28 @@ void Recorder::stopped(Nanoseconds time) {
   flaws_.count(kStopped);
   if (file_.is_open()) file_.rows().stopped(time);
   read_allocator_states();
-  allocator_gaps_.push_back({recording_time(), kNever});
+  gaps_.push_back({recording_time(), kNever});
 }
 
 void Recorder::resumed(Nanoseconds time) {
   ranges_.resumed(time);
-  if (!allocator_gaps_.empty() && allocator_gaps_.back().end == kNever) allocator_gaps_.back().end = time;
+  if (!gaps_.empty() && gaps_.back().end == kNever) gaps_.back().end = time;
   if (std::exchange(is_stopped_, false) && file_.is_open()) file_.rows().resumed();
 }
 
 void Recorder::write_range(const NamedRange& range) {
   if (!file_.is_open()) {
     early_.push_back({range, std::string(range.name), std::string(range.category)});
+    limit(early_);
     return;
   }
   has_news_ = true;
   file_.rows().range(range);
+}
+
+template <class Events>
+void Recorder::limit(Events& early) {
+  for (; early.size() > kMostEarly; early.pop_front()) flaws_.count(kLeftOutEarly, {}, 1);
 }
 
 void Recorder::write_early() {
@@ -155,10 +166,17 @@ void Recorder::take_event(const HostEvents::Event& event) {
     if (const auto told = from_bytes<hook::Event>(event.name)) allocator_.add(event.thread, event.time, *told);
   } else if (event.kind == HostEvents::Kind::kStreamMade) {
     if (const auto made = from_bytes<StreamMade>(event.name)) streams_made_.push_back(*made);
+    limit(streams_made_);
   } else if (event.kind == HostEvents::Kind::kCommunicator) {
     if (const auto made = from_bytes<NcclCommunicator>(event.name)) communicators_.push_back(*made);
   } else if (event.kind == HostEvents::Kind::kNcclTask) {
+    // Without its launch a task says nothing.
+    const auto is_around = [&](const Interval& gap) {
+      return gap.begin + kLatestTask < event.time && event.time < gap.end;
+    };
+    if (cupti_ == nullptr || std::ranges::any_of(gaps_, is_around)) return;
     if (const auto task = from_bytes<NcclTask>(event.name)) nccl_tasks_.push_back({event.thread, event.time, *task});
+    limit(nccl_tasks_);
   } else {
     ranges_.add(event);
   }
@@ -171,14 +189,20 @@ void Recorder::follow_allocator(std::string_view settings, bool is_whole, ReadSt
 }
 
 void Recorder::write_allocator(Nanoseconds until) {
-  if (!file_.is_open()) return;
+  // Also while recording is stopped and before there is a file: what follows needs the blocks of then.
   for (const AllocatorRow& row : allocator_.take(until)) {
     const auto is_around = [&](const Interval& gap) { return gap.begin < row.time && row.time < gap.end; };
-    if (row.event.action == hook::Action::kSnapshot || std::ranges::any_of(allocator_gaps_, is_around)) continue;
-    file_.rows().allocator_event(row);
+    if (row.event.action == hook::Action::kSnapshot || std::ranges::any_of(gaps_, is_around)) continue;
+    allocator_rows_.push_back(row);
     has_allocator_rows_ = true;
-    has_news_ = true;
   }
+  std::erase_if(gaps_, [&](const Interval& gap) { return gap.end < until && gap.end != kNever; });
+  if (!file_.is_open()) {
+    limit(allocator_rows_);
+    return;
+  }
+  has_news_ = has_news_ || !allocator_rows_.empty();
+  for (const AllocatorRow& row : std::exchange(allocator_rows_, {})) file_.rows().allocator_event(row);
   for (trace::AllocatorState& state : std::exchange(states_, {})) file_.add_allocator_state(std::move(state));
   if (const std::int64_t count = file_.rows().left_out_memory(); count > 0) flaws_.count(kDriverMemory, {}, count);
 }

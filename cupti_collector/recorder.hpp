@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -42,6 +43,10 @@ inline constexpr DiagnosticKind kLeftOutExternal{
     "record.left_out_external_id", Severity::kInfo,
     "ids of the program's own that were left out: of calls that are not recorded, or a second one of a call",
     "none needed"};
+inline constexpr DiagnosticKind kLeftOutEarly{
+    "record.left_out_early", Severity::kWarning,
+    "marks, ranges, allocator events and collectives that were told long before the first device work, and left out",
+    "none needed: the last 100,000 of each are there"};
 inline constexpr DiagnosticKind kUndescribedCollective{
     "record.undescribed_collective", Severity::kWarning,
     "kernels of NCCL of which its profiler interface told nothing: their bytes and ranks are not known",
@@ -91,6 +96,9 @@ class Recorder {
   void write_range(const NamedRange& range);
   void write_early();
   void write_allocator(Nanoseconds until);
+  /// Of what waits for the file, the newest are kept.
+  template <class Events>
+  void limit(Events& early);
   void read_allocator_states();
   void count_unmatched();
   void count_left_out();
@@ -103,7 +111,7 @@ class Recorder {
   std::vector<BufferPool::Full> held_;  ///< drained, not decoded yet
   std::int64_t waits_for_device_ = 0;
   HostRanges ranges_;
-  std::vector<EarlyRange> early_;
+  std::deque<EarlyRange> early_;
   std::map<std::int64_t, std::string> thread_names_;  ///< not written yet
   std::vector<NcclCommunicator> communicators_;       ///< not written yet
   struct TaskOfThread {
@@ -111,12 +119,13 @@ class Recorder {
     Nanoseconds time = 0;
     NcclTask task;
   };
-  std::vector<TaskOfThread> nccl_tasks_;  ///< not written yet
-  std::vector<StreamMade> streams_made_;  ///< not written yet
+  std::deque<TaskOfThread> nccl_tasks_;  ///< not written yet
+  std::deque<StreamMade> streams_made_;  ///< not written yet
   AllocatorLog allocator_;
+  std::deque<AllocatorRow> allocator_rows_;  ///< not written yet
   ReadStates read_states_;
   std::vector<trace::AllocatorState> states_;  ///< not written yet
-  std::vector<Interval> allocator_gaps_;       ///< when it was not recorded
+  std::vector<Interval> gaps_;                 ///< when recording was stopped, as far as events of then may come
   bool has_allocator_rows_ = false;            ///< since the last state
   std::int64_t unmatched_ = 0;                 ///< of the ranges' ends, counted already
   ClockWatch clock_watch_;

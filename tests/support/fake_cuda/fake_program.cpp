@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -167,6 +168,26 @@ void collectives(int version) {
     std::thread([&] { nccl.all_reduce(pair, 7); }).join();
   }
   fake_cuda_synchronize();
+}
+
+std::int64_t resident_megabytes() {
+  std::ifstream in("/proc/self/statm");
+  std::int64_t pages = 0;
+  in >> pages >> pages;
+  return pages * sysconf(_SC_PAGESIZE) / 1'000'000;
+}
+
+/// So many thousand collectives, and what they took of the program's memory.
+void collectives_for_long(int thousands) {
+  interlace::testing::FakeNccl nccl(5);
+  void* world = nccl.communicator(0xabc, "world", 4);
+  const std::int64_t before = resident_megabytes();
+  for (int i = 0; i < thousands; ++i) {
+    for (int k = 0; k < 1000; ++k) nccl.all_reduce(world, 1000);
+    pause(3);
+    fake_cuda_synchronize();
+  }
+  std::cout << "grew by " << resident_megabytes() - before << " MB" << std::endl;
 }
 
 /// As a program that records itself does: begins before its communicators are made, stops, and goes on later.
@@ -442,6 +463,7 @@ int main(int argc, char** argv) {
          fake_cuda_synchronize();
        }},
       {"collectives", collectives},
+      {"collectives_for_long", collectives_for_long},
       {"missing_wait", [](int) { pipeline(false); }},
       {"repaired_wait", [](int) { pipeline(true); }},
       {"record_itself", record_itself},

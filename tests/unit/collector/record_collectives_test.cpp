@@ -110,5 +110,13 @@ TEST(RecordItself, BecomesNcclsPluginByItself) {
   EXPECT_EQ(read.diagnostics.count_of("record.undescribed_collective"), 0);
 }
 
+TEST(RecordCollectives, TakeNoMemoryWhileRecordingIsOff) {
+  const Recorded run = record("collectives_for_long 60", "--start-off");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const std::size_t grew = run.out.find("grew by ");
+  ASSERT_NE(grew, std::string::npos) << run.out;
+  EXPECT_LT(std::stoi(run.out.substr(grew + 8)), 10) << "MB; kept, 60,000 tasks took 18";
+}
+
 }  // namespace
 }  // namespace interlace::collector

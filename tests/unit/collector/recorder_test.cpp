@@ -173,6 +173,21 @@ TEST_F(RecorderTest, GivesRangesThatNobodyEndsNoLength) {
   EXPECT_EQ(trace.lanes()[0].name, "main");
 }
 
+TEST_F(RecorderTest, KeepsTheNewestOfWhatIsSaidLongBeforeDeviceWork) {
+  constexpr std::int64_t kKept = 100'000;
+  constexpr std::int64_t kMarks = kKept + 20'000;
+  for (std::int64_t i = 0; i < kMarks; ++i) {
+    events_.add(HostEvents::Kind::kMark, "m");
+    if (i % 10'000 == 0) recorder_->collect(recording_time());
+  }
+  hand_over(device(), call(1), kernel(1));
+  recorder_->collect(recording_time());
+  recorder_->close(recording_time());
+  EXPECT_EQ(static_cast<std::int64_t>(read().size()), kKept + 2);
+  EXPECT_EQ(diagnostics_.count_of("record.left_out_early"), kMarks - kKept);
+  EXPECT_EQ(diagnostics_.count_of("record.lost_marks"), 0);
+}
+
 TEST_F(RecorderTest, CountsBrokenBuffers) {
   hand_over(device(), call(1), kernel(1));
   CUpti_ActivityAPI damaged = call(2);
