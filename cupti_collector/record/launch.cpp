@@ -13,26 +13,40 @@
 #include <cstring>
 #include <optional>
 
+#include "cupti_collector/record/signal_witness.hpp"
+
 namespace interlace::collector {
 
 namespace {
 
-/// Those that end or steer a program, and the one that tells of its end.
-constexpr std::array kSignals{SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+/// Not waited for: this process's own faults, and those by which the terminal stops who uses it from the background.
+constexpr std::array kLeftAlone{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTTIN, SIGTTOU};
 
-/// Blocks the signals while it lives, so that they can be waited for.
+/// Blocks the signals, so that they can be waited for, and has the end of children told of also where this process was
+/// started with that ignored.
 class BlockedSignals {
  public:
   BlockedSignals() {
-    sigemptyset(&signals_);
-    for (const int signal : kSignals) sigaddset(&signals_, signal);
+    sigfillset(&signals_);
+    for (const int signal : kLeftAlone) sigdelset(&signals_, signal);
     pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+    children_before_ = std::signal(SIGCHLD, SIG_DFL);
   }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-  ~BlockedSignals() { restore(); }
 
-  void restore() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  /// As this process found them: for the program.
+  void restore() const {
+    std::signal(SIGCHLD, children_before_);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  /// Stops this process as the terminal does, so that its shell sees the job stopped.
+  void stop() const {
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    std::raise(SIGTSTP);
+    pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
+    pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+  }
   [[nodiscard]] siginfo_t wait() const {
     siginfo_t info{};
     while (sigwaitinfo(&signals_, &info) < 0 && errno == EINTR) {
@@ -43,6 +57,7 @@ class BlockedSignals {
  private:
   sigset_t signals_{};
   sigset_t before_{};
+  void (*children_before_)(int) = SIG_DFL;
 };
 
 /// In the child: becomes the program, or tells the parent why not.
@@ -65,17 +80,19 @@ std::optional<int> failure_of(int failure_pipe) {
   return bytes == sizeof(failure) ? std::optional(failure) : std::nullopt;
 }
 
-int wait_for(pid_t program, const BlockedSignals& signals, const std::function<void()>& on_toggle) {
+int wait_for(pid_t program, const BlockedSignals& signals, SignalWitness& witness,
+             const std::function<void()>& on_toggle) {
   for (;;) {
     int status = 0;
     if (waitpid(program, &status, WNOHANG) == program) return status;
-    const siginfo_t signal = signals.wait();
-    if (signal.si_signo == SIGUSR2 && on_toggle) {
+    const int signal = signals.wait().si_signo;
+    if (signal == SIGCHLD) continue;
+    if (signal == SIGUSR2 && on_toggle) {
       on_toggle();
       continue;
     }
-    // The terminal sends to all of its foreground group, the program included.
-    if (signal.si_signo != SIGCHLD && signal.si_code != SI_KERNEL) kill(program, signal.si_signo);
+    if (!witness.saw(signal)) kill(program, signal);
+    if (signal == SIGTSTP) signals.stop();
   }
 }
 
@@ -98,6 +115,7 @@ ProgramEnd run_program(const std::vector<std::string>& command,
     throw Error(kCannotRun, command.front(), std::string("no pipe can be made: ") + std::strerror(errno));
   }
   const BlockedSignals signals;
+  SignalWitness witness;
   const auto began = std::chrono::steady_clock::now();
   const pid_t program = fork();
   if (program < 0) {
@@ -107,7 +125,7 @@ ProgramEnd run_program(const std::vector<std::string>& command,
   close(pipe_ends[1]);
   const auto failure = failure_of(pipe_ends[0]);
   close(pipe_ends[0]);
-  const int status = wait_for(program, signals, on_toggle);
+  const int status = wait_for(program, signals, witness, on_toggle);
   if (failure) {
     throw Error(kCannotRun, command.front(), std::string("the program cannot be started: ") + std::strerror(*failure),
                 "check its name and permissions");
@@ -121,6 +139,10 @@ void end_like(const ProgramEnd& program) {
     const rlimit no_core{0, 0};  // the program's own core file is the one of use
     setrlimit(RLIMIT_CORE, &no_core);
     std::signal(WTERMSIG(program.status), SIG_DFL);
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, WTERMSIG(program.status));
+    pthread_sigmask(SIG_UNBLOCK, &mine, nullptr);
     std::raise(WTERMSIG(program.status));
     constexpr int kSignalStatus = 128;  // as shells say it, for a signal that does not end us
     std::_Exit(kSignalStatus + WTERMSIG(program.status));

@@ -22,8 +22,9 @@ struct ProgramEnd {
 };
 
 /// Runs a program with more variables in its environment and waits for its end. It keeps standard input, output and
-/// error and the terminal; signals meant for it reach it: those sent to this process alone are passed on, those of the
-/// terminal it has already. on_toggle, where there is one, takes SIGUSR2 in the program's place. Throws Error
+/// error, the terminal and the process group, so that it is signalled, stopped and killed with its group as without
+/// this process in between. What is sent to this process alone is passed on (see SignalWitness). on_toggle, where there
+/// is one, takes SIGUSR2 in the program's place. Signals stay blocked here until `end_like`. Throws Error
 /// record.cannot_run where it cannot be started.
 [[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& command,
                                      const std::vector<std::pair<std::string, std::string>>& environment,

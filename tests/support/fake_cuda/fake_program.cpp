@@ -372,6 +372,16 @@ void start_again(int millions) {
   fake_cuda_synchronize();
 }
 
+volatile std::sig_atomic_t signals_seen = 0;
+
+/// Counts the signals of this number that come in two seconds.
+void count_signals(int signal) {
+  std::signal(signal, [](int) { signals_seen = signals_seen + 1; });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  while (std::chrono::steady_clock::now() < end) pause(5);
+  std::cout << "signals " << signals_seen << std::endl;
+}
+
 /// Ranges around times when recording is stopped.
 void nvtx_and_stop(int) {
   const interlace::testing::FakeNvtx nvtx;
@@ -484,6 +494,7 @@ int main(int argc, char** argv) {
       {"early_late_start", early_late_start},
       {"early_without_threads", early_without_threads},
       {"start_again", start_again},
+      {"count_signals", count_signals},
       {"nvtx_and_stop", nvtx_and_stop},
       {"memory",
        [](int) {

@@ -371,6 +371,34 @@ TEST(Record, PassesSignalsOn) {
   EXPECT_EQ(read.diagnostics.count_of("record.ended_abruptly"), 1);
 }
 
+/// What the scenario `count_signals` saw of a signal that `sender` sends, a shell command in which $1 runs the
+/// recorder.
+std::string signals_seen(int signal, const std::string& sender) {
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  std::ofstream(base + "/run") << "exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY " --out "
+                               << base << "/trace -- " FAKE_PROGRAM " count_signals " << signal << " >" << base
+                               << "/out 2>" << base << "/err\n";
+  static_cast<void>(std::system(("set -- 'sh " + base + "/run'; " + sender).c_str()));
+  const std::string out = text_of(base + "/out");
+  const std::size_t at = out.find("signals ");
+  return at == std::string::npos ? out : out.substr(at + 8, 1);
+}
+
+TEST(Record, GivesTheProgramASignalOnceHoweverItIsSent) {
+  EXPECT_EQ(signals_seen(SIGTERM, "timeout 1 $1"), "1") << "to the launcher, and to its group";
+  EXPECT_EQ(signals_seen(SIGTERM, "timeout --foreground 1 $1"), "1") << "to the launcher alone";
+  EXPECT_EQ(signals_seen(SIGUSR1, "setsid $1 & sleep 1; kill -USR1 -$!; wait"), "1") << "to the group";
+  EXPECT_EQ(signals_seen(SIGALRM, "$1 & sleep 1; kill -ALRM $!; wait"), "1") << "not only those that end programs";
+}
+
+TEST(Record, EndsWhereItsStarterIgnoresTheEndOfChildren) {
+  testing::TemporaryFolder folder;
+  const std::string command = "trap '' CHLD; exec timeout 10 " INTERLACE_RECORD_BINARY " --out " +
+                              folder.path().string() + "/trace -- sh -c 'exit 3' 2>" + folder.path().string() + "/err";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 3);
+}
+
 TEST(Record, FetchesRecordsBeforeTheirContextIsGone) {
   const Recorded run = record("destroy_context");
   EXPECT_NE(run.out.find("flushed 1"), std::string::npos) << run.out;
