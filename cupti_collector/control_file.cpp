@@ -10,8 +10,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
+fs::path unfinished(const fs::path& file) { return file.string() + ".new"; }
+
 bool write_word(const fs::path& file, const char* word) {
-  const fs::path fresh = file.string() + ".new";
+  const fs::path fresh = unfinished(file);
   {
     std::ofstream out(fresh);
     out << word << '\n';
@@ -36,6 +38,12 @@ constexpr Nanoseconds kPeriod = 100 * kMillisecond;
 bool ControlFile::write(const fs::path& folder, bool is_on) { return write_word(file(folder), is_on ? "on" : "off"); }
 
 bool ControlFile::write_dump(const fs::path& folder) { return write_word(file(folder), "dump"); }
+
+void ControlFile::remove(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove(file(folder), ignored);
+  fs::remove(unfinished(file(folder)), ignored);
+}
 
 std::optional<bool> ControlFile::read(const fs::path& file) {
   const std::string word = word_in(file);

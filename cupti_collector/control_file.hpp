@@ -18,6 +18,8 @@ class ControlFile {
   [[nodiscard]] static bool write(const std::filesystem::path& folder, bool is_on);
   /// Writes that processes are to write what they keep in memory (--last), each time anew.
   [[nodiscard]] static bool write_dump(const std::filesystem::path& folder);
+  /// Removes it, with what a killed writer left.
+  static void remove(const std::filesystem::path& folder);
   /// What it holds.
   [[nodiscard]] static std::optional<bool> read(const std::filesystem::path& file);
 

@@ -185,7 +185,7 @@ int record(const Request& request) {
   const auto log = read_log(options.folder);
   std::error_code ignored;
   fs::remove(session_log_file(options.folder), ignored);
-  fs::remove(ControlFile::file(options.folder), ignored);
+  ControlFile::remove(options.folder);
   if (!request.quiet) {
     const bool has_driver = !files.empty() || dlopen("libcuda.so.1", RTLD_LAZY) != nullptr;
     std::cerr << summary(request.out, program, files, log, has_driver) << std::flush;

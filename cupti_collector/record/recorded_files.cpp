@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <string_view>
 #include <system_error>
 
+#include "cupti_collector/control_file.hpp"
+#include "cupti_collector/rank_identity.hpp"
 #include "cupti_collector/session_log.hpp"
 
 namespace interlace::collector {
@@ -40,19 +43,22 @@ std::vector<fs::path> rank_files(const fs::path& folder) {
   return files;
 }
 
-/// Whether a living process holds the file, as FileOutput does.
+/// Whether a living process holds the file, as FileOutput does. NFS locks only what is open for writing; a file system
+/// that has no locks holds nothing.
 bool is_locked(const fs::path& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return false;
-  const bool is_free = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  const bool is_held = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   close(descriptor);
-  return !is_free;
+  return is_held;
 }
 
 RecordedFile close_file(const fs::path& path) {
   RecordedFile file;
   file.path = path;
   file.is_in_use = is_locked(path);
+  std::error_code ignored;
+  if (!file.is_in_use) fs::remove(unfinished(path), ignored);
   try {
     file.facts = trace::read_session(path);
     file.ended_abruptly = !file.facts.is_ended && !file.is_in_use;
@@ -88,8 +94,11 @@ fs::path prepare_folder(const fs::path& folder, bool overwrite) {
                   "name another folder with --out, or replace it with --overwrite");
     }
     fs::remove(old, failure);
+    fs::remove(unfinished(old), failure);
   }
+  // Of a launcher that was killed: its last word is not for this recording.
   fs::remove(session_log_file(absolute), failure);
+  ControlFile::remove(absolute);
   return absolute;
 }
 
