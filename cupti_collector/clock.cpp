@@ -18,6 +18,8 @@ Nanoseconds now(clockid_t clock) {
 
 }  // namespace
 
+Nanoseconds steady_time() { return now(CLOCK_MONOTONIC); }
+
 Nanoseconds recording_time() { return now(CLOCK_REALTIME); }
 
 trace::ClockSnapshot read_clocks(const std::function<std::optional<Nanoseconds>()>& cupti_time) {

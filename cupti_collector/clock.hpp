@@ -10,6 +10,9 @@ namespace interlace::collector {
 /// our own would cost a call for each record, and registering it anew spoils records.)
 [[nodiscard]] Nanoseconds recording_time();
 
+/// Now on a clock that nobody sets, for how long something takes.
+[[nodiscard]] Nanoseconds steady_time();
+
 /// Reads all clocks as close together as some tries allow. cupti_time: the time on CUPTI's clock; none where it is not
 /// to be had.
 [[nodiscard]] trace::ClockSnapshot read_clocks(const std::function<std::optional<Nanoseconds>()>& cupti_time);

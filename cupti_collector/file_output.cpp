@@ -25,11 +25,13 @@ void FileOutput::close() {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
 }
 
-bool FileOutput::clear() {
-  if (descriptor_ < 0 || ftruncate(descriptor_, 0) != 0) return false;
-  size_ = 0;
-  return true;
+void FileOutput::take(FileOutput& other) {
+  close();
+  descriptor_ = std::exchange(other.descriptor_, -1);
+  size_ = other.size_;
 }
+
+bool FileOutput::sync() const { return fsync(descriptor_) == 0; }
 
 std::streamsize FileOutput::xsputn(const char* bytes, std::streamsize count) {
   std::streamsize written = 0;

@@ -21,8 +21,10 @@ class FileOutput : public std::streambuf {
   /// Bytes written.
   [[nodiscard]] std::int64_t size() const { return size_; }
   void close();
-  /// Makes it empty again.
-  [[nodiscard]] bool clear();
+  /// Takes the other's file in place of its own.
+  void take(FileOutput& other);
+  /// Waits until the disk has all; false where it cannot.
+  [[nodiscard]] bool sync() const;
 
  protected:
   std::streamsize xsputn(const char* bytes, std::streamsize count) override;

@@ -1,5 +1,6 @@
 #include "cupti_collector/flight_ring.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -37,8 +38,7 @@ bool is_definition(std::uint16_t type) {
     case ilt::ChunkType::kSchema:
     case ilt::ChunkType::kStrings:
     case ilt::ChunkType::kRanks:
-    case ilt::ChunkType::kLanes:
-    case ilt::ChunkType::kDiagnostics: return true;
+    case ilt::ChunkType::kLanes: return true;
     default: return false;
   }
 }
@@ -56,6 +56,7 @@ std::string renumbered(const std::string& chunk, std::uint64_t first_row) {
 
 std::streamsize FlightRing::xsputn(const char* bytes, std::streamsize count) {
   coming_.append(bytes, static_cast<std::size_t>(count));
+  taken_ += count;
   split();
   return count;
 }
@@ -80,33 +81,46 @@ void FlightRing::split() {
     bytes_ += bytes;
     if (is_definition(chunk.type)) {
       definitions_.push_back(std::move(chunk));
+    } else if (chunk.type == static_cast<std::uint16_t>(ilt::ChunkType::kDiagnostics)) {
+      diagnostics_.push_back(std::move(chunk));
     } else {
       chunks_.push_back(std::move(chunk));
     }
   }
   coming_.erase(0, at);
+  for (; most_ > 0 && bytes_ > most_ && !chunks_.empty(); is_cut_ = true) forget_first();
+}
+
+void FlightRing::forget_first() {
+  bytes_ -= chunks_.front().bytes.size();
+  chunks_.pop_front();
+}
+
+void FlightRing::forget_diagnostics() {
+  for (const Chunk& chunk : std::exchange(diagnostics_, {})) bytes_ -= chunk.bytes.size();
 }
 
 void FlightRing::advance(Nanoseconds now) {
   now_ = now;
-  while (!chunks_.empty() && chunks_.front().time < now - length_) {
-    bytes_ -= chunks_.front().bytes.size();
-    chunks_.pop_front();
-  }
+  while (!chunks_.empty() && chunks_.front().time < now - length_) forget_first();
 }
 
-std::string FlightRing::file() const {
-  std::string file = head_;
-  file.reserve(head_.size() + bytes_);
-  for (const Chunk& chunk : definitions_) file += chunk.bytes;
+bool FlightRing::write(std::streambuf& to, const std::function<void()>& progress) const {
+  const auto put_all = [&](const std::string& bytes) {
+    progress();
+    const auto size = static_cast<std::streamsize>(bytes.size());
+    return to.sputn(bytes.data(), size) == size;
+  };
   std::array<std::uint64_t, ilt::kChunkTypes> rows{};
-  for (const Chunk& chunk : chunks_) {
-    if (chunk.type >= rows.size()) continue;
-    std::uint64_t& next = rows[chunk.type];
-    file += renumbered(chunk.bytes, next);
-    next += number_at<std::uint32_t>(chunk.bytes, kRows);
-  }
-  return file;
+  const auto put_renumbered = [&](const Chunk& chunk) {
+    if (chunk.type >= rows.size()) return true;
+    const std::uint64_t first = rows[chunk.type];
+    rows[chunk.type] += number_at<std::uint32_t>(chunk.bytes, kRows);
+    return put_all(renumbered(chunk.bytes, first));
+  };
+  const auto put_as_is = [&](const Chunk& chunk) { return put_all(chunk.bytes); };
+  return put_all(head_) && std::ranges::all_of(definitions_, put_as_is) &&
+         std::ranges::all_of(diagnostics_, put_renumbered) && std::ranges::all_of(chunks_, put_renumbered);
 }
 
 }  // namespace interlace::collector

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <streambuf>
 #include <string>
 #include <vector>
@@ -14,14 +15,21 @@ namespace interlace::collector {
 /// oldest. What defines names, ranks and lanes stays, so that what is kept is a whole file at every moment.
 class FlightRing : public std::streambuf {
  public:
-  /// length: how much of the recording is kept at least.
-  explicit FlightRing(Nanoseconds length) : length_(length) {}
+  /// length: how much of the recording is kept at least; most: but no more bytes than so; 0: any number.
+  explicit FlightRing(Nanoseconds length, Bytes most = 0) : length_(length), most_(static_cast<std::size_t>(most)) {}
 
   /// The time of what is written from now on. Chunks older than the ring's length are forgotten.
   void advance(Nanoseconds now);
-  /// All that is kept, as a file without its end. Rows are numbered anew, so that none seems lost.
-  [[nodiscard]] std::string file() const;
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// Forgets the diagnostics so far: who writes them says all of them again.
+  void forget_diagnostics();
+  /// Writes all that is kept, as a file without its end, and tells of each chunk. Rows are numbered anew, so that none
+  /// seems lost. False where `to` does not take it.
+  [[nodiscard]] bool write(std::streambuf& to, const std::function<void()>& progress) const;
+  /// Bytes that are kept, and that were ever written here.
+  [[nodiscard]] Bytes bytes() const { return static_cast<Bytes>(bytes_); }
+  [[nodiscard]] Bytes taken() const { return taken_; }
+  /// Whether chunks were forgotten that are younger than the ring's length.
+  [[nodiscard]] bool is_cut() const { return is_cut_; }
 
  protected:
   std::streamsize xsputn(const char* bytes, std::streamsize count) override;
@@ -34,12 +42,17 @@ class FlightRing : public std::streambuf {
     std::string bytes;
   };
   void split();
+  void forget_first();
 
   Nanoseconds length_;
+  std::size_t most_;
   Nanoseconds now_ = 0;
+  Bytes taken_ = 0;
+  bool is_cut_ = false;
   std::string head_;                ///< the file's
   std::string coming_;              ///< of a chunk that is not whole yet
   std::vector<Chunk> definitions_;  ///< for ever
+  std::vector<Chunk> diagnostics_;
   std::deque<Chunk> chunks_;
   std::size_t bytes_ = 0;
 };

@@ -241,8 +241,9 @@ void Recorder::write_events() {
   count_unmatched();
 }
 
-void Recorder::add_clocks(Nanoseconds now) {
-  if (last_clocks_ && now - *last_clocks_ < kClockPeriod) return;
+bool Recorder::add_clocks() {
+  const Nanoseconds now = steady_time();
+  if (last_clocks_ && now - *last_clocks_ < kClockPeriod) return false;
   last_clocks_ = now;
   const trace::ClockSnapshot clocks = read_clocks([this]() -> std::optional<Nanoseconds> {
     std::uint64_t time = 0;
@@ -252,6 +253,7 @@ void Recorder::add_clocks(Nanoseconds now) {
   const Nanoseconds step = clock_watch_.step(clocks);
   if (step != 0) flaws_.count(kClockSet, "by " + std::to_string(step) + " ns");
   file_.add_clock(clocks);
+  return true;
 }
 
 void Recorder::collect(Nanoseconds now) {
@@ -267,8 +269,7 @@ void Recorder::collect(Nanoseconds now) {
   write_allocator(now - kLatestEvent);
   if (!has_news_) return;
   has_news_ = false;
-  add_clocks(now);
-  file_.add_diagnostics(std::exchange(flaws_, {}));
+  if (add_clocks()) file_.add_diagnostics(std::exchange(flaws_, {}));
   file_.flush(now);
 }
 
@@ -296,7 +297,7 @@ void Recorder::close(Nanoseconds now) {
   file_.rows().finish();
   count_left_out();
   file_.add_diagnostics(flaws_);
-  file_.close(now);
+  file_.close(now, progress_);
 }
 
 }  // namespace interlace::collector

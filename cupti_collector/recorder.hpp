@@ -102,7 +102,8 @@ class Recorder {
   void read_allocator_states();
   void count_unmatched();
   void count_left_out();
-  void add_clocks(Nanoseconds now);
+  /// Once a second; true where it did.
+  bool add_clocks();
 
   const CuptiLibrary* cupti_;
   BufferPool& pool_;

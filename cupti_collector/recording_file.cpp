@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -43,7 +44,7 @@ void RecordingFile::open(std::vector<trace::Device> devices) {
   rank.run_id = facts_.run_id;
   rank.devices = std::move(devices);
   if (facts_.last > 0) {
-    ring_.emplace(facts_.last);
+    ring_.emplace(facts_.last, facts_.most);
     stream_.rdbuf(&*ring_);
   }
   trace::IltWriter::Options options;
@@ -67,7 +68,13 @@ void RecordingFile::add_allocator_state(trace::AllocatorState state) {
   writer_->add_allocator_state(state);
 }
 
-void RecordingFile::add_diagnostics(const Diagnostics& diagnostics) { writer_->add_diagnostics(diagnostics); }
+void RecordingFile::add_diagnostics(const Diagnostics& diagnostics) {
+  if (ring_) {
+    said_.merge(diagnostics);
+  } else {
+    writer_->add_diagnostics(diagnostics);
+  }
+}
 
 void RecordingFile::add_ledger(Nanoseconds now, bool is_final) {
   trace::LedgerRow row = ledger_.row(is_final);
@@ -80,20 +87,30 @@ void RecordingFile::flush(Nanoseconds now) {
   if (ring_) ring_->advance(now);
   add_ledger(now, false);
   writer_->flush();
-  recorded_ = ring_ ? static_cast<Bytes>(ring_->bytes()) : output_.size();
 }
 
-void RecordingFile::dump() {
+void RecordingFile::dump(const std::function<void()>& progress) {
   if (!ring_) return;
-  const std::string kept = ring_->file();
-  const auto bytes = static_cast<std::streamsize>(kept.size());
-  if (!output_.clear() || output_.sputn(kept.data(), bytes) != bytes) {
-    throw Error(kCannotCreate, path_.string(), "it cannot be written: " + std::generic_category().message(errno),
+  ring_->forget_diagnostics();
+  writer_->add_diagnostics(said_);
+  writer_->flush();
+  // Whoever has the file open, or reads it when this process is killed here, has the one of before.
+  const std::filesystem::path fresh_path = unfinished(path_);
+  std::error_code failure;
+  std::filesystem::remove(fresh_path, failure);
+  FileOutput fresh;
+  const bool is_written = fresh.create(fresh_path) && ring_->write(fresh, progress) && fresh.sync() &&
+                          std::rename(fresh_path.c_str(), path_.c_str()) == 0;
+  if (!is_written) {
+    const int why = errno;
+    std::filesystem::remove(fresh_path, failure);
+    throw Error(kCannotCreate, path_.string(), "it cannot be written: " + std::generic_category().message(why),
                 "check the space on its disk");
   }
+  output_.take(fresh);
 }
 
-void RecordingFile::close(Nanoseconds now) {
+void RecordingFile::close(Nanoseconds now, const std::function<void()>& progress) {
   add_ledger(now, true);
   if (!ring_) {
     writer_->close();
@@ -102,7 +119,7 @@ void RecordingFile::close(Nanoseconds now) {
   }
   ring_->advance(now);
   writer_->flush();
-  dump();
+  dump(progress);
   output_.close();
   Diagnostics why;
   why.count(kFlightRecorder, path_.filename().string());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -35,6 +36,7 @@ class RecordingFile {
     std::string run_id;
     std::string producer;
     Nanoseconds last = 0;  ///< keep so much in memory and write it when asked and at the end; 0: write all at once
+    Bytes most = 0;        ///< and of that no more than so; 0: any number
   };
   RecordingFile(Facts facts, TraceRows::Source source);
 
@@ -44,10 +46,12 @@ class RecordingFile {
   /// Makes the file. Throws Error `record.cannot_create`.
   void open(std::vector<trace::Device> devices);
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Bytes written.
-  [[nodiscard]] Bytes size() const { return output_.size(); }
-  /// Bytes of the recording so far, written or kept.
-  [[nodiscard]] Bytes recorded() const { return recorded_; }
+  /// Bytes of the recording so far: written, or kept in memory.
+  [[nodiscard]] Bytes size() const { return ring_ ? ring_->bytes() : output_.size(); }
+  /// By how many it grew so far, with those that are not kept any more.
+  [[nodiscard]] Bytes grown() const { return ring_ ? ring_->taken() : output_.size(); }
+  /// Whether less is kept in memory than was asked for, for its size.
+  [[nodiscard]] bool is_cut() const { return ring_ && ring_->is_cut(); }
   [[nodiscard]] int descriptor() const { return output_.descriptor(); }
 
   /// REQUIRES for all below: is_open().
@@ -56,12 +60,14 @@ class RecordingFile {
   void add_clock(trace::ClockSnapshot clocks);
   void add_allocator_state(trace::AllocatorState state);
   void add_diagnostics(const Diagnostics& diagnostics);
-  /// Writes what is kept in memory in place of what the file holds; nothing where none is.
-  void dump();
+  /// Writes what is kept in memory in place of what the file holds, which is there until all is written; nothing where
+  /// none is. progress: to be called whenever some is written.
+  void dump(const std::function<void()>& progress = [] {});
   /// Writes all so far, and the account of it.
   void flush(Nanoseconds now);
-  /// Writes the final account and ends the file.
-  void close(Nanoseconds now);
+  /// Writes the final account and ends the file. progress: as of dump.
+  void close(
+      Nanoseconds now, const std::function<void()>& progress = [] {});
 
  private:
   void add_ledger(Nanoseconds now, bool is_final);
@@ -71,7 +77,7 @@ class RecordingFile {
   std::filesystem::path path_;
   FileOutput output_;
   std::optional<FlightRing> ring_;
-  Bytes recorded_ = 0;
+  Diagnostics said_;  ///< all, where they are kept in memory
   std::ostream stream_;
   trace::RankId rank_;
   LaunchLedger ledger_;

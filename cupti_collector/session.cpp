@@ -68,13 +68,14 @@ Session::Session(Options options, RankIdentity identity)
       pool_(options_.buffer_bytes, options_.buffers_limit, 0),
       scrap_(options_.buffer_bytes, kMostScrap * options_.buffer_bytes, 0),
       control_(options_.folder),
-      file_({options_.folder, identity, options_.run_id, {}, options_.last},
-            {getpid(),
-             [this](ApiDomain domain, std::uint32_t function) {
-               const CallTable& table = domain == ApiDomain::kRuntime ? activities_->runtime() : activities_->driver();
-               return table.find(function);
-             },
-             thread_name}) {}
+      file_(
+          {options_.folder, identity, options_.run_id, {}, options_.last, options_.last > 0 ? options_.most_bytes : 0},
+          {getpid(),
+           [this](ApiDomain domain, std::uint32_t function) {
+             const CallTable& table = domain == ApiDomain::kRuntime ? activities_->runtime() : activities_->driver();
+             return table.find(function);
+           },
+           thread_name}) {}
 
 void Session::note(std::string_view text) const { write_log(options_.folder, "note", text); }
 
@@ -270,7 +271,13 @@ void Session::follow_plan(Nanoseconds now) {
 }
 
 void Session::watch_size() {
-  if (has_reached_size_ || options_.most_bytes == 0 || file_.size() < options_.most_bytes) return;
+  if (has_reached_size_ || options_.most_bytes == 0) return;
+  if (options_.last > 0) {
+    has_reached_size_ = file_.is_cut();
+    if (has_reached_size_) note("less is kept in memory than --last says: it would be more than --max-mb allows");
+    return;
+  }
+  if (file_.size() < options_.most_bytes) return;
   has_reached_size_ = true;
   change([](RecordingSwitch& all) { all.end(); });
   note("the file has reached its largest size (--max-mb): nothing after that is recorded");
@@ -280,18 +287,20 @@ void Session::watch_rate(Nanoseconds now) {
   if (options_.most_bytes_a_second == 0) return;
   if (now - second_began_ >= kSecond) {
     second_began_ = now;
-    size_then_ = file_.size();
+    size_then_ = file_.grown();
     change([](RecordingSwitch& all) { all.rest(false); });
     return;
   }
-  if (!is_recording_ || file_.size() - size_then_ < options_.most_bytes_a_second) return;
+  if (!is_recording_ || file_.grown() - size_then_ < options_.most_bytes_a_second) return;
   change([](RecordingSwitch& all) { all.rest(true); });
   note("the file grows faster than it may (--max-mb-per-s): parts of seconds are not recorded");
 }
 
 void Session::dump() noexcept {
   try {
-    if (file_.is_open()) file_.dump();
+    if (!file_.is_open()) return;
+    file_.dump([this] { ++rounds_; });
+    descriptor_ = file_.descriptor();
   } catch (const std::exception& error) {
     note("what is kept in memory could not be written: " + std::string(error.what()));
   }

@@ -234,6 +234,25 @@ TEST(RecordPart, RecordsNothingBeyondTheSizeThatIsAllowed) {
   EXPECT_TRUE(ReadBack(run.file()).named("after the end").empty()) << "start() does not begin anew";
 }
 
+TEST(RecordPart, KeepsNoMoreInMemoryThanIsAllowed) {
+  const Recorded run = record("flood 1", "--last 60s --max-mb 1");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.err.find("more than --max-mb allows"), std::string::npos) << run.err;
+  EXPECT_LT(std::filesystem::file_size(run.file()), 1'100'000U);
+  EXPECT_GT(kernels_of(ReadBack(run.file())), 1'000) << "the last ones";
+}
+
+TEST(RecordPart, DoesNotObeyTheLastWordOfAnotherRecording) {
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  std::filesystem::create_directory(base + "/trace");
+  ASSERT_TRUE(ControlFile::write(base + "/trace", false));
+  const std::string command = "exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY " --out " +
+                              base + "/trace -- " FAKE_PROGRAM " for_seconds 5 >" + base + "/out 2>" + base + "/err";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(ReadBack(folder.path() / "trace" / "rank0.ilt").diagnostics.count_of("record.stopped"), 0);
+}
+
 TEST(RecordPart, StaysOffWhenItsRateAllowsMore) {
   // Rests in the first second, is told to be off meanwhile, and could go on in the next.
   testing::TemporaryFolder folder;
