@@ -23,7 +23,7 @@ class ControlFile {
   /// What it holds.
   [[nodiscard]] static std::optional<bool> read(const std::filesystem::path& file);
 
-  /// What it says now, where that has changed; looks at most each tenth of a second.
+  /// What it says now, where that has changed; looks at most each tenth of a second. now: of a clock that nobody sets.
   [[nodiscard]] std::optional<bool> changed(Nanoseconds now);
 
   /// Whether it says `dump`, and did not when asked before, or was written since; looks at most each tenth of a second.

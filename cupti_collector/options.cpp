@@ -23,6 +23,7 @@ constexpr const char* kStartsOff = "INTERLACE_RECORD_STARTS_OFF";
 constexpr const char* kMostBytes = "INTERLACE_RECORD_MOST_BYTES";
 constexpr const char* kMostBytesASecond = "INTERLACE_RECORD_MOST_BYTES_A_SECOND";
 constexpr const char* kLast = "INTERLACE_RECORD_LAST_NS";
+constexpr const char* kTeardown = "INTERLACE_RECORD_TEARDOWN_NS";
 
 /// CUPTI wants room for some records of each kind in a buffer.
 constexpr std::int64_t kSmallestBuffer = 64 << 10;
@@ -101,6 +102,7 @@ std::optional<Options> options_from(const std::function<const char*(const char*)
   read_number(variable, kMostBytes, 0, options.most_bytes);
   read_number(variable, kMostBytesASecond, 0, options.most_bytes_a_second);
   read_number(variable, kLast, 0, options.last);
+  read_number(variable, kTeardown, 0, options.longest_teardown);
   return options;
 }
 

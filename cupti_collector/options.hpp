@@ -51,6 +51,10 @@ struct Options {
   Bytes most_bytes_a_second = 0;  ///< beyond that, recording stops until the next second; 0: no limit
   Nanoseconds last = 0;           ///< keep only so much, in memory, until the end or until told; 0: write all
 
+  /// Where CUPTI hangs as the program ends, the program's own exit may stand still for so long, before it is ended with
+  /// its status. Not passed on.
+  Nanoseconds longest_teardown = 300 * kSecond;
+
   bool operator==(const Options&) const = default;
 };
 

@@ -8,16 +8,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 namespace interlace::collector {
 
 namespace {
-
-/// What an exit may take for the last records.
-constexpr std::chrono::seconds kLongestExit{2};
-/// What the program's own exit may take after that, where they did not come.
-constexpr std::chrono::seconds kLongestTeardown{10};
 
 std::atomic<Session*> the_session{nullptr};
 /// Whose buffers CUPTI uses. A forked child has no session, but CUPTI asks for buffers there as well.
@@ -51,21 +50,53 @@ void take_allocator_event(const hook::Event& event) noexcept {
   }
 }
 
+void add_lines(const std::string& file, std::string_view word, std::string& lines) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (line.find(word) != std::string::npos) lines += line + '\n';
+  }
+}
+
+/// What differs from one time to the next where a thread gets on: that it ran, or that the process wrote. Empty where
+/// the system does not tell.
+std::string signs_of_progress(pid_t thread) {
+  std::string signs;
+  const std::string folder = "/proc/self/task/" + std::to_string(thread) + "/";
+  add_lines(folder + "status", "ctxt_switches", signs);
+  if (signs.empty()) return signs;
+  add_lines(folder + "schedstat", {}, signs);
+  add_lines("/proc/self/io", "write_bytes", signs);
+  add_lines("/proc/self/io", "wchar", signs);
+  return signs;
+}
+
 /// Where CUPTI hangs, CUDA may do so too as the program leaves it: a recorded program ends all the same, with its
-/// status.
-void end_after_all(int status) {
-  std::thread([status] {
-    std::this_thread::sleep_for(kLongestTeardown);
-    for (std::FILE* file : {stdout, stderr}) {
-      if (ftrylockfile(file) == 0) fflush_unlocked(file);
-    }
-    _exit(status);
-  }).detach();
+/// status. But its own handlers may save what it did, for however long: only one that stands still is ended.
+void end_after_all(const Session& session, pid_t exiting_thread, int status) {
+  using Clock = std::chrono::steady_clock;
+  const std::chrono::nanoseconds longest(session.longest_teardown());
+  std::string signs = signs_of_progress(exiting_thread);
+  for (auto since = Clock::now(); Clock::now() - since < longest;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::string now = signs_of_progress(exiting_thread);
+    if (now.empty() || now != signs) since = Clock::now();
+    signs = std::move(now);
+  }
+  session.note("the program's own end did not get on either, on the driver it seems: it was ended with its status");
+  for (std::FILE* file : {stdout, stderr}) {
+    if (ftrylockfile(file) == 0) fflush_unlocked(file);
+  }
+  _exit(status);
 }
 
 void finish_at_exit(int status, void*) {
   Session* session = session_of_process();
-  if (session != nullptr && !session->finish(kLongestExit)) end_after_all(status);
+  if (session == nullptr || session->finish() != Session::End::kCuptiHangs) return;
+  try {
+    std::thread([session, thread = gettid(), status] { end_after_all(*session, thread, status); }).detach();
+  } catch (const std::exception&) {
+    // Without a thread it ends as it can.
+  }
 }
 
 void abandon_in_child() {

@@ -84,7 +84,7 @@ void RecordingFile::add_ledger(Nanoseconds now, bool is_final) {
 }
 
 void RecordingFile::flush(Nanoseconds now) {
-  if (ring_) ring_->advance(now);
+  if (ring_) ring_->advance(steady_time());
   add_ledger(now, false);
   writer_->flush();
 }
@@ -117,7 +117,7 @@ void RecordingFile::close(Nanoseconds now, const std::function<void()>& progress
     output_.close();
     return;
   }
-  ring_->advance(now);
+  ring_->advance(steady_time());
   writer_->flush();
   dump(progress);
   output_.close();

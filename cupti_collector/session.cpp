@@ -28,6 +28,9 @@ constexpr milliseconds kPauseForWork{5};
 /// How long a stop in the midst of the program does.
 constexpr Nanoseconds kLongestDraining = 2 * kSecond;
 constexpr milliseconds kLongestPause{200};
+/// What may go by at the program's end without a sign that it moves on.
+constexpr Nanoseconds kLongestFetch = 2 * kSecond;
+constexpr Nanoseconds kLongestWrite = 60 * kSecond;
 /// Full buffers are written at least this often, also where unfinished ones are fetched more seldom.
 constexpr Nanoseconds kLongestRound = 20 * kMillisecond;
 constexpr std::size_t kDeviceBuffers = 8;  ///< that CUPTI makes ahead, not in a launch
@@ -85,7 +88,7 @@ bool Session::start(const CuptiCallbacks& callbacks, Moment moment) {
   if (!start_cupti(callbacks)) cupti_.reset();
   file_.set_producer(producer_of(cupti_));
   recorder_.emplace(cupti_ ? &*cupti_ : nullptr, pool_, events_, file_);
-  started_ = recording_time();
+  started_ = steady_time();
   take_ = callbacks.allocator;
   look_for_torch();
   // By word recording begins elsewhere.
@@ -246,10 +249,10 @@ void Session::pause() {
   if (is_abandoned_) return;
   change([](RecordingSwitch& all) { all.wish(false); });
   if (!is_ready_) return;
-  const Nanoseconds latest = recording_time() + Nanoseconds{kLongestPause.count()} * kMillisecond;
+  const Nanoseconds latest = steady_time() + Nanoseconds{kLongestPause.count()} * kMillisecond;
   do {
     flush(kLongestPause);
-  } while (is_draining_ && recording_time() < latest);
+  } while (is_draining_ && steady_time() < latest);
 }
 
 bool Session::resume() {
@@ -293,6 +296,7 @@ void Session::watch_rate(Nanoseconds now) {
   }
   if (!is_recording_ || file_.grown() - size_then_ < options_.most_bytes_a_second) return;
   change([](RecordingSwitch& all) { all.rest(true); });
+  if (std::exchange(has_rested_, true)) return;
   note("the file grows faster than it may (--max-mb-per-s): parts of seconds are not recorded");
 }
 
@@ -327,24 +331,32 @@ void Session::flush(milliseconds longest) {
   done_.wait_for(lock, longest, [&] { return is_finished_ || flushes_done_ >= mine; });
 }
 
-bool Session::finish(milliseconds longest_standstill) {
-  if (is_abandoned_ || !is_ready_) return true;
+Session::End Session::finish() {
+  if (is_abandoned_ || !is_ready_) return End::kWhole;
   std::unique_lock lock(mutex_);
   finish_wanted_ = true;
   wake_.notify_all();
-  for (std::optional<std::uint64_t> seen; !is_finished_ && seen != rounds_.load();) {
-    seen = rounds_.load();
-    done_.wait_for(lock, longest_standstill, [&] { return is_finished_; });
+  constexpr milliseconds kLook{50};
+  std::optional<std::uint64_t> seen;
+  for (Nanoseconds since = 0; !is_finished_; done_.wait_for(lock, kLook, [&] { return is_finished_; })) {
+    const Nanoseconds now = steady_time();
+    if (seen != rounds_.load()) {
+      seen = rounds_.load();
+      since = now;
+    }
+    if (now - since >= (is_in_cupti_ ? kLongestFetch : kLongestWrite)) break;
   }
   const bool is_done = is_finished_;
   lock.unlock();
-  if (!is_done) {
-    note("CUPTI did not hand over its last records in time; the file ends before them");
-    thread_.detach();
-  } else if (thread_.joinable()) {
-    thread_.join();
+  if (is_done) {
+    if (thread_.joinable()) thread_.join();
+    return End::kWhole;
   }
-  return is_done;
+  thread_.detach();
+  const End end = is_in_cupti_ ? End::kCuptiHangs : End::kDiskHangs;
+  note(end == End::kCuptiHangs ? "CUPTI did not hand over its last records in time; the file ends before them"
+                               : "the last records could not be written in time; the file ends before them");
+  return end;
 }
 
 void Session::abandon() noexcept {
@@ -357,7 +369,7 @@ void Session::abandon() noexcept {
 void Session::look_for_torch() {
   // Its history fills most of a light recording, which is to cost as little as possible.
   if (is_torch_settled_ || options_.light || take_ == nullptr) return;
-  looked_for_torch_ = recording_time();
+  looked_for_torch_ = steady_time();
   const TorchAllocator::Presence presence = torch_.look(take_);
   is_torch_settled_ = presence != TorchAllocator::Presence::kNone;
   if (presence == TorchAllocator::Presence::kRefused) note("PyTorch's allocator is not recorded: " + torch_.why());
@@ -408,6 +420,12 @@ void Session::fetch(std::uint32_t flag) {
   if (cupti_ && !is_cupti_gone_ && (pool_.out() + scrap_.out() > 0 || is_work_pending_)) cupti_->flush_all(flag);
 }
 
+void Session::fetch_as_writer(std::uint32_t flag) {
+  is_in_cupti_ = true;
+  fetch(flag);
+  is_in_cupti_ = false;
+}
+
 void Session::collect(bool is_last) {
   if (has_failed_) {
     recorder_->discard();
@@ -431,21 +449,22 @@ void Session::collect(bool is_last) {
 }
 
 void Session::end_recording() {
-  const Nanoseconds latest = recording_time() + kLongestWaitForWork;
+  const Nanoseconds latest = steady_time() + kLongestWaitForWork;
   do {
-    fetch(0);
+    fetch_as_writer(0);
     collect(false);
     ++rounds_;
     if (is_work_pending_) std::this_thread::sleep_for(kPauseForWork);
-  } while (is_work_pending_ && !has_failed_ && recording_time() < latest);
+  } while (is_work_pending_ && !has_failed_ && steady_time() < latest);
   // The kinds stay on: turning them off while the program's other threads still run is one more thing that may hang,
   // and what comes after is not written.
+  is_in_cupti_ = true;  // as a thread of the program may be, that changes what is recorded
   {
     const std::lock_guard lock(switch_mutex_);
     switch_.end();
     is_recording_ = false;
   }
-  fetch(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  fetch_as_writer(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   ++rounds_;
   collect(true);
 }
@@ -472,9 +491,9 @@ void Session::step(std::unique_lock<std::mutex>& lock) {
   if (finish_wanted_) return;
   const bool is_asked = answered > flushes_done_;
   lock.unlock();
-  const Nanoseconds now = recording_time();
+  const Nanoseconds now = steady_time();
   if (is_asked || (now - last_fetch_ >= options_.flush_period && (is_recording_ || is_draining_))) {
-    fetch(0);
+    fetch_as_writer(0);
     last_fetch_ = now;
   }
   constexpr Nanoseconds kLookPeriod = 250 * kMillisecond;

@@ -60,9 +60,14 @@ class Session {
   bool resume();
   /// Fetches and writes all that is complete, waiting for it at most so long. Any thread.
   void flush(std::chrono::milliseconds longest);
-  /// Ends the recording and its file. Where nothing moves on for so long, the file stays as written so far, and CUPTI
-  /// is stuck: false. Any thread.
-  bool finish(std::chrono::milliseconds longest_standstill);
+  enum class End : std::uint8_t { kWhole, kCuptiHangs, kDiskHangs };
+  /// Ends the recording and its file. Where CUPTI does not come back for two seconds, or the disk takes nothing for a
+  /// minute, the file stays as written so far. Any thread.
+  End finish();
+  /// See Options::longest_teardown.
+  [[nodiscard]] Nanoseconds longest_teardown() const { return options_.longest_teardown; }
+  /// Leaves a line for the summary.
+  void note(std::string_view text) const;
   /// To be called in a forked child: nothing more is done there. Async-signal-safe.
   void abandon() noexcept;
 
@@ -96,8 +101,8 @@ class Session {
   void tell_switches();
   void collect(bool is_last);
   void fetch(std::uint32_t flag);
+  void fetch_as_writer(std::uint32_t flag);
   void end_recording();
-  void note(std::string_view text) const;
 
   Options options_;
   BufferPool pool_;
@@ -121,6 +126,7 @@ class Session {
   std::atomic<bool> is_work_pending_{false};  ///< launched, and not handed over yet
   std::atomic<int> descriptor_{-1};
   std::atomic<std::uint64_t> rounds_{0};  ///< of the writer, to see it move on
+  std::atomic<bool> is_in_cupti_{false};  ///< the writer
 
   std::mutex switch_mutex_;  ///< of what CUPTI records; before the next where both are taken
   RecordingSwitch switch_{options_.plan};
@@ -152,6 +158,7 @@ class Session {
   Nanoseconds second_began_ = 0;
   Bytes size_then_ = 0;
   bool has_reached_size_ = false;
+  bool has_rested_ = false;
 };
 
 }  // namespace interlace::collector

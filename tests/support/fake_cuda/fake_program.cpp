@@ -449,6 +449,16 @@ int main(int argc, char** argv) {
          launches(10);
          fake_cuda_launch(kCompute, kKernel, 3'600'000'000'000, kFakeNormal);
        }},
+      {"early_slow_exit",
+       [](int n) {
+         static const int tenths = n;
+         std::atexit([] {
+           for (int i = 0; i < tenths; ++i) pause(100);
+           std::cout << "results saved" << std::endl;
+         });
+         fake_cuda_init();  // the handler runs after the recorder's
+         fake_cuda_launch(kCompute, kKernel, 3'600'000'000'000, kFakeNormal);
+       }},
       {"unfinished_status",
        [](int n) {
          fake_cuda_launch(kCompute, kKernel, 3'600'000'000'000, kFakeNormal);

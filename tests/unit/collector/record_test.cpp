@@ -420,8 +420,17 @@ TEST(Record, EndsThoughTheDriverHangs) {
 }
 
 TEST(Record, EndsTheProgramThoughCudaHangsToo) {
-  const Recorded run = record("unfinished_status 7", {}, "FAKE_CUDA_HANG=1 FAKE_CUDA_HANG_AT_EXIT=1");
+  const Recorded run = record("unfinished_status 7", {},
+                              "FAKE_CUDA_HANG=1 FAKE_CUDA_HANG_AT_EXIT=1 INTERLACE_RECORD_TEARDOWN_NS=2000000000");
   EXPECT_EQ(WEXITSTATUS(run.status), 7);
+  EXPECT_NE(run.err.find("did not hand over its last records in time"), std::string::npos) << run.err;
+}
+
+TEST(Record, LetsAProgramSaveItsResultsThoughTheDriverHangs) {
+  // Its handler takes longer than an exit may stand still, but does not stand still.
+  const Recorded run = record("early_slow_exit 40", {}, "FAKE_CUDA_HANG=1 INTERLACE_RECORD_TEARDOWN_NS=2000000000");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.out.find("results saved"), std::string::npos) << run.out;
   EXPECT_NE(run.err.find("did not hand over its last records in time"), std::string::npos) << run.err;
 }
 
