@@ -53,6 +53,22 @@ void add_file(const RecordedFile& file, std::string& text) {
   if (file.ended_abruptly) text += "    its process ended without closing it; what was written is whole and is kept\n";
 }
 
+/// Each once, with the processes that left it.
+std::string notes(const std::vector<LogLine>& log) {
+  std::string text;
+  std::set<std::string_view> told;
+  for (const LogLine& line : log) {
+    if (line.kind != "note" || !told.insert(line.text).second) continue;
+    std::set<std::int64_t> processes;
+    for (const LogLine& other : log) {
+      if (other.kind == "note" && other.text == line.text) processes.insert(other.process);
+    }
+    text += fmt::format("  note ({}, process{} {}): {}\n", line.program, processes.size() > 1 ? "es" : "",
+                        fmt::join(processes, ", "), line.text);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string summary(const std::filesystem::path& folder, const ProgramEnd& program,
@@ -60,12 +76,7 @@ std::string summary(const std::filesystem::path& folder, const ProgramEnd& progr
   std::string text =
       fmt::format("interlace record: the program ended {} after {:.1f} s\n", program.in_words(), program.seconds);
   for (const RecordedFile& file : files) add_file(file, text);
-  std::set<std::string_view> told;
-  for (const LogLine& line : log) {
-    if (line.kind == "note" && told.insert(line.text).second) {
-      text += fmt::format("  note ({}, process {}): {}\n", line.program, line.process, line.text);
-    }
-  }
+  text += notes(log);
   if (!files.empty()) {
     text += fmt::format("  next: interlace info {}\n", folder.string());
   } else if (std::ranges::any_of(log, [](const LogLine& line) { return line.kind == "process"; })) {

@@ -461,6 +461,18 @@ TEST(Record, SaysWhichToolHoldsCuptiAndRecordsTheRest) {
   EXPECT_EQ(count_of(read.trace, OperationKind::kKernel), 0);
 }
 
+TEST(Record, TakesRanksWithAndWithoutCuptiForOneRecording) {
+  const std::string program = "FAKE_CUDA_HOLDER=other WORLD_SIZE=2 RANK=";
+  const std::string rest = " " FAKE_PROGRAM " steps 3; ";
+  const Recorded run = record_program("sh -c '" + program + "0" + rest + program + "1" + rest +
+                                      "unset FAKE_CUDA_HOLDER; " + "WORLD_SIZE=2 RANK=0" + rest + "'");
+  ASSERT_EQ(run.files().size(), 3U) << run.err;
+  EXPECT_NE(run.err.find(", processes "), std::string::npos) << "the note of both: " << run.err;
+  const std::string folder = run.folder->path().string();
+  EXPECT_EQ(std::system((INTERLACE_BINARY " info " + folder + "/trace >/dev/null 2>" + folder + "/info").c_str()), 0)
+      << text_of(folder + "/info");
+}
+
 TEST(Record, KnowsItsRank) {
   const Recorded run = record("launches 3", {}, "RANK=5 WORLD_SIZE=8");
   const ReadBack read(run.file(5));
