@@ -17,6 +17,9 @@ class StepCounter {
 
   /// True where recording is to begin with this event, false where it is to end.
   [[nodiscard]] std::optional<bool> on(const HostEvents::Event& event) noexcept {
+    using Kind = HostEvents::Kind;
+    const bool is_begin = event.kind == Kind::kMark || event.kind == Kind::kPush || event.kind == Kind::kStart;
+    if (!is_begin || event.is_of_library) return std::nullopt;
     if (plan_.step_name.empty() || event.name != plan_.step_name) return std::nullopt;
     const std::int64_t before = steps_.fetch_add(1, std::memory_order_relaxed);
     if (before == plan_.skip) return true;

@@ -51,6 +51,8 @@ TEST(StepCounter, BeginsAndEndsWithSteps) {
     EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kPush, .name = "other"}), std::nullopt);
     found.push_back(counter.on({.kind = HostEvents::Kind::kPush, .name = "step"}));
     EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kPop}), std::nullopt);
+    EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kNameThread, .name = "step"}), std::nullopt);
+    EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kPush, .is_of_library = true, .name = "step"}), std::nullopt);
   }
   const std::vector<std::optional<bool>> expected{{}, {}, true, {}, {}, false, {}};
   EXPECT_EQ(found, expected);
