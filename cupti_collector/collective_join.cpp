@@ -15,7 +15,7 @@ using trace::CollectiveFunction;
 
 /// Launches of a thread that are remembered; a plan's is among the last of them.
 constexpr std::size_t kMostLaunches = 8192;
-/// How many rounds of the writer a plan waits for its launch: the records of calls come with the next buffers.
+/// How many rounds, in each of which all records so far were fetched, a plan waits for its launch.
 constexpr std::int64_t kMostRounds = 50;
 /// After so many, the last launch that is known is taken where it is near; NCCL takes microseconds, but
 /// its thread may have lost the processor.

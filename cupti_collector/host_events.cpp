@@ -121,6 +121,16 @@ HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
   return ring;
 }
 
+HostEvents::Teller HostEvents::teller_of(Kind kind) {
+  switch (kind) {
+    case Kind::kAllocator:
+    case Kind::kStreamMade: return Teller::kAllocator;
+    case Kind::kCommunicator:
+    case Kind::kNcclTask: return Teller::kNccl;
+    default: return Teller::kProgram;
+  }
+}
+
 void HostEvents::add(const Event& event) noexcept {
   Ring* ring = ring_of_thread();
   const std::string_view name = event.name.substr(0, kLongestName);
@@ -129,7 +139,7 @@ void HostEvents::add(const Event& event) noexcept {
   const std::size_t bytes = bytes_of(entry);
   const std::uint64_t head = ring == nullptr ? 0 : ring->head.load(std::memory_order_relaxed);
   if (ring == nullptr || head + bytes - ring->tail.load(std::memory_order_acquire) > kRingBytes) {
-    lost_.fetch_add(1, std::memory_order_relaxed);
+    lost_[static_cast<std::size_t>(teller_of(event.kind))].fetch_add(1, std::memory_order_relaxed);
     return;
   }
   ring->copy_in(head, &entry, sizeof(entry));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -53,12 +55,18 @@ class HostEvents {
   /// REQUIRES: no thread adds any more.
   ~HostEvents();
 
+  /// Of whom an event tells; losses are counted for each.
+  enum class Teller : std::uint8_t { kProgram, kAllocator, kNccl };
+  [[nodiscard]] static Teller teller_of(Kind kind);
+
   /// Any thread. The name is cut to 4 KiB; thread and time are this thread's and now.
   void add(const Event& event) noexcept;
   void add(Kind kind, std::string_view name) noexcept { add(Event{.kind = kind, .name = name}); }
   /// Gives all events so far; those of one thread in their order. One thread.
   void drain(const std::function<void(const Event&)>& take);
-  [[nodiscard]] std::int64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t lost(Teller teller) const {
+    return lost_[static_cast<std::size_t>(teller)].load(std::memory_order_relaxed);
+  }
 
  private:
   struct Ring;
@@ -67,7 +75,7 @@ class HostEvents {
 
   std::uint64_t number_;  ///< of this object in the process: an address may come again
   std::atomic<Ring*> rings_{nullptr};
-  std::atomic<std::int64_t> lost_{0};
+  std::array<std::atomic<std::int64_t>, 3> lost_{};  ///< by teller
 };
 
 }  // namespace interlace::collector

@@ -87,7 +87,7 @@ bool Recorder::open_file() {
   return true;
 }
 
-void Recorder::write_buffers() {
+void Recorder::write_buffers(bool has_fetched) {
   for (const BufferPool::Full& buffer : held_) {
     const DecodeResult result = decode(*cupti_, buffer.data, buffer.valid_bytes, file_.rows(), Reading::kLast);
     has_news_ = has_news_ || result.records > 0;
@@ -97,7 +97,7 @@ void Recorder::write_buffers() {
     progress_();
   }
   held_.clear();
-  file_.rows().settle();
+  if (has_fetched) file_.rows().settle();
   count_left_out();
   if (cupti_ == nullptr) return;
   std::size_t dropped = 0;
@@ -113,6 +113,17 @@ void Recorder::count_left_out() {
     flaws_.count(kUndescribedCollective, {}, count);
   }
   if (const auto count = file_.rows().left_out_externals(); count > 0) flaws_.count(kLeftOutExternal, {}, count);
+}
+
+void Recorder::count_lost_events() {
+  using enum HostEvents::Teller;
+  for (const auto& [teller, kind] :
+       {std::pair(kProgram, kLostMarks), {kAllocator, kLostAllocatorEvents}, {kNccl, kLostTasks}}) {
+    std::int64_t& counted = lost_[static_cast<std::size_t>(teller)];
+    const std::int64_t lost = events_.lost(teller) - counted;
+    counted += lost;
+    if (lost > 0) flaws_.count(kind, {}, lost);
+  }
 }
 
 void Recorder::stopped(Nanoseconds time) {
@@ -236,8 +247,7 @@ void Recorder::write_events() {
   // The file is made with the devices that device work shows. Without CUPTI there is none to wait for.
   if (cupti_ == nullptr && !early_.empty()) file_.open({});
   if (file_.is_open()) write_early();
-  const std::int64_t lost = events_.lost() - std::exchange(lost_marks_, events_.lost());
-  if (lost > 0) flaws_.count(kLostMarks, {}, lost);
+  count_lost_events();
   count_unmatched();
 }
 
@@ -256,7 +266,7 @@ bool Recorder::add_clocks() {
   return true;
 }
 
-void Recorder::collect(Nanoseconds now) {
+void Recorder::collect(Nanoseconds now, bool has_fetched) {
   std::vector<BufferPool::Full> drained = pool_.drain();
   held_.insert(held_.end(), drained.begin(), drained.end());
   // What NCCL says of kernels is to be known when they come.
@@ -264,7 +274,7 @@ void Recorder::collect(Nanoseconds now) {
   const bool has_file = held_.empty() ? file_.is_open() : open_file();
   if (has_file) {
     write_early();
-    write_buffers();
+    write_buffers(has_fetched);
   }
   write_allocator(now - kLatestEvent);
   if (!has_news_) return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -31,6 +32,14 @@ inline constexpr DiagnosticKind kOldRecord{"record.old_record", Severity::kDataL
 inline constexpr DiagnosticKind kClockSet{
     "record.clock_set", Severity::kWarning, "times that the host's clock was set while recording",
     "times before and after do not fit each other by that much; let the clock be slewed, not stepped"};
+inline constexpr DiagnosticKind kLostAllocatorEvents{
+    "record.lost_allocator_events", Severity::kDataLoss,
+    "events of PyTorch's allocator of threads that were faster than the writer",
+    "totals are not known from there on; leave a processor free for the recorder, or record a shorter part"};
+inline constexpr DiagnosticKind kLostTasks{
+    "record.lost_collectives", Severity::kDataLoss,
+    "collectives, sends and receives that NCCL told of, of threads that were faster than the writer",
+    "their kernels are not described; leave a processor free for the recorder"};
 inline constexpr DiagnosticKind kLostMarks{"record.lost_marks", Severity::kDataLoss,
                                            "marks and ranges of threads that were faster than the writer",
                                            "mark less often"};
@@ -62,8 +71,9 @@ class Recorder {
   Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file);
 
   /// Decodes and writes all that was handed over since the last call, and flushes the file where there was anything.
+  /// has_fetched: CUPTI was asked for all that it has since then, so that records that belong together can be missed.
   /// Throws Error where the file cannot be written; then nothing more is to be written, but `discard` goes on.
-  void collect(Nanoseconds now);
+  void collect(Nanoseconds now, bool has_fetched = true);
   /// Takes all that was handed over and counts it as lost.
   void discard();
   /// Recording stopped or went on at this time: what the program says of itself meanwhile is left out.
@@ -90,7 +100,7 @@ class Recorder {
   };
 
   [[nodiscard]] bool open_file();
-  void write_buffers();
+  void write_buffers(bool has_fetched);
   void write_events();
   void take_event(const HostEvents::Event& event);
   void write_range(const NamedRange& range);
@@ -102,6 +112,7 @@ class Recorder {
   void read_allocator_states();
   void count_unmatched();
   void count_left_out();
+  void count_lost_events();
   /// Once a second; true where it did.
   bool add_clocks();
 
@@ -132,7 +143,7 @@ class Recorder {
   ClockWatch clock_watch_;
   std::optional<Nanoseconds> last_clocks_;
   Diagnostics flaws_;
-  std::int64_t lost_marks_ = 0;
+  std::array<std::int64_t, 3> lost_{};  ///< of events, by teller, counted already
   std::int64_t discarded_ = 0;
   std::function<void()> progress_ = [] {};
   bool has_news_ = false;

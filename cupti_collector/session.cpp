@@ -426,7 +426,7 @@ void Session::fetch_as_writer(std::uint32_t flag) {
   is_in_cupti_ = false;
 }
 
-void Session::collect(bool is_last) {
+void Session::collect(bool is_last, bool has_fetched) {
   if (has_failed_) {
     recorder_->discard();
     return;
@@ -436,7 +436,7 @@ void Session::collect(bool is_last) {
     if (is_last) {
       recorder_->close(recording_time());
     } else {
-      recorder_->collect(recording_time());
+      recorder_->collect(recording_time(), has_fetched);
     }
     descriptor_ = file_.descriptor();
     is_work_pending_ = file_.is_open() && file_.ledger().pending() > 0;
@@ -492,13 +492,15 @@ void Session::step(std::unique_lock<std::mutex>& lock) {
   const bool is_asked = answered > flushes_done_;
   lock.unlock();
   const Nanoseconds now = steady_time();
-  if (is_asked || (now - last_fetch_ >= options_.flush_period && (is_recording_ || is_draining_))) {
+  const bool is_fed = is_recording_ || is_draining_;
+  const bool is_due = is_asked || (now - last_fetch_ >= options_.flush_period && is_fed);
+  if (is_due) {
     fetch_as_writer(0);
     last_fetch_ = now;
   }
   constexpr Nanoseconds kLookPeriod = 250 * kMillisecond;
   if (now - looked_for_torch_ >= kLookPeriod) look_for_torch();
-  collect(false);
+  collect(false, is_due || !is_fed);  // where nothing comes, nothing is waited for
   end_draining(now);
   follow_plan(now);
   watch_size();

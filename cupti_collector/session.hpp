@@ -99,7 +99,7 @@ class Session {
   void run();
   void step(std::unique_lock<std::mutex>& lock);
   void tell_switches();
-  void collect(bool is_last);
+  void collect(bool is_last, bool has_fetched = true);
   void fetch(std::uint32_t flag);
   void fetch_as_writer(std::uint32_t flag);
   void end_recording();

@@ -75,7 +75,7 @@ class TraceRows : public RecordSink {
   /// Recording stopped or went on at this time. Work around such times may be of launches that are left out.
   void stopped(Nanoseconds time);
   void resumed();
-  /// To be called once the buffers of a round are through: writes what waited for other records of its moment.
+  /// To be called once all that CUPTI had of a round is through: writes what waited for other records of its moment.
   void settle();
   /// Writes what still waits for a device, without its stream.
   void finish();

@@ -177,6 +177,18 @@ std::int64_t resident_megabytes() {
   return pages * sysconf(_SC_PAGESIZE) / 1'000'000;
 }
 
+/// Collectives over more than a second.
+void steady_collectives(int count) {
+  interlace::testing::FakeNccl nccl(5);
+  void* world = nccl.communicator(0xabc, "world", 4);
+  for (int i = 0; i < count; ++i) {
+    launches(1);
+    nccl.all_reduce(world, 1000);
+    pause(7);
+  }
+  fake_cuda_synchronize();
+}
+
 /// So many thousand collectives, and what they took of the program's memory.
 void collectives_for_long(int thousands) {
   interlace::testing::FakeNccl nccl(5);
@@ -483,6 +495,7 @@ int main(int argc, char** argv) {
          fake_cuda_synchronize();
        }},
       {"collectives", collectives},
+      {"steady_collectives", steady_collectives},
       {"collectives_for_long", collectives_for_long},
       {"missing_wait", [](int) { pipeline(false); }},
       {"repaired_wait", [](int) { pipeline(true); }},

@@ -39,7 +39,10 @@ TEST(HostEvents, CountWhatIsLost) {
   HostEvents events;
   // 1 MiB holds 32,768 events of a head and 16 bytes of name.
   for (int i = 0; i < 32'768 + 5; ++i) events.add(HostEvents::Kind::kMark, "sixteen letters.");
-  EXPECT_EQ(events.lost(), 5);
+  EXPECT_EQ(events.lost(HostEvents::Teller::kProgram), 5);
+  events.add(HostEvents::Kind::kNcclTask, "sixteen letters.");
+  EXPECT_EQ(events.lost(HostEvents::Teller::kNccl), 1);
+  EXPECT_EQ(events.lost(HostEvents::Teller::kProgram), 5);
   int found = 0;
   events.drain([&](const HostEvents::Event&) { ++found; });
   EXPECT_EQ(found, 32'768);
@@ -79,7 +82,7 @@ TEST(HostEvents, LoseNothingUncountedBetweenThreads) {
     for (std::thread& thread : threads) thread.join();
     events.drain(take);
   }
-  EXPECT_EQ(total + events.lost(), kGenerations * kThreads * kEvents);
+  EXPECT_EQ(total + events.lost(HostEvents::Teller::kProgram), kGenerations * kThreads * kEvents);
   EXPECT_GT(total, kThreads * kEvents);
 }
 

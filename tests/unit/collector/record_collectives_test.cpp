@@ -110,6 +110,14 @@ TEST(RecordItself, BecomesNcclsPluginByItself) {
   EXPECT_EQ(read.diagnostics.count_of("record.undescribed_collective"), 0);
 }
 
+TEST(RecordCollectives, AreDescribedHoweverSeldomRecordsAreFetched) {
+  for (const char* options : {"", "--flush-ms 200", "--flush-ms 2000"}) {
+    const Recorded run = record("steady_collectives 200", options);
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(ReadBack(run.file()).diagnostics.count_of("record.undescribed_collective"), 0) << options;
+  }
+}
+
 TEST(RecordCollectives, TakeNoMemoryWhileRecordingIsOff) {
   const Recorded run = record("collectives_for_long 60", "--start-off");
   ASSERT_EQ(run.status, 0) << run.err;
