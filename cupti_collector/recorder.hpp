@@ -89,6 +89,7 @@ class Recorder {
 
   /// To be told of each buffer that was written.
   void on_progress(std::function<void()> told) { progress_ = std::move(told); }
+  /// Buffers of records that `discard` took.
   [[nodiscard]] std::int64_t discarded_buffers() const { return discarded_; }
 
  private:

@@ -443,6 +443,11 @@ void Session::collect(bool is_last, bool has_fetched) {
   } catch (const std::exception& error) {
     has_failed_ = true;
     note("the recording ends here, the program goes on: " + std::string(error.what()));
+    if (file_.is_open()) {
+      const std::int64_t seconds = (steady_time() - started_) / kSecond;
+      write_log(options_.folder, "failed",
+                file_.path().filename().string() + ": after " + std::to_string(seconds) + " s, " + error.what());
+    }
     change([](RecordingSwitch& all) { all.end(); });
     if (cupti_ && !is_cupti_gone_) activities_->disable_work();
   }
@@ -467,6 +472,9 @@ void Session::end_recording() {
   fetch_as_writer(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   ++rounds_;
   collect(true);
+  if (recorder_->discarded_buffers() > 0) {
+    note(std::to_string(recorder_->discarded_buffers()) + " buffers of records were lost after that");
+  }
 }
 
 void Session::run() {

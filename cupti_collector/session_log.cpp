@@ -7,8 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 namespace interlace::collector {
 
@@ -28,6 +30,25 @@ std::string one_line(std::string_view text) {
 
 std::filesystem::path session_log_file(const std::filesystem::path& folder) { return folder / "record.log"; }
 
+namespace {
+
+int open_log(const std::filesystem::path& folder) {
+  constexpr int kPermissions = 0666;
+  const auto open_it = [&] {
+    return open(session_log_file(folder).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kPermissions);
+  };
+  const int file = open_it();
+  if (file >= 0 || errno != ENOENT) return file;
+  std::error_code failure;
+  if (!std::filesystem::create_directories(folder, failure) && failure) {
+    errno = failure.value();
+    return -1;
+  }
+  return open_it();
+}
+
+}  // namespace
+
 void write_log(const std::filesystem::path& folder, std::string_view kind, std::string_view text) noexcept {
   std::string line(kind);
   line += kSeparator;
@@ -37,11 +58,15 @@ void write_log(const std::filesystem::path& folder, std::string_view kind, std::
   line += kSeparator;
   line += one_line(text);
   line += '\n';
-  constexpr int kPermissions = 0666;
-  const int file = open(session_log_file(folder).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kPermissions);
-  if (file < 0) return;
-  if (write(file, line.data(), line.size()) < 0) errno = 0;
-  close(file);
+  const int before = errno;
+  const int file = open_log(folder);
+  if (file < 0 || write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    static_cast<void>(dprintf(STDERR_FILENO, "interlace record: process %d cannot write to %s: %s%s%s\n", getpid(),
+                              folder.c_str(), std::generic_category().message(errno).c_str(), text.empty() ? "" : "; ",
+                              std::string(text).c_str()));
+  }
+  if (file >= 0) close(file);
+  errno = before;
 }
 
 std::vector<LogLine> read_log(const std::filesystem::path& folder) {

@@ -181,8 +181,8 @@ int record(const Request& request) {
     };
   }
   const ProgramEnd program = run_program(request.command, environment, on_toggle);
-  const auto files = close_files(options.folder);
   const auto log = read_log(options.folder);
+  const auto files = close_files(options.folder, log);
   std::error_code ignored;
   fs::remove(session_log_file(options.folder), ignored);
   ControlFile::remove(options.folder);

@@ -12,7 +12,6 @@
 
 #include "cupti_collector/control_file.hpp"
 #include "cupti_collector/rank_identity.hpp"
-#include "cupti_collector/session_log.hpp"
 
 namespace interlace::collector {
 
@@ -53,18 +52,34 @@ bool is_locked(const fs::path& file) {
   return is_held;
 }
 
-RecordedFile close_file(const fs::path& path) {
+/// What a process said of its file.
+std::string write_failure_of(const fs::path& path, const std::vector<LogLine>& log) {
+  const std::string begin = path.filename().string() + ": ";
+  for (const LogLine& line : log) {
+    if (line.kind == "failed" && line.text.starts_with(begin)) return line.text.substr(begin.size());
+  }
+  return {};
+}
+
+RecordedFile close_file(const fs::path& path, const std::vector<LogLine>& log) {
   RecordedFile file;
+  file.write_failure = write_failure_of(path, log);
   file.path = path;
   file.is_in_use = is_locked(path);
   std::error_code ignored;
   if (!file.is_in_use) fs::remove(unfinished(path), ignored);
   try {
     file.facts = trace::read_session(path);
-    file.ended_abruptly = !file.facts.is_ended && !file.is_in_use;
-    if (file.ended_abruptly) {
+    const bool has_no_end = !file.facts.is_ended && !file.is_in_use;
+    file.ended_abruptly = has_no_end && file.write_failure.empty();
+    if (has_no_end) {
       Diagnostics why;
-      why.count(kEndedAbruptly, path.filename().string());
+      const std::string name = path.filename().string();
+      if (file.ended_abruptly) {
+        why.count(kEndedAbruptly, name);
+      } else {
+        why.count(kWriteFailed, name + " " + file.write_failure);
+      }
       static_cast<void>(trace::seal_ilt(path, why));
     }
   } catch (const Error& error) {
@@ -77,7 +92,8 @@ RecordedFile close_file(const fs::path& path) {
 
 bool RecordedFile::is_whole() const {
   const bool is_closed = std::ranges::all_of(facts.ledger, &trace::LedgerRow::is_closed);
-  return problem.empty() && !is_in_use && !ended_abruptly && is_closed && !facts.ledger.empty();
+  const bool has_end = !is_in_use && !ended_abruptly && write_failure.empty();
+  return problem.empty() && has_end && is_closed && !facts.ledger.empty();
 }
 
 fs::path prepare_folder(const fs::path& folder, bool overwrite) {
@@ -102,9 +118,9 @@ fs::path prepare_folder(const fs::path& folder, bool overwrite) {
   return absolute;
 }
 
-std::vector<RecordedFile> close_files(const fs::path& folder) {
+std::vector<RecordedFile> close_files(const fs::path& folder, const std::vector<LogLine>& log) {
   std::vector<RecordedFile> files;
-  for (const fs::path& path : rank_files(folder)) files.push_back(close_file(path));
+  for (const fs::path& path : rank_files(folder)) files.push_back(close_file(path, log));
   return files;
 }
 

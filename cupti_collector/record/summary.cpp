@@ -50,6 +50,7 @@ void add_file(const RecordedFile& file, std::string& text) {
                       size_in_words(facts.file_bytes));
   for (const trace::LedgerRow& row : facts.ledger) text += fmt::format("    {}\n", account(row));
   if (file.is_in_use) text += "    its process still runs; the file grows on\n";
+  if (!file.write_failure.empty()) text += "    it could not be written further: what was written before is kept\n";
   if (file.ended_abruptly) text += "    its process ended without closing it; what was written is whole and is kept\n";
 }
 

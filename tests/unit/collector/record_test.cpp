@@ -301,6 +301,22 @@ TEST(Record, KeepsWhatTheDiskHadRoomFor) {
   EXPECT_NE(said.find("NOT OK"), std::string::npos) << said;
   const ReadBack read(folder.path() / "trace" / "rank0.ilt");
   EXPECT_GT(count_of(read.trace, OperationKind::kKernel), 1'000);
+  EXPECT_EQ(read.diagnostics.count_of("record.write_failed"), 1);
+  EXPECT_EQ(read.diagnostics.count_of("record.ended_abruptly"), 0) << "more than the last flush is missing";
+}
+
+TEST(Record, MakesItsFolderWhereThereIsNone) {
+  // As on another host than the launcher's.
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const std::string run =
+      "env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " CUDA_INJECTION64_PATH=" COLLECTOR_LIBRARY " INTERLACE_RECORD_DIR=";
+  const std::string rest = " " FAKE_PROGRAM " launches 5 >" + base + "/out 2>" + base + "/err";
+  EXPECT_EQ(std::system((run + base + "/a/b" + rest).c_str()), 0);
+  EXPECT_EQ(count_of(ReadBack(folder.path() / "a" / "b" / "rank0.ilt").trace, OperationKind::kKernel), 5);
+  EXPECT_EQ(std::system((run + "/proc/none" + rest).c_str()), 0);
+  EXPECT_NE(text_of(base + "/err").find("cannot write to /proc/none"), std::string::npos) << text_of(base + "/err");
+  EXPECT_NE(text_of(base + "/out").find("finished"), std::string::npos);
 }
 
 // How programs end.
