@@ -8,7 +8,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -19,13 +18,15 @@
 
 #include "cupti_collector/collector.hpp"
 #include "tests/support/fake_cuda/fake_cuda.hpp"
-#include "tests/support/fake_cuda/fake_nccl.hpp"
 #include "tests/support/fake_cuda/fake_nvtx.hpp"
+#include "tests/support/fake_cuda/scenarios.hpp"
 
 /// PyTorch's libraries export one too: it is not the collector's.
 extern "C" int InitializeInjection() { std::abort(); }
 
 namespace {
+
+using namespace interlace::testing;  // its scenarios are a part of it
 
 bool may_make_threads = true;
 
@@ -40,12 +41,8 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 
 namespace {
 
-constexpr std::uint32_t kCompute = 7;
 constexpr int kCustom = 3;  // CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0
 constexpr std::uint32_t kCopies = 8;
-constexpr const char* kKernel = "_Z3addPfS_i";
-
-void pause(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
 
 /// One step of a training loop: a copy on a stream of its own, the computation that waits for it, a check of an event.
 void step() {
@@ -65,10 +62,6 @@ void steps(int count) {
     fake_cuda_synchronize();
     fake_cuda_event_query(2);
   }
-}
-
-void launches(int count, int fate = kFakeNormal) {
-  for (int i = 0; i < count; ++i) fake_cuda_launch(kCompute, kKernel, 1'000, fate);
 }
 
 /// Launches for a while and tells of it each millisecond, until something ends the process.
@@ -150,77 +143,6 @@ void nvtx_steps(int count) {
   std::thread([&] { nvtx.end(begun); }).join();
   nvtx.mark("mark");
   nvtx.mark_wide(L"gr\u00f6\u00dfe \U0001F680");
-}
-
-/// Collectives beside other work, told by NCCL in the words of a version of its profiler interface.
-void collectives(int version) {
-  interlace::testing::FakeNccl nccl(version);
-  std::cout << "plugin " << nccl.has_plugin() << std::endl;
-  void* world = nccl.communicator(0xabc, "world", 4);
-  void* pair = nccl.communicator(0xdef, "", 2);
-  for (int i = 0; i < 3; ++i) {
-    launches(2);
-    nccl.all_reduce(world, 1000);
-    nccl.all_gather(world, 500);
-    fake_cuda_event_record(kCompute, 1);
-    nccl.exchange(world, 4, 30);
-    launches(1);
-    std::thread([&] { nccl.all_reduce(pair, 7); }).join();
-  }
-  fake_cuda_synchronize();
-}
-
-std::int64_t resident_megabytes() {
-  std::ifstream in("/proc/self/statm");
-  std::int64_t pages = 0;
-  in >> pages >> pages;
-  return pages * sysconf(_SC_PAGESIZE) / 1'000'000;
-}
-
-/// Collectives over more than a second.
-void steady_collectives(int count) {
-  interlace::testing::FakeNccl nccl(5);
-  void* world = nccl.communicator(0xabc, "world", 4);
-  for (int i = 0; i < count; ++i) {
-    launches(1);
-    nccl.all_reduce(world, 1000);
-    pause(7);
-  }
-  fake_cuda_synchronize();
-}
-
-/// So many thousand collectives, and what they took of the program's memory.
-void collectives_for_long(int thousands) {
-  interlace::testing::FakeNccl nccl(5);
-  void* world = nccl.communicator(0xabc, "world", 4);
-  const std::int64_t before = resident_megabytes();
-  for (int i = 0; i < thousands; ++i) {
-    for (int k = 0; k < 1000; ++k) nccl.all_reduce(world, 1000);
-    pause(3);
-    fake_cuda_synchronize();
-  }
-  std::cout << "grew by " << resident_megabytes() - before << " MB" << std::endl;
-}
-
-/// As a program that records itself does: begins before its communicators are made, stops, and goes on later.
-void record_itself(int) {
-  interlace::collector::start(std::getenv("RECORD_ITSELF_DIR"), std::getenv("RECORD_ITSELF_LIBRARY"));
-  interlace::collector::stop();
-  interlace::testing::FakeNccl nccl(5);
-  std::cout << "plugin " << nccl.has_plugin() << std::endl;
-  void* world = nccl.communicator(0xabc, "", 2);
-  for (int i = 0; i < 20; ++i) nccl.all_reduce(world, 1);
-  fake_cuda_synchronize();
-  interlace::collector::start();
-  for (int i = 0; i < 5; ++i) {
-    const interlace::collector::Range range("step");
-    launches(1);
-    nccl.all_reduce(world, 1000);
-    nccl.exchange(world, 2, 5);
-    fake_cuda_event_record(kCompute, 1);
-  }
-  fake_cuda_synchronize();
-  interlace::collector::stop();
 }
 
 /// So many thousand marks with names that no compression makes small: 200 bytes each in the file.
@@ -431,7 +353,7 @@ void steady(std::int64_t millions, std::int64_t rate) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, std::function<void(int)>> scenarios{
+  Scenarios scenarios{
       {"steps", steps},
       {"launches",
        [](int n) {
@@ -494,12 +416,8 @@ int main(int argc, char** argv) {
          fake_cuda_launch_graph(kCompute, static_cast<std::uint32_t>(n), 100);
          fake_cuda_synchronize();
        }},
-      {"collectives", collectives},
-      {"steady_collectives", steady_collectives},
-      {"collectives_for_long", collectives_for_long},
       {"missing_wait", [](int) { pipeline(false); }},
       {"repaired_wait", [](int) { pipeline(true); }},
-      {"record_itself", record_itself},
       {"nvtx", nvtx_steps},
       {"chatter", chatter},
       {"notes", notes},
@@ -615,6 +533,7 @@ int main(int argc, char** argv) {
          std::exit(n);
        }},
   };
+  scenarios.merge(collective_scenarios());
   const auto scenario = argc > 1 ? scenarios.find(argv[1]) : scenarios.end();
   if (scenario == scenarios.end()) return 2;
   const bool is_early = std::string(argv[1]).starts_with("early");
