@@ -104,13 +104,17 @@ fs::path prepare_folder(const fs::path& folder, bool overwrite) {
     throw Error(kCannotMakeFolder, folder.string(), "no recording can be written there",
                 "name a folder that may be made and written to with --out");
   }
-  for (const fs::path& old : rank_files(absolute)) {
-    if (!overwrite) {
-      throw Error(kFolderInUse, folder.string(), "it holds a recording already",
-                  "name another folder with --out, or replace it with --overwrite");
-    }
-    fs::remove(old, failure);
-    fs::remove(unfinished(old), failure);
+  const std::vector<fs::path> old = rank_files(absolute);
+  if (!old.empty() && !overwrite) {
+    throw Error(kFolderInUse, folder.string(), "it holds a recording already",
+                "name another folder with --out, or replace it with --overwrite");
+  }
+  if (std::ranges::any_of(old, is_locked)) {
+    throw Error(kFolderInUse, folder.string(), "a process still records into it", "name another folder with --out");
+  }
+  for (const fs::path& file : old) {
+    fs::remove(file, failure);
+    fs::remove(unfinished(file), failure);
   }
   // Of a launcher that was killed: its last word is not for this recording.
   fs::remove(session_log_file(absolute), failure);

@@ -24,7 +24,8 @@ inline constexpr DiagnosticKind kWriteFailed{
     "all after that is missing; make room on the disk, or record less (--light, --max-mb, a part)"};
 
 /// Makes the folder ready for a new recording: it is made, and recordings of old are refused, or removed where
-/// overwrite says so. Gives its absolute path. Throws Error record.folder_in_use, record.cannot_make_folder.
+/// overwrite says so, unless a process still writes them. Gives its absolute path. Throws Error record.folder_in_use,
+/// record.cannot_make_folder.
 [[nodiscard]] std::filesystem::path prepare_folder(const std::filesystem::path& folder, bool overwrite);
 
 /// A file of a recording after the program's end.

@@ -508,6 +508,19 @@ TEST(Record, RefusesToMixRecordings) {
   EXPECT_EQ(count_of(ReadBack(run.file()).trace, OperationKind::kKernel), 4);
 }
 
+TEST(Record, OverwritesNoFileThatIsBeingWritten) {
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const std::string run = "env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY " --overwrite --out " +
+                          base + "/trace -- " FAKE_PROGRAM " for_seconds ";
+  const std::string command = "(" + run + "20 >/dev/null 2>" + base + "/first) & sleep 1; " + run + "1 >/dev/null 2>" +
+                              base + "/second; echo $? >" + base + "/status; wait";
+  static_cast<void>(std::system(command.c_str()));
+  EXPECT_EQ(text_of(base + "/status"), "1\n");
+  EXPECT_NE(text_of(base + "/second").find("a process still records into it"), std::string::npos);
+  EXPECT_EQ(text_of(base + "/first").find("NOT OK"), std::string::npos) << text_of(base + "/first");
+}
+
 TEST(Record, SaysWhyAProgramCannotBeStarted) {
   testing::TemporaryFolder folder;
   const std::string command = INTERLACE_RECORD_BINARY " --out " + folder.path().string() + "/trace -- " +
