@@ -89,12 +89,14 @@ void threads(int count) {
 
 void fork_child(int) {
   launches(100);
+  fake_cuda_synchronize();
+  pause(200);  // all is fetched: the child's calls need a buffer
   const pid_t child = fork();
   if (child == 0) {
-    interlace::collector::mark("in the child");
     fake_cuda_get_device();
     fake_cuda_free(0x1000);  // as destructors do
-    std::exit(0);            // with all exit handlers
+    interlace::collector::mark("in the child");
+    std::exit(0);  // with all exit handlers
   }
   int status = 0;
   waitpid(child, &status, 0);

@@ -410,7 +410,7 @@ TEST(Record, GivesTheProgramASignalOnceHoweverItIsSent) {
 
 TEST(Record, EndsWhereItsStarterIgnoresTheEndOfChildren) {
   testing::TemporaryFolder folder;
-  const std::string command = "trap '' CHLD; exec timeout 10 " INTERLACE_RECORD_BINARY " --out " +
+  const std::string command = "exec timeout 10 env --ignore-signal=CHLD " INTERLACE_RECORD_BINARY " --out " +
                               folder.path().string() + "/trace -- sh -c 'exit 3' 2>" + folder.path().string() + "/err";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 3);
 }
