@@ -277,7 +277,8 @@ void Recorder::collect(Nanoseconds now, bool has_fetched) {
     write_buffers(has_fetched);
   }
   write_allocator(now - kLatestEvent);
-  if (!has_news_) return;
+  // What an allocator holds may be known before there is a file: it waits for one.
+  if (!has_news_ || !file_.is_open()) return;
   has_news_ = false;
   if (add_clocks()) file_.add_diagnostics(std::exchange(flaws_, {}));
   file_.flush(now);

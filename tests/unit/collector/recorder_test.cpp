@@ -61,6 +61,11 @@ class RecorderTest : public ::testing::Test {
     return device;
   }
 
+  void tell(const hook::Event& event) {
+    const std::string_view bytes(reinterpret_cast<const char*>(&event), sizeof(event));
+    events_.add(HostEvents::Kind::kAllocator, bytes);
+  }
+
   trace::Trace read() { return trace::read_ilt(folder_.path() / "rank0.ilt", diagnostics_); }
 
   testing::TemporaryFolder folder_;
@@ -106,6 +111,23 @@ TEST_F(RecorderTest, WritesNothingWhereNothingHappened) {
   recorder_->close(21);
   EXPECT_FALSE(file_.is_open());
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+// PyTorch's allocator may hold something before the device has done anything: there is no file yet.
+TEST_F(RecorderTest, KeepsWhatAnAllocatorHoldsUntilThereIsAFile) {
+  recorder_->follow_allocator("", false, [this] {
+    tell({.action = hook::Action::kSnapshot});
+    return std::vector<trace::AllocatorState>(1);
+  });
+  tell({.address = 1 << 20, .bytes = 512});
+  recorder_->stopped(1);
+  recorder_->collect(2);
+  EXPECT_FALSE(file_.is_open());
+  recorder_->resumed(3);
+  hand_over(device(), call(1), kernel(1));
+  recorder_->collect(4);
+  recorder_->close(5);
+  EXPECT_GE(read().allocator_states().size(), 1U);
 }
 
 TEST_F(RecorderTest, EachCollectedPartIsReadableAtOnce) {
