@@ -75,7 +75,7 @@ def parent_of(process):
 
 
 def child_of(process):
-    """The recorded program: the innermost process below the launcher."""
+    """The recorded program: the innermost process below the launcher, which makes its witness of signals before it."""
     while True:
         children = []
         for name in filter(str.isdigit, os.listdir("/proc")):
@@ -86,7 +86,7 @@ def child_of(process):
                 continue  # it has ended meanwhile
         if not children:
             return process
-        process = children[0]
+        process = max(children)
 
 
 def tell_stacks(run, process):

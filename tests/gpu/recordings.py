@@ -134,7 +134,7 @@ def run_until_signal(run, name, number, seconds=2.0, options=()):
     environment = dict(os.environ, LD_LIBRARY_PATH=run.cupti)
     process = subprocess.Popen([run.bin("interlace-record"), "--out", folder, *options, "--",
                                 run.bin("ways_to_end"), "run", progress], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, env=environment)
+                               stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
     began = time.monotonic()
     while time.monotonic() - began < 20 and not (os.path.exists(progress) and os.path.getsize(progress) >= 24
                                                  and progress_of(progress)[1] > 0):
@@ -145,7 +145,7 @@ def run_until_signal(run, name, number, seconds=2.0, options=()):
     try:
         _, err = process.communicate(timeout=20)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # the program, too, which holds the pipes
         _, err = process.communicate()
     last, launched, begin = progress_of(progress)
     rows = ledgers({"err": err})
