@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <utility>
 
 #include "simulator/campaign/judgement_json.hpp"
@@ -225,6 +226,13 @@ void add_plan_options(CLI::App& validate, ValidateRequest& request) {
       ->type_name("NAME=VALUE");
 }
 
+/// Throws where one of these was given with `way`, beside which they mean nothing.
+void refuse_beside(const CLI::Option& way, std::span<CLI::Option* const> others) {
+  for (const CLI::Option* other : others) {
+    if (way.count() > 0 && other->count() > 0) throw CLI::ExcludesError(way.get_name(), other->get_name());
+  }
+}
+
 }  // namespace
 
 void add_validate(CLI::App& app, Action& chosen, int& status) {
@@ -238,7 +246,7 @@ void add_validate(CLI::App& app, Action& chosen, int& status) {
   add_plan_options(*validate, *request);
   const std::vector<CLI::Option*> of_a_plan =
       validate->get_options([](const CLI::Option* option) { return !option->check_name("--help"); });
-  std::vector<CLI::Option*> of_runs{
+  const std::vector<CLI::Option*> of_runs{
       validate->add_option("--minutes", request->minutes, "Stop before so many have passed; --resume goes on")
           ->check(positive("number of minutes", kMostMinutes)),
       validate->add_option("--engine", request->engine, "interlace-engine, where it is not beside this program")
@@ -257,20 +265,18 @@ void add_validate(CLI::App& app, Action& chosen, int& status) {
               "Predict a campaign's recording anew and hold that against its measurements: what a changed model "
               "would have said")
           ->type_name("DIR")};
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    for (std::size_t other = 0; other < i; ++other) ways[i]->excludes(ways[other]);
-    // A campaign's plan is fixed when it begins; its figures need no runs.
-    if (i > 0) {
-      for (CLI::Option* option : of_a_plan) option->excludes(ways[i]);
-    }
-    if (i > 1) {
-      for (CLI::Option* option : of_runs) option->excludes(ways[i]);
-    }
-  }
+  for (CLI::Option* option : of_a_plan) option->group("A new campaign (with --out)");
+  for (CLI::Option* option : of_runs) option->group("Runs (with --out or --resume)");
   validate->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  validate->callback([request, &chosen, &status] {
+  validate->callback([request, &chosen, &status, of_a_plan, of_runs, ways] {
+    // A campaign's plan is fixed when it begins; its figures need no runs.
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+      refuse_beside(*ways[way], std::span(ways).first(way));
+      if (way > 0) refuse_beside(*ways[way], of_a_plan);
+      if (way > 1) refuse_beside(*ways[way], of_runs);
+    }
     chosen = [request, &status](Console& console) { status = run_validate(*request, console); };
   });
 }
