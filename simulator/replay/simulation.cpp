@@ -375,7 +375,7 @@ class Simulation {
   SimulationResult finish() {
     require_end();
     result_.works = machine_.works();
-    for (std::uint32_t rank = 0; rank < hosts_.size(); ++rank) result_.iteration_ends.push_back(iteration_ends(rank));
+    find_iteration_ends();
     for (const std::vector<double>& ends : result_.iteration_ends) {
       for (auto i = static_cast<std::size_t>(options_.warm_up); i + 1 < ends.size(); ++i) {
         result_.steps_ns.push_back(ends[i] - ends[i - 1]);
@@ -385,30 +385,32 @@ class Simulation {
   }
 
   /// When the optimizer's last work ended; of a rank whose optimizer has none in some iteration: the last work at all.
-  [[nodiscard]] std::vector<double> iteration_ends(std::uint32_t rank) const {
+  void find_iteration_ends() {
+    using Ends = std::vector<std::optional<double>>;  // by iteration
     const auto optimizer = std::ranges::find(plan_->labels, schedule::to_string(schedule::Stage::kOptimizerStep));
     const auto label = static_cast<std::uint32_t>(optimizer - plan_->labels.begin());
-    const auto count = static_cast<std::size_t>(iterations());
-    std::vector<std::optional<double>> of_optimizer(count);
-    std::vector<std::optional<double>> of_all(count);
+    const Ends none(static_cast<std::size_t>(iterations()));
+    std::vector<Ends> of_optimizer(hosts_.size(), none);
+    std::vector<Ends> of_all(hosts_.size(), none);
     for (const Work& work : result_.works) {
-      if (work.rank != rank) continue;
-      const auto iteration = static_cast<std::size_t>(work.iteration);
-      of_all[iteration] = std::max(of_all[iteration].value_or(*work.end_ns), *work.end_ns);
-      if (work.label == label) of_optimizer[iteration] = std::max(of_optimizer[iteration].value_or(0), *work.end_ns);
+      const auto add = [&work](std::vector<Ends>& ends) {
+        auto& end = ends[work.rank][static_cast<std::size_t>(work.iteration)];
+        end = std::max(end, work.end_ns);
+      };
+      add(of_all);
+      if (work.label == label) add(of_optimizer);
     }
     const auto is_known = [](const std::optional<double>& end) { return end.has_value(); };
-    const bool optimizer_works = std::ranges::all_of(of_optimizer, is_known);
-    std::vector<double> ends;
-    for (const std::optional<double>& end : optimizer_works ? of_optimizer : of_all) {
-      if (!end) {
+    for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
+      const Ends& ends = std::ranges::all_of(of_optimizer[rank], is_known) ? of_optimizer[rank] : of_all[rank];
+      if (!std::ranges::all_of(ends, is_known)) {
         throw Error(kNothingToTime, plan_->schedule,
                     fmt::format("rank {} has no device work in some iteration: no step can be told", rank),
                     "see what the recording lost; record whole steps");
       }
-      ends.push_back(std::max(*end, ends.empty() ? *end : ends.back()));
+      std::vector<double>& told = result_.iteration_ends.emplace_back();
+      for (const auto& end : ends) told.push_back(told.empty() ? *end : std::max(told.back(), *end));
     }
-    return ends;
   }
 
   const Plan* plan_;

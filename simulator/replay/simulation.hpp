@@ -69,9 +69,8 @@ struct SimulationResult {
   std::vector<HostCall> calls;
   std::vector<HostRange> ranges;
   std::vector<EventWait> waits;  ///< all but those inside recorded calls, in the order in which they were made
-  std::vector<std::vector<double>>
-      iteration_ends;            ///< by rank: when each iteration's step was over (the optimizer's work)
-  std::vector<double> steps_ns;  ///< single steady steps of all ranks
+  std::vector<std::vector<double>> iteration_ends;  ///< by rank: when each iteration's step was over
+  std::vector<double> steps_ns;                     ///< single steady steps of all ranks
 };
 
 /// Runs a plan for a number of iterations. Iterations draw their host times from the recorded ones in a seeded random
