@@ -21,8 +21,6 @@ class RecordingSwitch {
   void end() { has_ended_ = true; }
 
   [[nodiscard]] bool is_on() const { return is_wished_ && !rests_ && !has_ended_; }
-  [[nodiscard]] bool rests() const { return rests_; }
-  [[nodiscard]] bool has_ended() const { return has_ended_; }
 
  private:
   bool is_wished_;

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <ranges>
 #include <utility>
 
+#include "simulator/base/text_file.hpp"
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/validate_request.hpp"
 #include "simulator/schedule/library.hpp"
@@ -16,29 +15,24 @@ namespace {
 
 /// "sparse_dist" stands for "torchrec/sparse_dist".
 std::string full_name(const std::string& name) {
-  for (const schedule::LibraryEntry& entry : schedule::library()) {
-    if (entry.name == "torchrec/" + name) return std::string(entry.name);
-  }
-  return name;
+  const std::string of_torchrec = "torchrec/" + name;
+  return schedule::is_built_in(of_torchrec) ? of_torchrec : name;
 }
 
 class Inputs {
  public:
   /// A file of the user's as the campaign keeps it.
   std::string keep(const std::string& part, const std::string& file) {
-    const auto text = campaign::content_of(file);
-    if (!text) throw Error(kNotPlanned, file, "cannot be read", "check its name and permissions");
+    std::string text = read_text_file(file, kNotPlanned, "check its name and permissions");
     std::string name = "inputs/" + part + "/" + std::filesystem::path(file).filename().string();
-    files_.emplace(name, *text);
+    files_.emplace(name, std::move(text));
     return name;
   }
 
   /// A schedule by what the plan is to call it: built-in ones by their names, others as files.
   std::string keep_schedule(const std::string& asked) {
     schedule::Schedule schedule = schedule::load_beside(full_name(asked), schedules_);
-    const bool built_in = std::ranges::find(schedule::library(), schedule.name, &schedule::LibraryEntry::name) !=
-                          std::ranges::end(schedule::library());
-    if (built_in) return schedule.name;  // also a file that says the same
+    if (schedule::is_built_in(schedule.name)) return schedule.name;  // also a file that says the same
     const std::string stem = campaign::file_stem(schedule.name);
     for (const schedule::Schedule& other : schedules_) {
       if (campaign::file_stem(other.name) == stem && !schedule::same_pipeline(other, schedule))

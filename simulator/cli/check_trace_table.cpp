@@ -7,7 +7,6 @@
 
 #include "simulator/cli/check_output.hpp"
 #include "simulator/cli/paragraph.hpp"
-#include "simulator/report/diagnostics_table.hpp"
 
 namespace interlace::cli {
 
@@ -105,11 +104,7 @@ void write_trace_check(std::ostream& out, const CheckedRecording& checked, const
                                 *checked.looks_like),
                     style, kWide);
   }
-  for (const Diagnostic& flaw : checked.diagnostics) {
-    if (flaw.severity == Severity::kInfo) break;  // they are sorted
-    write_paragraph(out, flaw.severity == Severity::kDataLoss ? "lost" : "beware", report::flaw_text(flaw), style,
-                    kWide);
-  }
+  write_flaws(out, "", checked.diagnostics, style, kWide);
   write_paragraph(out, "checked",
                   fmt::format("{} kernels, copies and collectives of {}{}", report::thousands(result.checked),
                               report::counted(result.stage_runs, "stage run"),

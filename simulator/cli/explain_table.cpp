@@ -7,7 +7,6 @@
 
 #include "simulator/cli/explain_output.hpp"
 #include "simulator/cli/paragraph.hpp"
-#include "simulator/report/diagnostics_table.hpp"
 
 namespace interlace::cli {
 
@@ -19,6 +18,7 @@ using report::Colour;
 using report::TextTable;
 
 constexpr std::size_t kIndent = 2;
+constexpr Margin kBesideFigures{.indent = 0, .width = 11};  ///< of the steps at the top
 constexpr std::size_t kMostHidden = 5;
 constexpr Nanoseconds kLeastShown = 5 * kMicrosecond;  // less reads as 0.00 ms
 
@@ -77,8 +77,8 @@ class ExplainWriter {
     step("measured ", explanation.measured_step_ns, explanation.measured_steps, answer.measured);
     step("predicted", explanation.predicted_step_ns, explanation.predicted_steps, answer.predicted);
     out_ << fmt::format("difference {:>8} ms, {:+.2f} %\n", signed_ms(explanation.difference_ns()), ratio * 100);
-    flaws("measured", answer.of_measured);
-    flaws("predicted", answer.of_predicted);
+    write_flaws(out_, "measured trace: ", answer.of_measured, style_, kBesideFigures);
+    write_flaws(out_, "predicted trace: ", answer.of_predicted, style_, kBesideFigures);
     out_ << '\n';
   }
 
@@ -162,14 +162,6 @@ class ExplainWriter {
     const std::string text = fmt::format("{}  {:>8} ms a step ({})  ", whose, report::milliseconds(time),
                                          report::counted(static_cast<std::int64_t>(steps), "step"));
     out_ << text << report::shortened_front(source, style_.width - text.size()) << '\n';
-  }
-  /// What may shift the comparison; the rest is in JSON.
-  void flaws(std::string_view whose, const std::vector<Diagnostic>& diagnostics) {
-    for (const Diagnostic& flaw : diagnostics) {
-      if (flaw.severity == Severity::kInfo) break;  // they are sorted
-      write_paragraph(out_, flaw.severity == Severity::kDataLoss ? "lost" : "beware",
-                      fmt::format("{} trace: {}", whose, report::flaw_text(flaw)), style_, {.indent = 0, .width = 11});
-    }
   }
   void paragraph(std::string_view text) {
     for (const std::string& line : report::wrapped(text, style_.width)) out_ << line << '\n';

@@ -87,13 +87,13 @@ PlannedCampaign plan_of(const ValidateRequest& request) {
 }
 
 /// report.json anew, and on standard output.
-void show(const campaign::Folder& folder, const std::string& format, Console& console) {
+campaign::Judgement show(const campaign::Folder& folder, const std::string& format, Console& console) {
   const campaign::Plan plan = folder.read_plan();
   const auto prediction = folder.read_prediction();
   if (!prediction) {
     throw Error(kNotPlanned, folder.path().string(), "nothing has been predicted yet", "go on with --resume");
   }
-  const campaign::Judgement judgement = campaign::judge(*prediction, folder.read_runs(), folder.read_traces());
+  campaign::Judgement judgement = campaign::judge(*prediction, folder.read_runs(), folder.read_traces());
   const std::string digest = folder.prediction_digest();
   const std::string json = campaign::judgement_json(plan, digest, *prediction, judgement);
   folder.write("report.json", json);
@@ -104,6 +104,7 @@ void show(const campaign::Folder& folder, const std::string& format, Console& co
     write_campaign_table(console.out(), plan, "prediction.json, SHA-256 " + digest, *prediction, judgement,
                          console.style());
   }
+  return judgement;
 }
 
 /// report_anew.json: what this program would have predicted. The prediction that was written down stays.
@@ -122,16 +123,9 @@ void show_anew(const campaign::Folder& folder, const std::string& format, Consol
   }
 }
 
-/// Whether the recorded schedule came to an end at least once: without it nothing can be said of any other.
-bool has_result(const campaign::Folder& folder) {
-  const std::string recorded = folder.read_prediction()->recorded;
-  return std::ranges::any_of(
-      folder.read_runs(), [&](const campaign::MeasuredRun& run) { return run.schedule == recorded && !run.failure; });
-}
-
 int run_validate(const ValidateRequest& request, Console& console) {
   if (request.report) {
-    show(campaign::Folder(*request.report), request.format, console);
+    static_cast<void>(show(campaign::Folder(*request.report), request.format, console));
     return 0;
   }
   if (request.repredict) {
@@ -174,9 +168,11 @@ int run_validate(const ValidateRequest& request, Console& console) {
     console.note("not finished: go on with: interlace validate --resume " + folder.path().string());
     if (!folder.read_prediction()) return kUnfinished;
   }
-  show(folder, request.format, console);
+  const campaign::Judgement judgement = show(folder, request.format, console);
   if (!finished) return kUnfinished;
-  return has_result(folder) ? 0 : 1;
+  // Without a run of the recorded schedule nothing can be said of any other.
+  const auto has_result = [](const campaign::ScheduleJudgement& row) { return row.recorded && row.runs > 0; };
+  return std::ranges::any_of(judgement.schedules, has_result) ? 0 : 1;
 }
 
 void add_plan_options(CLI::App& validate, ValidateRequest& request) {
@@ -241,8 +237,7 @@ void add_validate(CLI::App& app, Action& chosen, int& status) {
       "validate", "Record one schedule on GPUs, predict all from it, run all, and hold the one against the other");
   validate->footer(
       "Exit status: 0 when all is done, 3 where --minutes ended it before, 1 where something is wrong, also where no "
-      "run of "
-      "the recorded schedule came to an end.");
+      "run of the recorded schedule came to an end.");
   add_plan_options(*validate, *request);
   const std::vector<CLI::Option*> of_a_plan =
       validate->get_options([](const CLI::Option* option) { return !option->check_name("--help"); });

@@ -20,6 +20,11 @@ Schedule parse_entry(const LibraryEntry& entry) { return parse(entry.text, fmt::
 
 std::span<const LibraryEntry> library() { return library_files(); }
 
+bool is_built_in(std::string_view name) {
+  const auto entries = library();
+  return std::ranges::find(entries, name, &LibraryEntry::name) != entries.end();
+}
+
 Schedule find(std::string_view name) {
   const auto entries = library();
   const auto found = std::ranges::find(entries, name, &LibraryEntry::name);
@@ -31,8 +36,7 @@ Schedule find(std::string_view name) {
 }
 
 Schedule load(std::string_view name_or_file) {
-  const auto entries = library();
-  if (std::ranges::find(entries, name_or_file, &LibraryEntry::name) != entries.end()) return find(name_or_file);
+  if (is_built_in(name_or_file)) return find(name_or_file);
   const std::filesystem::path file(name_or_file);
   if (file.extension() == ".json" || std::filesystem::exists(file)) return parse_file(file);
   return find(name_or_file);

@@ -18,6 +18,8 @@ struct LibraryEntry {
 /// The built-in schedules, folder by folder, those of a pipeline family from the plainest to the most overlapped.
 [[nodiscard]] std::span<const LibraryEntry> library();
 
+[[nodiscard]] bool is_built_in(std::string_view name);
+
 /// A built-in schedule. Throws Error schedule.no_such_schedule, with the names most like it.
 [[nodiscard]] Schedule find(std::string_view name);
 

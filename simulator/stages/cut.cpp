@@ -376,10 +376,6 @@ void align(Cut& cut, Diagnostics& diagnostics) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// What the recording lost may be what is missed in it: "; it lost data (ilt.truncated)".
 std::string losses(const Diagnostics& diagnostics) {
   std::string codes;
