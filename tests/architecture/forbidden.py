@@ -19,6 +19,19 @@ REGISTRY_HOST = re.compile(
 EXEMPT = ("tests/architecture/forbidden.py", "tests/architecture/rules_test.py")
 
 
+INCLUDE = re.compile(r'^\s*#include\s+[<"]([^">]+)[">]', re.MULTILINE)
+
+
+def _included_late(tree, header):
+    """A header that its own source includes first is seen to include what it uses: cmake/InterlaceHeaderCheck.cmake."""
+    source = re.sub(r"\.hpp$", ".cpp", header)
+    if source == header or source not in tree.paths:
+        return
+    first = INCLUDE.search(tree.code(source))
+    if first is None or first.group(1) != header:
+        yield Finding(source, 0, f"does not include {header} before all else")
+
+
 def check(tree):
     for path in tree.matching(".hpp", ".cuh", under=(*CODE_FOLDERS, "tests")):
         code = tree.code(path)
@@ -26,6 +39,7 @@ def check(tree):
             yield Finding(path, 0, "has no #pragma once")
         for match in USING_NAMESPACE.finditer(code):
             yield Finding(path, code.count("\n", 0, match.start()) + 1, "using namespace in a header")
+        yield from _included_late(tree, path)
     for path in tree.matching(*CODE_SUFFIXES):
         length = tree.text(path).count("\n")
         if length > MOST_LINES:

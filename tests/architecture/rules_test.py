@@ -100,6 +100,8 @@ class RulesTest(unittest.TestCase):
         self.plant(forbidden, "tests/run.sh", "ls /root/traces\n", "path of one machine", 1)
         self.plant(forbidden, "docs/errors.md", "pip from https://pypi.org/simple\n", "package registry", 4)
         self.plant(forbidden, "simulator/base/bare.hpp", "struct A {};\n", "#pragma once", 0)
+        self.expect(forbidden, "simulator/base/error.cpp", 0, "before all else",
+                    {"simulator/base/error.cpp": "#include <string>\n" + SOUND["simulator/base/error.cpp"]})
 
     def test_a_relative_path_is_allowed(self):
         planted = {"docs/a.md": "samples/home/x, $HOME/work/x, ../work/x, build/root/x\n"}
