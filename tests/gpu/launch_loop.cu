@@ -19,6 +19,7 @@
 namespace {
 
 constexpr int kThreads = 4;
+constexpr int kCrowd = 24;  ///< more threads than buffers, where --buffers is small
 constexpr int kGraphNodes = 1000;
 /// About 200 us on an H200 at full clock.
 constexpr int kBusyTurns = 90'000;
@@ -74,14 +75,18 @@ double events(std::int64_t count) {
   return nanoseconds_of([&] { run(count); });
 }
 
-double threads(std::int64_t count) {
+double by_threads(int threads, std::int64_t count) {
   CHECK(cudaFree(nullptr));
   return nanoseconds_of([&] {
     std::vector<std::thread> all;
-    for (int i = 0; i < kThreads; ++i) all.emplace_back([&] { launch_empty(count / kThreads, new_stream()); });
+    for (int i = 0; i < threads; ++i) all.emplace_back([&] { launch_empty(count / threads, new_stream()); });
     for (std::thread& one : all) one.join();
   });
 }
+
+double threads(std::int64_t count) { return by_threads(kThreads, count); }
+
+double crowd(std::int64_t count) { return by_threads(kCrowd, count); }
 
 /// Graphs of empty kernels, one after the other; count is in nodes.
 double graph(std::int64_t count) {
@@ -199,13 +204,14 @@ int compare_kinds(std::int64_t count) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<double(std::int64_t)>> modes{
-      {"empty", empty}, {"events", events}, {"threads", threads}, {"graph", graph}, {"busy", busy}, {"steady", steady}};
+      {"empty", empty}, {"events", events}, {"threads", threads}, {"crowd", crowd},
+      {"graph", graph}, {"busy", busy},     {"steady", steady}};
   if (argc == 3 && std::string(argv[1]) == "kinds") return compare_kinds(std::atoll(argv[2]));
   if (argc == 3 && std::string(argv[1]) == "left_behind") return left_behind(std::atoll(argv[2]));
   if (argc == 3 && std::string(argv[1]) == "phases") return phases(std::atoll(argv[2]));
   const auto mode = argc == 3 ? modes.find(argv[1]) : modes.end();
   if (mode == modes.end()) {
-    std::fprintf(stderr, "launch_loop empty|events|threads|graph|busy|steady|kinds|left_behind|phases COUNT\n");
+    std::fprintf(stderr, "launch_loop empty|events|threads|crowd|graph|busy|steady|kinds|left_behind|phases COUNT\n");
     return 2;
   }
   const std::int64_t count = std::atoll(argv[2]);

@@ -91,6 +91,19 @@ def part_mixed(run):
     keep_sample(run, light, "mixed_light")
 
 
+def part_crowd(run):
+    """Many threads and few buffers: the program goes on, and what had no room is counted."""
+    launched = 480_000
+    command = [run.bin("launch_loop"), "crowd", str(launched)]
+    roomy = record(run, "crowd", command)
+    check_whole(run, roomy, "24 threads", launched)
+    starved = record(run, "crowd_starved", command, ["--buffers", "8"])
+    rows = ledgers(starved)
+    run.check("24 threads over 8 buffers: the program ends well", starved["status"] == 0, starved["err"][-800:])
+    run.check("24 threads over 8 buffers: its launches add up", rows and rows[0][0] == sum(rows[0][1:]), rows)
+    check_readable(run, starved, "24 threads over 8 buffers")
+
+
 def part_ends(run):
     program = run.bin("ways_to_end")
     for way, status, launched in (("return", 0, 200), ("unsynchronised", 0, 200), ("device_reset", 0, 200),
@@ -181,6 +194,16 @@ def part_switching(run):
     check_whole(run, window, "1 s of 3")
     run.check("1 s of 3: as many launches as that takes", rows and 80_000 <= rows[0][0] <= 120_000, rows)
     check_info(run, window, "1 s of 3")
+    last = record(run, "last", [run.bin("launch_loop"), "steady", "3"], ["--last", "1s"])
+    check_whole(run, last, "the last 1 s of 3")
+    answer = check_info(run, last, "the last 1 s of 3")
+    if answer:
+        kept = answer["operations"]["kernel"]
+        run.check("the last 1 s of 3: as many kernels as that takes", 80_000 <= kept <= 160_000, kept)
+    small = record(run, "max_mb", [run.bin("launch_loop"), "empty", "2000000"], ["--max-mb", "1"])
+    size = os.path.getsize(os.path.join(small["folder"], "rank0.ilt"))
+    run.check("--max-mb 1: the file is about so large", small["status"] == 0 and size <= 4_000_000,
+              f"status {small['status']}, {size} bytes" + small["err"][-300:])
     script = os.path.join(run.tests, "torch_mlp.py")
     steps = record(run, "torch_steps", [sys.executable, script, "--steps", "100"], ["--skip", "60", "--steps", "20"],
                    limit=90)
