@@ -10,7 +10,7 @@
 
 namespace interlace::campaign {
 
-/// What a campaign is to do: record one schedule, predict others from that recording alone, then run them. Files are
+/// What a campaign is to do: record one schedule, predict others from recordings of it alone, then run them. Files are
 /// named as the campaign keeps them (Folder::input); the recording is not kept and is named by its whole path.
 struct Plan {
   std::string workload;
@@ -24,10 +24,13 @@ struct Plan {
   /// Of a recorded run. Workloads mostly train on four batches in turn: these are two rounds, and the first step, which
   /// begins before there is a step to count from.
   std::int64_t recorded_steps = 9;
+  /// Runs that record the schedule, each in processes of its own: predictions are means over what they tell. As many
+  /// show the overlap of each schedule.
+  std::int32_t recordings = 1;
   /// Runs of the recorded schedule without the recorder, before the prediction: what recording costs the host.
   std::int32_t references = 3;
   std::int32_t repeats = 5;
-  bool record_all = true;                ///< a recorded run of each schedule, for its overlap, after all others
+  bool record_all = true;                ///< recorded runs of each schedule, for its overlap, after all others
   std::optional<std::string> recording;  ///< a recording made elsewhere, instead of making one
   std::optional<std::string> machine;    ///< machine profile for predictions
   std::map<std::string, std::string> environment;  ///< given to the engine beside this process's own
@@ -99,7 +102,8 @@ struct MeasuredRun {
 /// What a recorded run of a schedule shows.
 struct MeasuredTrace {
   std::string schedule;
-  double step_ms = 0;  ///< under the recorder
+  std::int32_t repeat = 0;  ///< round, from 0
+  double step_ms = 0;       ///< under the recorder
   Overlap overlap;
   std::vector<double> single_steps_hidden;  ///< hidden ratio of each step; empty in older campaigns
   std::optional<std::string> failure;

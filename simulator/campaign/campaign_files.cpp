@@ -41,14 +41,15 @@ void get(const Json& json, const char* key, std::optional<T>& value) {
 }
 
 Json json_of(const Plan& plan) {
-  Json json{{"interlace_campaign", 1},       {"interlace", plan.interlace},
-            {"created", plan.created},       {"workload", plan.workload},
-            {"recorded", plan.recorded},     {"schedules", plan.schedules},
-            {"device", plan.device},         {"steps", plan.steps},
-            {"warmup", plan.warmup},         {"recorded_steps", plan.recorded_steps},
-            {"references", plan.references}, {"repeats", plan.repeats},
-            {"record_all", plan.record_all}, {"environment", plan.environment},
-            {"settings", plan.settings},     {"hardware", plan.hardware}};
+  Json json{{"interlace_campaign", 1},         {"interlace", plan.interlace},
+            {"created", plan.created},         {"workload", plan.workload},
+            {"recorded", plan.recorded},       {"schedules", plan.schedules},
+            {"device", plan.device},           {"steps", plan.steps},
+            {"warmup", plan.warmup},           {"recorded_steps", plan.recorded_steps},
+            {"recordings", plan.recordings},   {"references", plan.references},
+            {"repeats", plan.repeats},         {"record_all", plan.record_all},
+            {"environment", plan.environment}, {"settings", plan.settings},
+            {"hardware", plan.hardware}};
   put(json, "ranks", plan.ranks);
   put(json, "batch", plan.batch);
   put(json, "recording", plan.recording);
@@ -68,7 +69,8 @@ Plan plan_of(const Json& json) {
   json.at("steps").get_to(plan.steps);
   json.at("warmup").get_to(plan.warmup);
   json.at("recorded_steps").get_to(plan.recorded_steps);
-  plan.references = json.value("references", 0);  // older campaigns made none
+  plan.recordings = json.value("recordings", 1);  // older campaigns made one
+  plan.references = json.value("references", 0);  // and of these none
   json.at("repeats").get_to(plan.repeats);
   json.at("record_all").get_to(plan.record_all);
   json.at("environment").get_to(plan.environment);
@@ -166,7 +168,7 @@ MeasuredRun run_of(const Json& json) {
 }
 
 Json json_of(const MeasuredTrace& trace) {
-  Json json{{"schedule", trace.schedule}};
+  Json json{{"schedule", trace.schedule}, {"repeat", trace.repeat}};
   if (trace.failure) {
     json["failure"] = *trace.failure;
     return json;
@@ -180,6 +182,7 @@ Json json_of(const MeasuredTrace& trace) {
 MeasuredTrace trace_of_json(const Json& json) {
   MeasuredTrace trace;
   json.at("schedule").get_to(trace.schedule);
+  trace.repeat = json.value("repeat", 0);
   get(json, "failure", trace.failure);
   if (trace.failure) return trace;
   json.at("step_ms").get_to(trace.step_ms);
@@ -203,6 +206,13 @@ constexpr const char* kCannotBeDoneAgain = "restore the file, or begin a new cam
 constexpr const char* kInputs = "inputs";
 constexpr const char* kReferences = "references";
 constexpr const char* kRuns = "runs";
+constexpr const char* kRecording = "recording";
+constexpr const char* kTraces = "traces";
+
+/// "traces", "traces_2" ... for numbers from 0.
+std::string numbered(const char* name, std::int32_t number) {
+  return number == 0 ? std::string(name) : fmt::format("{}_{}", name, number + 1);
+}
 
 /// The .json files of a folder, by name.
 std::vector<std::filesystem::path> json_files(const std::filesystem::path& folder) {
@@ -286,8 +296,20 @@ std::string file_stem(std::string schedule) {
   return schedule;
 }
 
-std::filesystem::path Folder::trace_of(const std::string& schedule) const {
-  return path_ / "traces" / file_stem(schedule);
+std::filesystem::path Folder::recording(std::int32_t number) const { return path_ / numbered(kRecording, number); }
+
+std::int32_t Folder::recordings_made() const {
+  std::int32_t made = 0;
+  while (std::filesystem::exists(path_ / (numbered(kRecording, made) + ".json"))) ++made;
+  return made;
+}
+
+void Folder::finish_recording(std::int32_t number, const std::string& said) const {
+  write(numbered(kRecording, number) + ".json", said);
+}
+
+std::filesystem::path Folder::trace_of(const std::string& schedule, std::int32_t repeat) const {
+  return path_ / numbered(kTraces, repeat) / file_stem(schedule);
 }
 
 void Folder::create(const Plan& plan, const std::map<std::string, std::string>& inputs) const {
@@ -295,7 +317,8 @@ void Folder::create(const Plan& plan, const std::map<std::string, std::string>& 
     throw Error(kBadFolder, path_.string(), "a campaign was begun here",
                 "go on with --resume, or name another folder with --out");
   }
-  std::set<std::filesystem::path> folders{kReferences, kRuns, "traces", "logs"};
+  std::set<std::filesystem::path> folders{kReferences, kRuns, "logs"};
+  for (std::int32_t repeat = 0; repeat < plan.recordings; ++repeat) folders.insert(numbered(kTraces, repeat));
   for (const auto& [name, text] : inputs) folders.insert(std::filesystem::path(name).parent_path());
   std::error_code failure;
   for (const std::filesystem::path& part : folders) {
@@ -360,14 +383,16 @@ void Folder::write_run(const MeasuredRun& run) const { write_run_into(*this, kRu
 
 std::vector<MeasuredTrace> Folder::read_traces() const {
   std::vector<MeasuredTrace> traces;
-  for (const auto& file : json_files(path_ / "traces")) {
-    traces.push_back(parsed(file, *content_of(file), trace_of_json));
+  for (std::int32_t repeat = 0; std::filesystem::exists(path_ / numbered(kTraces, repeat)); ++repeat) {
+    for (const auto& file : json_files(path_ / numbered(kTraces, repeat))) {
+      traces.push_back(parsed(file, *content_of(file), trace_of_json));
+    }
   }
   return traces;
 }
 
 void Folder::write_trace(const MeasuredTrace& trace) const {
-  write("traces/" + file_stem(trace.schedule) + ".json", report::text_of(json_of(trace)));
+  write(numbered(kTraces, trace.repeat) + "/" + file_stem(trace.schedule) + ".json", report::text_of(json_of(trace)));
 }
 
 void Folder::write(const std::string& name, const std::string& text) const {

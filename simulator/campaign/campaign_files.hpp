@@ -20,22 +20,28 @@ inline constexpr ErrorCode kPredictionChanged{"campaign.prediction_changed"};
 ///
 ///   plan.json                    what to do
 ///   inputs/                      the files that the plan names, as they were when it was made
-///   recording/                   of the recorded schedule, as `interlace record` leaves it
-///   references/000.json ...      runs of the recorded schedule that the prediction knows of
-///   prediction.json, .sha256     written before the first measurement
-///   predicted/                   the predicted traces and the report of interlace predict
-///   runs/000.json ...            measured runs in the order in which they ran; with a failure in place of a result
-///   traces/SCHEDULE.json         what the recorded run of a schedule shows; traces/SCHEDULE/ the recording itself
+///   recording/, recording_2/ ... of the recorded schedule, as `interlace record` leaves it; with each a .json of its
+///   name references/000.json ...      runs of the recorded schedule that the prediction knows of prediction.json,
+///   .sha256     written before the first measurement predicted/                   the predicted traces and the report
+///   of interlace predict runs/000.json ...            measured runs in the order in which they ran; with a failure in
+///   place of a result traces/SCHEDULE.json         what the recorded run of a schedule shows; traces/SCHEDULE/ the
+///   recording itself;
+///                                traces_2/ and so on for further rounds of such runs
 ///   report.json                  made from the others, any time
 class Folder {
  public:
   explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::filesystem::path recording() const { return path_ / "recording"; }
+  /// number: from 0, below Plan::recordings.
+  [[nodiscard]] std::filesystem::path recording(std::int32_t number) const;
+  /// The recordings that ended well, in their order without a gap.
+  [[nodiscard]] std::int32_t recordings_made() const;
+  /// What the engine said of it: from then on it counts as made.
+  void finish_recording(std::int32_t number, const std::string& said) const;
   [[nodiscard]] std::filesystem::path predicted() const { return path_ / "predicted"; }
   [[nodiscard]] std::filesystem::path logs() const { return path_ / "logs"; }
-  [[nodiscard]] std::filesystem::path trace_of(const std::string& schedule) const;
+  [[nodiscard]] std::filesystem::path trace_of(const std::string& schedule, std::int32_t repeat) const;
 
   /// Makes the folder, with its inputs by their names ("inputs/schedules/mine.json"). Throws Error(campaign.bad_folder)
   /// where it cannot, or where it holds a campaign.

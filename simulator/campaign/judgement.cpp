@@ -178,13 +178,23 @@ class Judge {
   }
 
   void add_overlap(ScheduleJudgement& row) const {
-    const auto trace = std::ranges::find(traces_, row.schedule, &MeasuredTrace::schedule);
-    if (trace == traces_.end() || trace->failure) return;
-    row.measured_overlap = trace->overlap;
-    if (trace->overlap.hidden_ratio && row.predicted_overlap.hidden_ratio) {
-      row.overlap_error = (*row.predicted_overlap.hidden_ratio - *trace->overlap.hidden_ratio) * 100;
-      if (const auto error = standard_error(trace->single_steps_hidden)) row.overlap_floor = *error * 100;
+    std::vector<double> hidden;
+    std::vector<double> exposed_ms;
+    const MeasuredTrace* one = nullptr;
+    for (const MeasuredTrace& trace : traces_) {
+      if (trace.schedule != row.schedule || trace.failure) continue;
+      one = &trace;
+      if (trace.overlap.hidden_ratio) hidden.push_back(*trace.overlap.hidden_ratio);
+      exposed_ms.push_back(trace.overlap.exposed_ms);
     }
+    if (one == nullptr) return;
+    row.measured_overlap = {std::nullopt, statistics::mean(exposed_ms)};
+    if (hidden.empty()) return;
+    row.measured_overlap->hidden_ratio = statistics::mean(hidden);
+    if (!row.predicted_overlap.hidden_ratio) return;
+    row.overlap_error = (*row.predicted_overlap.hidden_ratio - *row.measured_overlap->hidden_ratio) * 100;
+    const auto floor = standard_error(hidden.size() > 1 ? hidden : one->single_steps_hidden);
+    if (floor) row.overlap_floor = *floor * 100;
   }
 
   [[nodiscard]] std::vector<double> floor_errors() const {

@@ -26,10 +26,10 @@ struct ScheduleJudgement {
   std::optional<double> no_contention_error;  ///< of the replay in which works do not slow each other
   std::optional<double> critical_path_error;  ///< of that without host and launches besides
   bool inside = false;                        ///< the median lies between the predicted 10th and 90th percentile
-  std::optional<Overlap> measured_overlap;    ///< of the recorded run
+  std::optional<Overlap> measured_overlap;    ///< of the recorded runs, their mean
   Overlap predicted_overlap;
-  std::optional<double> overlap_error;      ///< of the hidden part of communication, in percentage points
-  std::optional<double> overlap_floor;      ///< standard error of the measured one, by its steps, in points
+  std::optional<double> overlap_error;  ///< of the hidden part of communication, in percentage points
+  std::optional<double> overlap_floor;  ///< standard error of the measured one, by its runs or one's steps, in points
   std::optional<Bytes> measured_allocated;  ///< of the rank that has most; median of the runs
   std::optional<Bytes> predicted_allocated;
   std::optional<double> allocated_error;  ///< of the rank with the largest one

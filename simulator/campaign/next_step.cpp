@@ -6,7 +6,8 @@ namespace interlace::campaign {
 
 NextStep next_step(const Plan& plan, const Progress& done) {
   using enum NextStep::Kind;
-  if (!done.recorded) return {kRecord, plan.recorded, 0, 0};
+  const std::int32_t recordings = plan.recording ? 0 : plan.recordings;
+  if (done.recordings < recordings) return {kRecord, plan.recorded, done.recordings, 0};
   if (done.prediction == nullptr) {
     const auto references = static_cast<std::int32_t>(done.references.size());
     if (references < plan.references) return {kReference, plan.recorded, references, 0};
@@ -26,11 +27,12 @@ NextStep next_step(const Plan& plan, const Progress& done) {
       if (!has_run && !failed(schedule)) return {kRun, schedule, repeat, position};
     }
   }
-  if (plan.record_all) {
+  for (std::int32_t repeat = 0; plan.record_all && repeat < plan.recordings; ++repeat) {
     for (const PredictedSchedule& one : schedules) {
-      const bool has_trace =
-          std::ranges::any_of(done.traces, [&](const MeasuredTrace& trace) { return trace.schedule == one.schedule; });
-      if (!has_trace && !failed(one.schedule)) return {kRecordRun, one.schedule, 0, 0};
+      const bool has_trace = std::ranges::any_of(done.traces, [&](const MeasuredTrace& trace) {
+        return trace.schedule == one.schedule && (trace.repeat == repeat || trace.failure);
+      });
+      if (!has_trace && !failed(one.schedule)) return {kRecordRun, one.schedule, repeat, 0};
     }
   }
   return {kDone, {}, 0, 0};

@@ -29,7 +29,7 @@ struct NextStep {
 
 /// What a campaign has done.
 struct Progress {
-  bool recorded = false;
+  std::int32_t recordings = 0;
   std::span<const MeasuredRun> references;
   const PredictionFile* prediction = nullptr;
   std::span<const MeasuredRun> runs;
@@ -38,7 +38,7 @@ struct Progress {
 
 /// From what is there already. Measured runs come in rounds, each of which begins with another schedule, so that what
 /// drifts (clocks, temperatures) hits all alike; a run that failed is not tried again, and its schedule not run in
-/// later rounds. Recorded runs come last: recording takes time.
+/// later rounds. Recorded runs come last, in rounds likewise: recording takes time.
 [[nodiscard]] NextStep next_step(const Plan& plan, const Progress& done);
 
 }  // namespace interlace::campaign

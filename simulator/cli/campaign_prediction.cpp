@@ -34,7 +34,10 @@ std::optional<double> reference_step_ms(const campaign::Folder& folder) {
 PredictRequest request_of(const campaign::Folder& folder, const campaign::Plan& plan) {
   PredictRequest request;
   request.measured_step_ms = reference_step_ms(folder);
-  request.recordings = {plan.recording.value_or(folder.recording().string())};
+  request.recordings = {plan.recording.value_or(folder.recording(0).string())};
+  for (std::int32_t number = 1; !plan.recording && number < plan.recordings; ++number) {
+    request.again.push_back(folder.recording(number).string());
+  }
   if (plan.machine) request.machine = folder.input(*plan.machine);
   request.run_steps = static_cast<std::int32_t>(
       std::min<std::int64_t>(std::max(plan.steps, plan.warmup), std::numeric_limits<std::int32_t>::max()));
@@ -113,7 +116,7 @@ campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, co
   const std::vector<analysis::StepWindow> steady = analysis::steady_windows_of(steps);
   const analysis::OverlapSummary summary = analysis::overlap(trace, annotations, steady).mean;
   campaign::MeasuredTrace measured{
-      schedule, static_cast<double>(summary.step_ns) / kNsPerMs, overlap_of(summary), {}, std::nullopt};
+      .schedule = schedule, .step_ms = static_cast<double>(summary.step_ns) / kNsPerMs, .overlap = overlap_of(summary)};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const std::vector<Interval>& of_rank : steps) fewest = std::min(fewest, of_rank.size());
   for (std::size_t i = 0; i < fewest; ++i) {

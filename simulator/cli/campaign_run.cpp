@@ -46,7 +46,7 @@ class Campaign {
       const std::vector<campaign::MeasuredRun> runs = folder_->read_runs();
       const std::vector<campaign::MeasuredRun> references = folder_->read_references();
       const std::vector<campaign::MeasuredTrace> traces = folder_->read_traces();
-      const NextStep step = campaign::next_step(plan_, {.recorded = is_recorded(),
+      const NextStep step = campaign::next_step(plan_, {.recordings = folder_->recordings_made(),
                                                         .references = references,
                                                         .prediction = prediction ? &*prediction : nullptr,
                                                         .runs = runs,
@@ -81,10 +81,6 @@ class Campaign {
     }
   }
 
-  [[nodiscard]] bool is_recorded() const {
-    return plan_.recording || std::filesystem::exists(folder_->path() / "recording.json");
-  }
-
   /// Whether a step like the longest so far would end within the budget.
   [[nodiscard]] bool has_time() const {
     if (!runner_->budget) return true;
@@ -96,7 +92,7 @@ class Campaign {
   void carry_out(const NextStep& step, std::ptrdiff_t schedules) {
     ++steps_;
     switch (step.kind) {
-      case NextStep::Kind::kRecord: record(); break;
+      case NextStep::Kind::kRecord: record(step.repeat); break;
       case NextStep::Kind::kReference:
         console_->note(fmt::format("running {} without the recorder, {} of {}", name_of(step.schedule), step.repeat + 1,
                                    plan_.references));
@@ -108,7 +104,7 @@ class Campaign {
                                    schedules * plan_.repeats, step.schedule));
         folder_->write_run(measure(step, fmt::format("{:03}", folder_->next_run())));
         break;
-      case NextStep::Kind::kRecordRun: record_run(step.schedule); break;
+      case NextStep::Kind::kRecordRun: record_run(step.schedule, step.repeat); break;
       case NextStep::Kind::kDone: break;
     }
   }
@@ -205,14 +201,21 @@ class Campaign {
     return {runner_->recorder, std::move(all), {}, out, log, {}};
   }
 
-  void record() {
-    console_->note("recording " + name_of(plan_.recorded));
-    const auto out = folder_->logs() / "recording.json";
-    const auto log = folder_->logs() / "recording.log";
-    if (const auto failure = run_engine(recorded_child(plan_.recorded, folder_->recording(), out, log))) {
+  /// " (2 of 3)" where there are several.
+  [[nodiscard]] std::string of_recordings(std::int32_t number) const {
+    return plan_.recordings == 1 ? "" : fmt::format(" ({} of {})", number + 1, plan_.recordings);
+  }
+
+  void record(std::int32_t number) {
+    console_->note("recording " + name_of(plan_.recorded) + of_recordings(number));
+    const std::filesystem::path into = folder_->recording(number);
+    const std::string stem = into.filename().string();
+    const auto out = folder_->logs() / (stem + ".json");
+    const auto log = folder_->logs() / (stem + ".log");
+    if (const auto failure = run_engine(recorded_child(plan_.recorded, into, out, log))) {
       throw Error(kEngineFailed, name_of(plan_.recorded), "cannot be recorded: " + *failure, "see " + log.string());
     }
-    folder_->write("recording.json", content_of(out));
+    folder_->finish_recording(number, content_of(out));
   }
 
   /// stem: of the files of its output, among the logs.
@@ -232,10 +235,10 @@ class Campaign {
     return run;
   }
 
-  void record_run(const std::string& schedule) {
-    console_->note("recording " + schedule + " for its overlap");
-    const std::filesystem::path into = folder_->trace_of(schedule);
-    const std::string stem = "trace_" + campaign::file_stem(schedule);
+  void record_run(const std::string& schedule, std::int32_t repeat) {
+    console_->note("recording " + schedule + " for its overlap" + of_recordings(repeat));
+    const std::filesystem::path into = folder_->trace_of(schedule, repeat);
+    const std::string stem = into.parent_path().filename().string() + "_" + campaign::file_stem(schedule);
     campaign::MeasuredTrace trace{.schedule = schedule, .step_ms = 0, .overlap = {}, .failure = {}};
     trace.failure = run_engine(
         recorded_child(schedule, into, folder_->logs() / (stem + ".json"), folder_->logs() / (stem + ".log")));
@@ -246,6 +249,7 @@ class Campaign {
         trace.failure = error.what();
       }
     }
+    trace.repeat = repeat;
     if (trace.failure) console_->note(schedule + " has no overlap: " + *trace.failure);
     folder_->write_trace(trace);
   }

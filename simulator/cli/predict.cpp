@@ -18,6 +18,7 @@
 #include "simulator/replay/anchor.hpp"
 #include "simulator/replay/applicable.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
+#include "simulator/report/mean_report.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
 #include "simulator/what_if/apply.hpp"
@@ -157,9 +158,8 @@ Anchors anchors_of(const replay::Predictor& unedited, const schedule::Schedule& 
   return anchors;
 }
 
-}  // namespace
-
-PredictAnswer predict(const PredictRequest& request, Console& console) {
+/// From the first of its recordings.
+PredictAnswer predict_from_one(const PredictRequest& request, Console& console) {
   const std::vector<what_if::Edit> edits = read_edits(request.edits);
   const std::vector<AskedSchedule> asked = asked_schedules(request.schedules);
   ingest::Recording recording = read_recording(request.recordings, request.memory_snapshots, console);
@@ -251,6 +251,21 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
   }
   report.recorded.diagnostics = recording.diagnostics.entries();
   return {std::move(report), {"measured", std::move(recording.trace), std::move(windows)}, std::move(traces)};
+}
+
+}  // namespace
+
+PredictAnswer predict(const PredictRequest& request, Console& console) {
+  PredictAnswer answer = predict_from_one(request, console);
+  std::vector<report::PredictReport> reports{std::move(answer.report)};
+  for (const std::string& again : request.again) {
+    PredictRequest other = request;
+    other.recordings = {again};
+    other.memory_snapshots.clear();
+    reports.push_back(predict_from_one(other, console).report);
+  }
+  answer.report = report::mean_over(std::move(reports));
+  return answer;
 }
 
 }  // namespace interlace::cli

@@ -76,6 +76,13 @@ void add_predict(CLI::App& app, Action& chosen) {
   CLI::App* predict = app.add_subcommand("predict", "Predict what other schedules would do to a recorded job");
   predict->add_option("--from", request->recordings, kRecordingsHelp)->required()->type_name("FILE|DIR");
   predict
+      ->add_option(
+          "--again", request->again,
+          "A recording of another run of the same job, also more than once: what is predicted is the mean over "
+          "all (docs/validate.md)")
+      ->allow_extra_args(false)
+      ->type_name("FILE|DIR");
+  predict
       ->add_option("--schedule", request->schedules,
                    "Schedules to predict: built-in names (interlace schedules), files, or \"all\" that apply")
       ->required()

@@ -15,11 +15,12 @@ namespace interlace::cli {
 
 /// What the user asked `interlace predict` for.
 struct PredictRequest {
-  std::vector<std::string> recordings;
-  std::vector<std::string> schedules;  ///< names, files, or "all"
-  std::vector<std::string> edits;      ///< files
-  std::optional<std::string> profile;  ///< file of annotation names; none: TorchRec's
-  std::optional<std::string> machine;  ///< file of interlace calibrate
+  std::vector<std::string> recordings;  ///< of one run
+  std::vector<std::string> again;       ///< each a recording of a further run of the same job
+  std::vector<std::string> schedules;   ///< names, files, or "all"
+  std::vector<std::string> edits;       ///< files
+  std::optional<std::string> profile;   ///< file of annotation names; none: TorchRec's
+  std::optional<std::string> machine;   ///< file of interlace calibrate
   std::string format = "table";
   std::optional<std::filesystem::path> out;  ///< folder for traces and reports
   /// A step of the recorded schedule in processes that did not record; none: what the recording itself tells of that.
@@ -44,11 +45,12 @@ struct SteadyTrace {
 /// What the prediction came to.
 struct PredictAnswer {
   report::PredictReport report;
-  SteadyTrace measured;
+  SteadyTrace measured;                ///< of several recordings the first, and so are predicted traces
   std::vector<SteadyTrace> predicted;  ///< one a prediction of the report, in its order
 };
 
-/// Carries a request out: reads, cuts, replays, compares. Throws Error.
+/// Carries a request out: reads, cuts, replays, compares. Of several recordings each, and takes the mean
+/// (report/mean_report.hpp). Throws Error.
 [[nodiscard]] PredictAnswer predict(const PredictRequest& request, Console& console);
 
 /// Writes into a folder, made if need be: report.html, report.json, report.csv, the measured trace as measured.ilt, and

@@ -184,6 +184,13 @@ void add_plan_options(CLI::App& validate, ValidateRequest& request) {
   validate.add_option("--record", plan.recorded, "The schedule to record and to predict from")
       ->capture_default_str()
       ->type_name("NAME|FILE");
+  validate
+      .add_option(
+          "--recordings", plan.recordings,
+          "Runs that record it: predictions are means over them, and so is the overlap of as many recorded runs "
+          "of each schedule")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   validate.add_option("--schedules", plan.schedules, "Schedules to predict and to run, or all that apply")
       ->delimiter(',')
       ->capture_default_str()

@@ -37,7 +37,7 @@ struct PlannedCampaign {
 /// Does what is left of a campaign. False where the budget ended it first.
 [[nodiscard]] bool carry_out(const campaign::Folder& folder, const CampaignRunner& runner, Console& console);
 
-/// Predicts from the recording what the plan asks for, with its baselines. The predicted traces go to `traces`, a new
+/// Predicts from the recordings what the plan asks for, with its baselines. The predicted traces go to `traces`, a new
 /// folder, where one is named.
 [[nodiscard]] campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const campaign::Plan& plan,
                                                         const std::optional<std::filesystem::path>& traces,

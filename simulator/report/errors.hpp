@@ -5,5 +5,6 @@
 namespace interlace::report {
 
 inline constexpr ErrorCode kCannotWrite{"report.cannot_write"};
+inline constexpr ErrorCode kOtherJob{"report.other_job"};
 
 }  // namespace interlace::report

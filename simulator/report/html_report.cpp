@@ -39,6 +39,8 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded) {
   entry("ranks", ranks);
   for (const std::string& edit : recorded.edits) entry("what if", edit);
   if (!recorded.edits.empty()) entry("speed-ups", "over the recorded schedule under the same what-ifs");
+  if (recorded.recordings > 1)
+    entry("recordings", std::to_string(recorded.recordings) + ": what is predicted is their mean");
   entry("steps used", std::to_string(recorded.steps));
   if (recorded.step_time_ns) entry("step as recorded", milliseconds(*recorded.step_time_ns) + " ms");
   if (recorded.predicted_step_time_ns) {

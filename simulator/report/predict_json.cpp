@@ -14,6 +14,7 @@ Json json_of_recorded(const RecordedRun& recorded) {
               {"schedule", or_null(recorded.schedule)},
               {"ranks", recorded.ranks},
               {"world_size", or_null(recorded.world_size)},
+              {"recordings", recorded.recordings},
               {"steps", recorded.steps},
               {"step_time_ns", or_null(recorded.step_time_ns)},
               {"predicted_step_time_ns", or_null(recorded.predicted_step_time_ns)},
@@ -77,6 +78,7 @@ Json json_of_prediction(const Prediction& row, const RecordedRun& recorded) {
             {"hazards", row.hazards},
             {"tables_updates_late", or_null(row.tables_late)},
             {"dense_parameters_updates_late", or_null(row.parameters_late)}};
+  if (!row.step_times_ns.empty()) json["step_times_of_recordings_ns"] = row.step_times_ns;
   if (recorded.capacity) json["fits"] = or_null(fits(row));
   add_memory(json, row.memory);
   return json;

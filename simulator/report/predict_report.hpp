@@ -18,7 +18,8 @@ struct RecordedRun {
   std::optional<std::string> schedule;  ///< as recognised; none where it is not in the library
   std::vector<std::int32_t> ranks;      ///< numbers of the ranks read
   std::optional<std::int32_t> world_size;
-  std::int64_t steps = 0;                             ///< whole steady-state steps a rank
+  std::int64_t recordings = 1;                        ///< of as many runs; all below are means over them
+  std::int64_t steps = 0;                             ///< whole steady-state steps a rank, of all recordings
   std::optional<Nanoseconds> step_time_ns;            ///< in the recording, profiler included; mean over steps
   std::optional<Nanoseconds> predicted_step_time_ns;  ///< the recorded schedule replayed: what speed-ups refer to
   std::optional<double> replay_error;                 ///< what it was off before it was corrected (replay/anchor.hpp)
@@ -64,10 +65,11 @@ struct RankMemory {
 struct Prediction {
   std::string schedule;
   Nanoseconds step_time_ns = 0;
-  Nanoseconds step_time_low_ns = 0;   ///< 10th percentile of single steps
-  Nanoseconds step_time_high_ns = 0;  ///< 90th percentile
-  std::optional<double> speedup;      ///< predicted time of the recorded schedule / step_time_ns; > 1 is faster
-  analysis::OverlapSummary overlap;   ///< mean over ranks, a step; hidden and exposed corrected, all else as replayed
+  Nanoseconds step_time_low_ns = 0;        ///< 10th percentile of single steps
+  Nanoseconds step_time_high_ns = 0;       ///< 90th percentile
+  std::vector<Nanoseconds> step_times_ns;  ///< of several recordings what each tells; empty where there is one
+  std::optional<double> speedup;           ///< predicted time of the recorded schedule / step_time_ns; > 1 is faster
+  analysis::OverlapSummary overlap;  ///< mean over ranks, a step; hidden and exposed corrected, all else as replayed
   std::optional<Nanoseconds> host_blocked_ns;   ///< a step, mean over ranks
   std::vector<RankMemory> memory;               ///< by rank; empty where no memory was recorded
   std::vector<std::string> reasons;             ///< largest first

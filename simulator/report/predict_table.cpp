@@ -79,6 +79,7 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextSt
   const auto ranks = static_cast<std::int64_t>(recorded.ranks.size());
   text += recorded.world_size ? fmt::format(", {} of {}", ranks, counted(*recorded.world_size, "rank"))
                               : ", " + counted(ranks, "rank");
+  if (recorded.recordings > 1) text += ", " + counted(recorded.recordings, "recording");
   text += ", " + counted(recorded.steps, "step");
   if (recorded.step_time_ns) text += fmt::format(", {} ms a step as recorded", milliseconds(*recorded.step_time_ns));
   if (recorded.predicted_step_time_ns) {
@@ -109,6 +110,13 @@ std::string device_line(const Prediction& row) {
   text += fmt::format(", device idle {} ms", milliseconds(row.overlap.idle_ns));
   if (row.host_blocked_ns) text += fmt::format(", host blocked {} ms", milliseconds(*row.host_blocked_ns));
   return text;
+}
+
+std::string recordings_line(const Prediction& row) {
+  std::string text = "by recording: ";
+  for (const Nanoseconds step : row.step_times_ns) text += milliseconds(step) + ", ";
+  text.resize(text.size() - 2);
+  return text + " ms";
 }
 
 /// How late what it reads is; nothing where nothing is.
@@ -145,6 +153,7 @@ void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::s
   out << '\n';
   std::vector<std::string> lines = memory_lines(row, capacity);
   lines.insert(lines.begin(), device_line(row));
+  if (!row.step_times_ns.empty()) lines.insert(lines.begin(), recordings_line(row));
   for (const std::string& line : lines) {
     for (const std::string& part : wrapped(line, style.width - kIndent)) {
       out << std::string(kIndent, ' ') << coloured(style, Colour::kDim, part) << '\n';

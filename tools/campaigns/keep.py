@@ -14,25 +14,28 @@ import subprocess
 from pathlib import Path
 
 KEPT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "campaigns"
-FILES = ("plan.json", "prediction.json", "prediction.sha256", "recording.json")
+FILES = ("plan.json", "prediction.json", "prediction.sha256")
 
 
 def keep(interlace, campaign):
     to = KEPT / campaign.name
     shutil.rmtree(to, ignore_errors=True)
-    (to / "recording").mkdir(parents=True)
+    to.mkdir(parents=True)
     for name in FILES:
         shutil.copy(campaign / name, to / name)
-    for recording in sorted((campaign / "recording").glob("*.ilt")):
-        # Packed anew, all else as it is: the recorder writes many small pieces, so as to be quick.
-        subprocess.run([interlace, "convert", recording, "-o", to / "recording" / recording.name], check=True,
-                       capture_output=True)
-    for folder in ("references", "runs", "traces"):
-        files = sorted((campaign / folder).glob("*.json"))
+    for said in sorted(campaign.glob("recording*.json")):
+        shutil.copy(said, to / said.name)
+        (to / said.stem).mkdir()
+        for recording in sorted((campaign / said.stem).glob("*.ilt")):
+            # Packed anew, all else as it is: the recorder writes many small pieces, so as to be quick.
+            subprocess.run([interlace, "convert", recording, "-o", to / said.stem / recording.name], check=True,
+                           capture_output=True)
+    for folder in (campaign / "references", campaign / "runs", *sorted(campaign.glob("traces*"))):
+        files = sorted(folder.glob("*.json"))
         if files:
-            (to / folder).mkdir()
+            (to / folder.name).mkdir()
         for file in files:
-            shutil.copy(file, to / folder)
+            shutil.copy(file, to / folder.name)
     if (campaign / "inputs").exists():
         shutil.copytree(campaign / "inputs", to / "inputs")
     report = subprocess.run([interlace, "validate", "--report", to], check=True, capture_output=True, text=True).stdout

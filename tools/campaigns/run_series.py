@@ -33,7 +33,7 @@ def arguments(campaign, device, recording):
     """What `interlace validate` is told to begin a campaign of the table."""
     words = ["--workload", campaign["workload"], "--record", campaign["record"]]
     words += ["--schedules", ",".join(campaign["schedules"])]
-    for option in ("ranks", "batch", "repeats", "steps", "warmup", "record_steps", "references"):
+    for option in ("ranks", "batch", "recordings", "repeats", "steps", "warmup", "record_steps", "references"):
         if option in campaign:
             words += ["--" + option.replace("_", "-"), str(campaign[option])]
     for name, value in campaign.get("env", {}).items():

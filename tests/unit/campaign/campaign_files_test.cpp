@@ -18,6 +18,7 @@ Plan plan() {
   made.schedules = {"all"};
   made.ranks = 2;
   made.references = 5;
+  made.recordings = 2;
   made.environment = {{"NCCL_P2P_DISABLE", "1"}};
   made.settings = made.environment;
   made.hardware = {"NVIDIA H200, 580.159.04"};
@@ -77,9 +78,20 @@ TEST(CampaignFolder, GivesBackWhatWasWritten) {
   folder.write_run(failed);
   EXPECT_EQ(folder.read_runs(), (std::vector<MeasuredRun>{run, failed}));
 
-  const MeasuredTrace trace{"torchrec/base", 3.5, {0.25, 1.5}, {0.2, 0.3}, std::nullopt};
+  const MeasuredTrace trace{"torchrec/base", 0, 3.5, {0.25, 1.5}, {0.2, 0.3}, std::nullopt};
+  MeasuredTrace second = trace;
+  second.repeat = 1;
+  second.overlap.hidden_ratio = 0.5;
   folder.write_trace(trace);
-  EXPECT_EQ(folder.read_traces(), std::vector<MeasuredTrace>{trace});
+  folder.write_trace(second);
+  EXPECT_EQ(folder.read_traces(), (std::vector<MeasuredTrace>{trace, second}));
+
+  EXPECT_EQ(folder.recordings_made(), 0);
+  folder.finish_recording(0, "{}");
+  folder.finish_recording(1, "{}");
+  EXPECT_EQ(folder.recordings_made(), 2);
+  std::filesystem::remove(place.path() / "campaign" / "recording.json");  // so that it is made again
+  EXPECT_EQ(folder.recordings_made(), 0);
 }
 
 TEST(CampaignFolder, KeepsTheDigestOfThePrediction) {

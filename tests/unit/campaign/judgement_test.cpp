@@ -40,7 +40,7 @@ struct Case {
     prediction.schedules = {predicted("a", 42), predicted("b", 33.6), predicted("c", 41)};
     runs = {run("a", 0, 40),   run("b", 0, 30), run("c", 0, 40.3), run("a", 1, 41),  run("b", 1, 30),
             run("c", 1, 40.2), run("a", 2, 40), run("b", 2, 29.5), run("c", 2, 40.3)};
-    traces = {{"b", 31, {0.53, 1.5}, {}, std::nullopt}};
+    traces = {{"b", 0, 31, {0.53, 1.5}, {}, std::nullopt}};
   }
   [[nodiscard]] Judgement judged() const { return judge(prediction, runs, traces); }
 
@@ -115,6 +115,20 @@ TEST(Judgement, TheFloorOfOverlapIsTheErrorOfItsMean) {
   EXPECT_EQ(result.overlap_floor.count, 1U);
   one.traces.front().single_steps_hidden = {0.5};
   EXPECT_FALSE(one.judged().schedules[1].overlap_floor);
+}
+
+// Predicted are 0.5: of three runs, one without a result, the mean 0.54 and its error by the two, 0.04.
+TEST(Judgement, ComparesWithTheMeanOverlapOfAllRecordedRuns) {
+  Case one;
+  one.traces.resize(1);
+  one.traces.front().overlap = {0.5, 3.0};
+  one.traces.push_back({"b", 1, 0, {0.58, 1.0}, {0.1, 0.9}, std::nullopt});
+  one.traces.push_back({"b", 2, 0, {}, {}, "no memory"});
+  const ScheduleJudgement b = one.judged().schedules[1];
+  EXPECT_NEAR(*b.measured_overlap->hidden_ratio, 0.54, 1e-9);
+  EXPECT_NEAR(b.measured_overlap->exposed_ms, 2, 1e-9);
+  EXPECT_NEAR(*b.overlap_error, -4, 1e-9);
+  EXPECT_NEAR(*b.overlap_floor, 4, 1e-9);
 }
 
 TEST(Judgement, KeepsWhatFailedApart) {

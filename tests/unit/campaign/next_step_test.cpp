@@ -30,17 +30,17 @@ Plan plan(std::int32_t repeats) {
 /// All steps to the end, each carried out.
 std::vector<NextStep> all_steps(const Plan& planned, std::string_view fails = {}) {
   const PredictionFile predicted = prediction();
-  bool recorded = false;
+  std::int32_t recordings = 0;
   std::vector<MeasuredRun> references;
   const PredictionFile* known = nullptr;
   std::vector<MeasuredRun> runs;
   std::vector<MeasuredTrace> traces;
   std::vector<NextStep> steps;
   while (steps.size() < 100) {
-    steps.push_back(next_step(planned, {recorded, references, known, runs, traces}));
+    steps.push_back(next_step(planned, {recordings, references, known, runs, traces}));
     const NextStep& step = steps.back();
     switch (step.kind) {
-      case NextStep::Kind::kRecord: recorded = true; break;
+      case NextStep::Kind::kRecord: ++recordings; break;
       case NextStep::Kind::kReference: {
         MeasuredRun run;
         run.schedule = step.schedule;
@@ -60,6 +60,7 @@ std::vector<NextStep> all_steps(const Plan& planned, std::string_view fails = {}
       case NextStep::Kind::kRecordRun: {
         MeasuredTrace trace;
         trace.schedule = step.schedule;
+        trace.repeat = step.repeat;
         traces.push_back(trace);
         break;
       }
@@ -99,6 +100,21 @@ TEST(NextStep, RecordsNoMoreWhereAskedNotTo) {
   Plan once = plan(1);
   once.record_all = false;
   EXPECT_EQ(all_steps(once).size(), 2U + 3U + 1U);
+}
+
+TEST(NextStep, RecordsAsOftenAsAskedTo) {
+  using enum NextStep::Kind;
+  Plan often = plan(1);
+  often.recordings = 2;
+  const std::vector<NextStep> steps = all_steps(often);
+  EXPECT_EQ(steps[0], (NextStep{kRecord, "a", 0, 0}));
+  EXPECT_EQ(steps[1], (NextStep{kRecord, "a", 1, 0}));
+  EXPECT_EQ(steps[2].kind, kPredict);
+  ASSERT_EQ(steps.size(), 2U + 1U + 3U + 6U + 1U);
+  EXPECT_EQ(steps[6], (NextStep{kRecordRun, "a", 0, 0}));
+  EXPECT_EQ(steps[9], (NextStep{kRecordRun, "a", 1, 0}));
+  often.recording = "made elsewhere";
+  EXPECT_EQ(all_steps(often).front().kind, kPredict);
 }
 
 TEST(NextStep, TriesAScheduleThatFailedNotAgain) {

@@ -189,6 +189,32 @@ TEST_F(CliTest, SaysWhichTracesOfEarlierAnswersAreLeft) {
       << other.err;
 }
 
+// The same recording again says the same; one of another schedule is not of this job.
+TEST_F(CliTest, PredictsFromSeveralRecordings) {
+  const std::string runs = INTERLACE_SOURCE_DIR "/samples/traces/engine_exposed_1_rank/";
+  const auto base_of = [&](const std::string& again) {
+    const testing::Finished done =
+        interlace("predict --format json --schedule torchrec/base --from " + runs + "sparse_dist" + again);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return Json::parse(done.out);
+  };
+  const Json one = base_of("");
+  const Json twice = base_of(" --again " + runs + "sparse_dist");
+  EXPECT_EQ(twice["recorded"]["recordings"], 2);
+  EXPECT_EQ(twice["recorded"]["steps"].get<int>(), 2 * one["recorded"]["steps"].get<int>());
+  const Json& row = twice["predictions"][0];
+  const Json& step = one["predictions"][0]["step_time_ns"];
+  EXPECT_EQ(row["step_time_ns"], step);
+  EXPECT_EQ(row["speedup"], one["predictions"][0]["speedup"]);
+  EXPECT_EQ(row["overlap"], one["predictions"][0]["overlap"]);
+  EXPECT_EQ(row["step_times_of_recordings_ns"], (Json{step, step}));
+  const testing::Finished other =
+      interlace("predict --schedule all --from " + runs + "sparse_dist --again " + runs + "base");
+  EXPECT_EQ(other.status, 1);
+  EXPECT_NE(other.err.find("error[report.other_job]: " + runs + "base: holds torchrec/base"), std::string::npos)
+      << other.err;
+}
+
 TEST_F(CliTest, InfoShowsARecording) {
   const Finished table = interlace("info " + sample("sparse"));
   EXPECT_EQ(table.status, 0) << table.err;

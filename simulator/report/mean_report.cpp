@@ -1,0 +1,132 @@
+#include "simulator/report/mean_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "simulator/base/error.hpp"
+#include "simulator/base/statistics.hpp"
+#include "simulator/report/errors.hpp"
+
+namespace interlace::report {
+
+namespace {
+
+std::string job_of(const RecordedRun& recorded) {
+  return fmt::format("{} on rank{} {}", recorded.schedule.value_or("a schedule that is not in the library"),
+                     recorded.ranks.size() == 1 ? "" : "s", fmt::join(recorded.ranks, ", "));
+}
+
+void refuse_other_jobs(const std::vector<PredictReport>& reports) {
+  const std::string first = job_of(reports.front().recorded);
+  for (const PredictReport& other : reports) {
+    if (job_of(other.recorded) == first) continue;
+    throw Error(
+        kOtherJob, other.recorded.files.front(),
+        fmt::format("holds {}, and {} {}", job_of(other.recorded), reports.front().recorded.files.front(), first),
+        "name recordings of the same schedule on the same ranks");
+  }
+}
+
+/// Over those of the rows that have a value; none where none has.
+template <class Row, class Value>
+std::optional<Value> mean_of(const std::vector<const Row*>& rows, std::optional<Value> Row::*member) {
+  std::vector<double> values;
+  for (const Row* row : rows) {
+    if (row->*member) values.push_back(static_cast<double>(*(row->*member)));
+  }
+  if (values.empty()) return std::nullopt;
+  const double mean = statistics::mean(values);
+  if constexpr (std::is_integral_v<Value>) return std::llround(mean);
+  return static_cast<Value>(mean);
+}
+
+Nanoseconds mean_of(const std::vector<const Prediction*>& rows, Nanoseconds Prediction::*member) {
+  std::vector<double> values;
+  for (const Prediction* row : rows) values.push_back(static_cast<double>(row->*member));
+  return std::llround(statistics::mean(values));
+}
+
+/// Flaws of the same kind as one.
+template <class Row>
+std::vector<Diagnostic> flaws_of(const std::vector<const Row*>& rows) {
+  Diagnostics all;
+  for (const Row* row : rows) {
+    for (const Diagnostic& flaw : row->diagnostics) all.add(flaw);
+  }
+  return all.entries();
+}
+
+RecordedRun recorded_in(const std::vector<PredictReport>& reports) {
+  std::vector<const RecordedRun*> rows;
+  std::vector<analysis::OverlapSummary> overlaps;
+  for (const PredictReport& report : reports) {
+    rows.push_back(&report.recorded);
+    if (report.recorded.overlap) overlaps.push_back(*report.recorded.overlap);
+  }
+  RecordedRun mean = *rows.front();
+  mean.files.clear();
+  mean.steps = 0;
+  for (const RecordedRun* row : rows) {
+    mean.files.insert(mean.files.end(), row->files.begin(), row->files.end());
+    mean.steps += row->steps;
+  }
+  mean.recordings = std::ssize(rows);
+  mean.step_time_ns = mean_of(rows, &RecordedRun::step_time_ns);
+  mean.predicted_step_time_ns = mean_of(rows, &RecordedRun::predicted_step_time_ns);
+  mean.replay_error = mean_of(rows, &RecordedRun::replay_error);
+  mean.replayed_hidden_ratio = mean_of(rows, &RecordedRun::replayed_hidden_ratio);
+  if (!overlaps.empty()) mean.overlap = analysis::mean_of(overlaps);
+  mean.diagnostics = flaws_of(rows);
+  return mean;
+}
+
+Prediction mean_prediction(const std::vector<const Prediction*>& rows, const RecordedRun& recorded) {
+  Prediction mean = *rows.front();
+  std::vector<analysis::OverlapSummary> overlaps;
+  for (const Prediction* row : rows) {
+    mean.step_times_ns.push_back(row->step_time_ns);
+    overlaps.push_back(row->overlap);
+  }
+  mean.step_time_ns = mean_of(rows, &Prediction::step_time_ns);
+  mean.step_time_low_ns = mean_of(rows, &Prediction::step_time_low_ns);
+  mean.step_time_high_ns = mean_of(rows, &Prediction::step_time_high_ns);
+  if (mean.speedup && recorded.predicted_step_time_ns) {
+    mean.speedup = static_cast<double>(*recorded.predicted_step_time_ns) / static_cast<double>(mean.step_time_ns);
+  }
+  mean.overlap = analysis::mean_of(overlaps);
+  mean.host_blocked_ns = mean_of(rows, &Prediction::host_blocked_ns);
+  mean.diagnostics = flaws_of(rows);
+  return mean;
+}
+
+}  // namespace
+
+PredictReport mean_over(std::vector<PredictReport> reports) {
+  if (reports.size() == 1) return std::move(reports.front());
+  refuse_other_jobs(reports);
+  PredictReport mean{.recorded = recorded_in(reports), .predictions = {}, .skipped = {}};
+  for (const PredictReport& report : reports) {
+    for (const SkippedSchedule& one : report.skipped) {
+      const bool known =
+          std::ranges::find(mean.skipped, one.schedule, &SkippedSchedule::schedule) != mean.skipped.end();
+      if (!known) mean.skipped.push_back(one);
+    }
+  }
+  for (const Prediction& first : reports.front().predictions) {
+    std::vector<const Prediction*> rows;
+    for (const PredictReport& report : reports) {
+      const auto row = std::ranges::find(report.predictions, first.schedule, &Prediction::schedule);
+      if (row != report.predictions.end()) rows.push_back(&*row);
+    }
+    if (rows.size() == reports.size()) mean.predictions.push_back(mean_prediction(rows, mean.recorded));
+  }
+  return mean;
+}
+
+}  // namespace interlace::report
