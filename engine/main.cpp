@@ -4,6 +4,7 @@
 
 #include "engine/cli/subcommands.hpp"
 #include "simulator/base/program.hpp"
+#include "simulator/base/usage_error.hpp"
 
 namespace {
 
@@ -18,7 +19,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? interlace::kSuccess : interlace::kUsage;
+    return interlace::end_of_parsing(app, error);
   }
   return chosen();
 }

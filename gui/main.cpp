@@ -9,14 +9,18 @@
 
 #include "gui/render_command.hpp"
 #include "gui/window/main_window.hpp"
+#include "simulator/base/program.hpp"
+#include "simulator/base/usage_error.hpp"
 
 namespace {
 
 using namespace interlace::gui;
 
-constexpr int kSuccess = 0;
-constexpr int kFailure = 1;
-constexpr int kUsage = 2;
+using interlace::kFailure;
+using interlace::kSuccess;
+
+/// Of the window; a picture needs none.
+constexpr interlace::ErrorCode kNoDisplay{"gui.no_display"};
 
 struct Request {
   RenderRequest render;
@@ -59,7 +63,7 @@ std::optional<int> parse(int argc, char** argv, Request& request) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kSuccess : kUsage;
+    return interlace::end_of_parsing(app, error);
   }
   request.to_file = !out.empty();
   request.render.options.memory = !without_memory;
@@ -73,7 +77,7 @@ std::optional<int> parse(int argc, char** argv, Request& request) {
 }
 
 bool has_display() {
-  return qEnvironmentVariableIsSet("QT_QPA_PLATFORM") || !qEnvironmentVariableIsEmpty("DISPLAY") ||
+  return !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") || !qEnvironmentVariableIsEmpty("DISPLAY") ||
          !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
 }
 
@@ -87,8 +91,7 @@ int run(int argc, char** argv) {
     return kSuccess;
   }
   if (!has_display()) {
-    std::cerr << "error: there is no display (write a picture with --render FILE instead)\n";
-    return kFailure;
+    throw interlace::Error(kNoDisplay, "", "there is no display", "write a picture with --render FILE instead");
   }
   const QApplication application(argc, argv);
   QCoreApplication::setOrganizationName(QStringLiteral("interlace"));

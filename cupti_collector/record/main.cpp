@@ -12,13 +12,15 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
-#include <random>
 
 #include "cupti_collector/control_file.hpp"
 #include "cupti_collector/options.hpp"
 #include "cupti_collector/record/launch.hpp"
 #include "cupti_collector/record/recorded_files.hpp"
 #include "cupti_collector/record/summary.hpp"
+#include "simulator/base/program.hpp"
+#include "simulator/base/random_name.hpp"
+#include "simulator/base/usage_error.hpp"
 
 namespace {
 
@@ -26,8 +28,6 @@ namespace fs = std::filesystem;
 using namespace interlace::collector;  // the program is a part of it
 using interlace::Nanoseconds;
 
-constexpr int kFailure = 1;
-constexpr int kUsage = 2;
 /// Where CUDA and NVTX look for a library of a tool.
 constexpr std::array kInjections{"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
 
@@ -131,19 +131,10 @@ Plan plan_of(const Request& request) {
   return plan;
 }
 
-std::string new_run_id() {
-  std::random_device random;
-  std::string id;
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  constexpr std::size_t kLength = 16;
-  while (id.size() < kLength) id += kDigits[random() % kDigits.size()];
-  return id;
-}
-
 int record(const Request& request) {
   Options options;
   options.folder = prepare_folder(request.out, request.overwrite);
-  options.run_id = new_run_id();
+  options.run_id = interlace::random_name();
   options.cupti = request.cupti.empty() ? std::string() : fs::absolute(request.cupti).string();
   options.flush_period = request.flush_ms * interlace::kMillisecond;
   options.buffers_limit = request.buffers_mib << 20;
@@ -191,6 +182,11 @@ int record(const Request& request) {
     std::cerr << summary(request.out, program, files, log, has_driver) << std::flush;
   }
   end_like(program);
+}
+
+int refuse(const interlace::Error& wrong_use) {
+  std::cerr << wrong_use.what() << '\n';
+  return interlace::kUsage;
 }
 
 int run(int argc, char** argv) {
@@ -245,13 +241,17 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    return interlace::end_of_parsing(app, error);
   }
   request.command = app.remaining();
-  if (!request.command.empty() && request.command.front() == "--") request.command.erase(request.command.begin());
+  if (!request.command.empty() && request.command.front() == "--") {
+    request.command.erase(request.command.begin());
+  } else if (!request.command.empty() && request.command.front().starts_with('-')) {
+    return refuse(interlace::not_known(app, request.command.front()));
+  }
   if (request.command.empty()) {
-    std::cerr << "no program is named\nRun with --help for more information.\n";
-    return kUsage;
+    return refuse(
+        interlace::Error(interlace::kWrongUse, "", "no program is named", "put it behind the options: -- PROGRAM"));
   }
   return record(request);
 }
@@ -264,5 +264,5 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
   }
-  return kFailure;
+  return interlace::kFailure;
 }

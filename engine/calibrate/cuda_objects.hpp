@@ -5,19 +5,22 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "simulator/base/error.hpp"
+
 namespace interlace::calibrate {
 
-/// Throws std::runtime_error, which names the call.
+inline constexpr ErrorCode kCallFailed{"calibrate.call_failed"};
+
+/// Throws Error(calibrate.call_failed), which names the call.
 inline void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(status));
+  if (status != cudaSuccess) throw Error(kCallFailed, call, cudaGetErrorString(status));
 }
 inline void check(ncclResult_t status, const char* call) {
-  if (status != ncclSuccess) throw std::runtime_error(std::string(call) + ": " + ncclGetErrorString(status));
+  if (status != ncclSuccess) throw Error(kCallFailed, call, ncclGetErrorString(status));
 }
 
 inline void use_device(int device) { check(cudaSetDevice(device), "cudaSetDevice"); }

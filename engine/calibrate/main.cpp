@@ -1,59 +1,34 @@
 #include <unistd.h>
 
-#include <charconv>
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
-#include <exception>
 #include <fstream>
 #include <iostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/calibrate/cuda_objects.hpp"
 #include "engine/calibrate/measurements.hpp"
+#include "simulator/base/program.hpp"
+#include "simulator/base/usage_error.hpp"
 
 namespace {
 
 using interlace::calibrate::check;
 using interlace::calibrate::Json;
 
-constexpr int kUsage = 2;
-
-constexpr const char* kHelp =
-    "interlace calibrate [--out FILE] [--devices N] [--quick]\n"
-    "Measures this machine's GPUs and writes a profile (docs/calibrate.md) that interlace predict --machine takes.\n"
-    "  --out FILE    where to write it; standard output where absent\n"
-    "  --devices N   GPUs to use; all where absent\n"
-    "  --quick       smaller sizes and fewer repeats: for a first look, not for predictions\n";
+constexpr interlace::ErrorCode kCannotWrite{"calibrate.cannot_write"};
 
 struct Options {
   std::string out;
   int devices = 0;  // 0: all
   interlace::calibrate::Effort effort;
 };
-
-/// False where the words cannot be understood.
-bool read_options(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--quick") {
-      options.effort = {.repeats = 3, .quick = true};
-    } else if (word == "--out" && i + 1 < argc) {
-      options.out = argv[++i];
-    } else if (word == "--devices" && i + 1 < argc) {
-      const std::string_view number = argv[++i];
-      const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), options.devices);
-      if (problem != std::errc() || end != number.data() + number.size() || options.devices < 1) return false;
-    } else {
-      return false;
-    }
-  }
-  return true;
-}
 
 std::string now() {
   const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -120,20 +95,20 @@ int run(const Options& options) {
   int there = 0;
   check(cudaGetDeviceCount(&there), "cudaGetDeviceCount");
   if (options.devices > there) {
-    std::cerr << "error: --devices " << options.devices << ": this machine has " << there << '\n';
-    return EXIT_FAILURE;
+    throw interlace::Error(interlace::kWrongUse, "--devices " + std::to_string(options.devices),
+                           "this machine has " + std::to_string(there), "leave it out to use all");
   }
   const auto measured = [&] { return measure(options, options.devices == 0 ? there : options.devices).dump(1) + "\n"; };
   if (options.out.empty()) {
     std::cout << measured();
-    return std::cout.flush() ? EXIT_SUCCESS : EXIT_FAILURE;
+    return interlace::kSuccess;
   }
   // Opened first, so that what cannot be written is not measured; an older profile stays until the new one is whole.
   const std::string partial = options.out + ".partial";
   std::ofstream file(partial, std::ios::binary);
   if (!file) {
-    std::cerr << "error: " << partial << " cannot be written\n";
-    return EXIT_FAILURE;
+    throw interlace::Error(kCannotWrite, partial, "cannot be made",
+                           "see that the folder is there and may be written to");
   }
   try {
     file << measured();
@@ -142,27 +117,31 @@ int run(const Options& options) {
     throw;
   }
   file.close();
-  if (file && std::rename(partial.c_str(), options.out.c_str()) == 0) return EXIT_SUCCESS;
-  std::cerr << "error: " << options.out << " cannot be written: what was measured is in " << partial << '\n';
-  return EXIT_FAILURE;
+  if (file && std::rename(partial.c_str(), options.out.c_str()) == 0) return interlace::kSuccess;
+  throw interlace::Error(kCannotWrite, options.out, "cannot be written: what was measured is in " + partial,
+                         "see that it may be written to");
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app{
+      "Measures this machine's GPUs and writes a profile (docs/calibrate.md) that interlace predict --machine takes.",
+      "interlace calibrate"};
+  Options options;
+  bool quick = false;
+  app.add_option("--out", options.out, "Where to write it; standard output where absent")->type_name("FILE");
+  app.add_option("--devices", options.devices, "GPUs to use; all where absent")->check(CLI::Range(1, 1024));
+  app.add_flag("--quick", quick, "Smaller sizes and fewer repeats: for a first look, not for predictions");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return interlace::end_of_parsing(app, error);
+  }
+  if (quick) options.effort = {.repeats = 3, .quick = true};
+  return run(options);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
-  if (argc == 2 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
-    std::cout << kHelp;
-    return EXIT_SUCCESS;
-  }
-  if (!read_options(argc, argv, options)) {
-    std::cerr << kHelp;
-    return kUsage;
-  }
-  try {
-    return run(options);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return EXIT_FAILURE;
-  }
+  return interlace::end_of([argc, argv] { return parse_and_run(argc, argv); });
 }

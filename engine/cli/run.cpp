@@ -30,6 +30,7 @@
 #include "engine/report/progress_lines.hpp"
 #include "engine/report/run_report.hpp"
 #include "engine/workload/workload.hpp"
+#include "simulator/base/random_name.hpp"
 #include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/library.hpp"
 
@@ -203,7 +204,7 @@ Trained train_on_gpus(const RunRequest& request, const schedule::Schedule& sched
     require_gpus(workload.ranks);
     if (!request.record.empty()) {
       make_recording_folder(request.record);
-      set_recording_run(new_recording_run());
+      set_recording_run(random_name());
       notes.expect_in(request.record);
     }
     if (workload.ranks > 1) {

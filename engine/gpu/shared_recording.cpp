@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/launch/recording.hpp"
+#include "simulator/base/random_name.hpp"
 
 namespace interlace::engine {
 
@@ -14,7 +15,7 @@ void share_recording_folder(JobStore& store, const WorldPlace& world, const std:
   store.put(made(world.rank), "");
   if (world.rank == 0) {
     for (int rank = 1; rank < world.ranks; ++rank) static_cast<void>(store.get(made(rank)));
-    store.put("recording/run", new_recording_run());
+    store.put("recording/run", random_name());
   }
   set_recording_run(store.get("recording/run"));
   progress.left();

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <random>
 #include <string>
 #include <system_error>
 
@@ -46,15 +45,6 @@ void make_recording_folder(const fs::path& folder) {
   fs::create_directories(folder, problem);
   if (problem) throw Error(kCannotRecord, folder.string(), problem.message(), "name another with --record");
   check_recording_folder(folder);
-}
-
-std::string new_recording_run() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  constexpr std::size_t kLength = 16;
-  std::random_device random;
-  std::string run;
-  while (run.size() < kLength) run += kDigits[random() % kDigits.size()];
-  return run;
 }
 
 void set_recording_run(const std::string& run) { set_variable("INTERLACE_RECORD_RUN", run); }

@@ -18,9 +18,8 @@ void check_recording_folder(const std::filesystem::path& folder);
 /// where it holds one already.
 void make_recording_folder(const std::filesystem::path& folder);
 
-/// A name for a recording, which tells that the files of its ranks belong together.
-[[nodiscard]] std::string new_recording_run();
-/// What this process and those that it starts record from now on is of this run, unless the environment names another.
+/// What this process and those that it starts record from now on is of this run, which tells that the files of its
+/// ranks belong together, unless the environment names another.
 void set_recording_run(const std::string& run);
 
 /// Lets the collector into this process, to record the timed steps into the folder, which is also told how long the

@@ -5,7 +5,6 @@
 
 namespace interlace::cli {
 
-inline constexpr ErrorCode kWrongUse{"cli.usage"};
 inline constexpr ErrorCode kUnknownOutput{"cli.unknown_output"};
 inline constexpr ErrorCode kOutputIsInput{"cli.output_is_input"};
 inline constexpr ErrorCode kPartNotBuilt{"cli.part_not_built"};

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "simulator/cli/option_checks.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/subcommands.hpp"
-#include "simulator/cli/usage.hpp"
 #include "simulator/graph/waits.hpp"
 #include "simulator/report/info_report.hpp"
 

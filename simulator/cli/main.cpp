@@ -2,14 +2,13 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "simulator/base/program.hpp"
+#include "simulator/base/usage_error.hpp"
 #include "simulator/cli/subcommands.hpp"
-#include "simulator/cli/usage.hpp"
 
 namespace {
 
@@ -39,9 +38,7 @@ int run(int argc, char** argv) {
     std::ranges::reverse(words);  // as CLI11 takes them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    std::cerr << interlace::cli::usage_error(app, error).what() << '\n';
-    return interlace::kUsage;
+    return interlace::end_of_parsing(app, error);
   }
 
   interlace::cli::Console console;

@@ -9,10 +9,10 @@
 
 #include "simulator/base/error.hpp"
 #include "simulator/cli/errors.hpp"
+#include "simulator/cli/option_checks.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/subcommands.hpp"
-#include "simulator/cli/usage.hpp"
 #include "simulator/report/predict_data.hpp"
 #include "simulator/report/predict_table.hpp"
 

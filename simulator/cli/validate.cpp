@@ -16,8 +16,8 @@
 #include "simulator/campaign/judgement_json.hpp"
 #include "simulator/cli/child_process.hpp"
 #include "simulator/cli/errors.hpp"
+#include "simulator/cli/option_checks.hpp"
 #include "simulator/cli/subcommands.hpp"
-#include "simulator/cli/usage.hpp"
 #include "simulator/cli/validate_request.hpp"
 
 namespace interlace::cli {

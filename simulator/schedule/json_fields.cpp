@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulator/base/nearest_word.hpp"
+
 namespace interlace::schedule {
 
 JsonFields::JsonFields(const LocatedJson::Object& object, int line, std::string who, std::vector<Problem>& problems)

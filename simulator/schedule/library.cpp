@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "simulator/base/nearest_word.hpp"
 #include "simulator/schedule/library_files.hpp"
 #include "simulator/schedule/parse.hpp"
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "simulator/base/nearest_word.hpp"
 #include "simulator/base/text_file.hpp"
 #include "simulator/schedule/json_fields.hpp"
 #include "simulator/schedule/step_reader.hpp"

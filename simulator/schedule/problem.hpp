@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,13 +52,5 @@ class InvalidSchedule : public Error {
   std::string source_;
   std::vector<Problem> problems_;
 };
-
-/// The words most like `word` (edit distance with swaps, at most a third of the letters), best first, at most `limit`.
-/// Words may have folders: "sparse_dist" finds "torchrec/sparse_dist".
-[[nodiscard]] std::vector<std::string_view> nearest(std::string_view word, std::span<const std::string_view> known,
-                                                    std::size_t limit = 1);
-
-/// `; did you mean "a" or "b"?`, or nothing where `words` is empty.
-[[nodiscard]] std::string did_you_mean(std::span<const std::string_view> words);
 
 }  // namespace interlace::schedule

@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "simulator/base/nearest_word.hpp"
+
 namespace interlace::schedule {
 
 namespace {

@@ -529,6 +529,24 @@ TEST(Record, SaysWhyAProgramCannotBeStarted) {
   EXPECT_NE(text_of(folder.path() / "err").find("record.cannot_run"), std::string::npos);
 }
 
+// A slip in an option is no program to start; what stands behind -- is one, whatever its name.
+TEST(Record, SaysWhatIsWrongWithItsOptions) {
+  testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const auto said = [&](const std::string& words, int status) {
+    const std::string command = "cd " + base + " && " INTERLACE_RECORD_BINARY " " + words + " 2>err";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), status) << words;
+    return text_of(folder.path() / "err");
+  };
+  EXPECT_EQ(said("--max-nb 3 -- true", 2),
+            "error[cli.usage]: \"--max-nb\" is no option of interlace record; did you mean \"--max-mb\"? (--help says "
+            "more)\n");
+  EXPECT_EQ(said("--light", 2), "error[cli.usage]: no program is named (put it behind the options: -- PROGRAM)\n");
+  EXPECT_NE(said("--steps none -- true --x", 2).find("error[cli.usage]: --steps: "), std::string::npos);
+  EXPECT_NE(said("--steps none true --x", 2).find("error[cli.usage]: --steps: "), std::string::npos);
+  EXPECT_NE(said("-- --no-program", 1).find("record.cannot_run"), std::string::npos);
+}
+
 TEST(Record, LightModeLeavesOutOtherCalls) {
   const Recorded run = record("steps 4", "--light");
   const ReadBack read(run.file());
