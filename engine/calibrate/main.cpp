@@ -23,6 +23,7 @@ using interlace::calibrate::check;
 using interlace::calibrate::Json;
 
 constexpr interlace::ErrorCode kCannotWrite{"calibrate.cannot_write"};
+constexpr interlace::ErrorCode kTooFewGpus{"calibrate.too_few_gpus"};
 
 struct Options {
   std::string out;
@@ -95,7 +96,7 @@ int run(const Options& options) {
   int there = 0;
   check(cudaGetDeviceCount(&there), "cudaGetDeviceCount");
   if (options.devices > there) {
-    throw interlace::Error(interlace::kWrongUse, "--devices " + std::to_string(options.devices),
+    throw interlace::Error(kTooFewGpus, "--devices " + std::to_string(options.devices),
                            "this machine has " + std::to_string(there), "leave it out to use all");
   }
   const auto measured = [&] { return measure(options, options.devices == 0 ? there : options.devices).dump(1) + "\n"; };

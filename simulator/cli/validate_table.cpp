@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "simulator/cli/validate_request.hpp"
+#include "simulator/report/text.hpp"
 
 namespace interlace::cli {
 
@@ -72,8 +73,10 @@ void write_overlap_and_memory(std::ostream& out, const Judgement& judgement, con
 void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& predicted,
                           const campaign::PredictionFile& prediction, const Judgement& judgement,
                           const report::TextStyle& style) {
-  out << fmt::format("{} on {}, predicted from {} alone\n", std::filesystem::path(plan.workload).filename().string(),
-                     plan.ranks ? fmt::format("{} ranks", *plan.ranks) : plan.device, prediction.recorded);
+  out << fmt::format("{} on {}, predicted from {}{} alone\n", std::filesystem::path(plan.workload).filename().string(),
+                     plan.ranks ? report::counted(*plan.ranks, "rank") : plan.device,
+                     plan.recordings > 1 ? report::counted(plan.recordings, "recording") + " of " : "",
+                     prediction.recorded);
   for (const std::string& gpu : plan.hardware) out << gpu << '\n';
   for (const auto& [name, value] : plan.settings) out << name << '=' << report::shortened(value, 60) << '\n';
   out << predicted << "\n\n";

@@ -147,6 +147,10 @@ TEST(Judgement, KeepsWhatFailedApart) {
   EXPECT_EQ(json["schedules"][1]["failure"], "out of memory");
   EXPECT_EQ(json["prediction_sha256"], "digest");
   EXPECT_TRUE(json["summary"]["overlap_error_points"].is_null());
+  EXPECT_FALSE(json.contains("recordings"));
+  Plan often;
+  often.recordings = 3;
+  EXPECT_EQ(nlohmann::json::parse(judgement_json(often, "", one.prediction, result))["recordings"], 3);
 }
 
 TEST(Judgement, OfNothingIsNothing) {
