@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simulator/analysis/compare.hpp"
+#include "simulator/analysis/memory.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
 #include "simulator/cli/errors.hpp"
@@ -60,9 +61,18 @@ std::vector<AskedSchedule> asked_schedules(const std::vector<std::string>& wante
   return asked;
 }
 
+std::vector<report::RecordedMemory> recorded_memory(const trace::Trace& trace) {
+  std::vector<report::RecordedMemory> memory;
+  for (const analysis::MemoryUse& use : analysis::memory_use(trace)) {
+    memory.push_back({trace.ranks()[use.rank.index()].number, use.allocated_peak, use.active_peak, use.reserved_peak});
+  }
+  return memory;
+}
+
 report::RecordedRun recorded_run(const trace::Trace& trace, const PredictRequest& request) {
   report::RecordedRun recorded;
   recorded.files = request.recordings;
+  recorded.memory = recorded_memory(trace);
   for (const trace::Rank& rank : trace.ranks()) {
     recorded.ranks.push_back(rank.number);
     if (rank.world_size) recorded.world_size = rank.world_size;

@@ -24,6 +24,19 @@ std::string culprits_line(const RankMemory& memory) {
 
 }  // namespace
 
+std::string recorded_peaks(const RecordedRun& recorded) {
+  std::string text;
+  const auto add = [&](std::string_view what, std::optional<Bytes> RecordedMemory::*member) {
+    std::optional<Bytes> most;
+    for (const RecordedMemory& rank : recorded.memory) most = std::max(most, rank.*member);  // none is less than any
+    if (most) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, bytes_text(*most));
+  };
+  add("allocated", &RecordedMemory::allocated_peak);
+  add("active", &RecordedMemory::active_peak);
+  add("reserved", &RecordedMemory::reserved_peak);
+  return text.empty() ? text : text + " at most";
+}
+
 const RankMemory& fullest_rank(const Prediction& prediction) {
   return *std::ranges::max_element(prediction.memory, {}, &RankMemory::reserved_peak);
 }

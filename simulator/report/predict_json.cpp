@@ -8,6 +8,17 @@ namespace interlace::report {
 
 namespace {
 
+Json json_of_recorded_memory(const std::vector<RecordedMemory>& memory) {
+  Json ranks = Json::array();
+  for (const RecordedMemory& one : memory) {
+    ranks.push_back(Json{{"rank", one.rank},
+                         {"allocated_peak_bytes", or_null(one.allocated_peak)},
+                         {"active_peak_bytes", or_null(one.active_peak)},
+                         {"reserved_peak_bytes", or_null(one.reserved_peak)}});
+  }
+  return ranks;
+}
+
 Json json_of_recorded(const RecordedRun& recorded) {
   return Json{{"files", recorded.files},
               {"edits", recorded.edits},
@@ -21,6 +32,7 @@ Json json_of_recorded(const RecordedRun& recorded) {
               {"replay_error", or_null(recorded.replay_error)},
               {"replayed_hidden_ratio", or_null(recorded.replayed_hidden_ratio)},
               {"overlap", recorded.overlap ? json_of(*recorded.overlap) : Json(nullptr)},
+              {"memory", json_of_recorded_memory(recorded.memory)},
               {"gpu_memory_bytes", or_null(recorded.capacity)},
               {"machine",
                {{"profile", or_null(recorded.machine_profile)},

@@ -11,6 +11,14 @@
 
 namespace interlace::report {
 
+/// What the recording tells of the memory of one rank; its beginning included, where peaks may be higher than later.
+struct RecordedMemory {
+  std::int32_t rank = 0;  ///< its number
+  std::optional<Bytes> allocated_peak;
+  std::optional<Bytes> active_peak;
+  std::optional<Bytes> reserved_peak;
+};
+
 /// What was recorded, as far as a prediction says.
 struct RecordedRun {
   std::vector<std::string> files;
@@ -25,11 +33,12 @@ struct RecordedRun {
   std::optional<double> replay_error;                 ///< what it was off before it was corrected (replay/anchor.hpp)
   std::optional<double> replayed_hidden_ratio;      ///< hidden part of its communication as replayed under the recorder
   std::optional<analysis::OverlapSummary> overlap;  ///< of the recording
-  std::optional<Bytes> capacity;                    ///< of the GPU memory that schedules were asked to fit in
-  std::vector<Diagnostic> diagnostics;              ///< flaws of the recording
-  std::optional<std::string> machine_profile;       ///< file; none: what the recording does not tell is taken as usual
-  std::vector<std::string> machine_values;          ///< what was taken from it, in words
-  std::vector<std::string> machine_fitted;          ///< what of the machine the recording itself tells, in words
+  std::vector<RecordedMemory> memory;          ///< of the ranks that recorded any; of several recordings the first's
+  std::optional<Bytes> capacity;               ///< of the GPU memory that schedules were asked to fit in
+  std::vector<Diagnostic> diagnostics;         ///< flaws of the recording
+  std::optional<std::string> machine_profile;  ///< file; none: what the recording does not tell is taken as usual
+  std::vector<std::string> machine_values;     ///< what was taken from it, in words
+  std::vector<std::string> machine_fitted;     ///< what of the machine the recording itself tells, in words
 };
 
 /// Bytes of one stage's blocks at the peak.

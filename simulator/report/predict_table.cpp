@@ -86,6 +86,9 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextSt
     text += fmt::format(", {} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded));
   }
   write_titled(out, "recorded  ", text, style);
+  if (const std::string peaks = recorded_peaks(recorded); !peaks.empty()) {
+    write_titled(out, "memory    ", peaks + ", as recorded", style);
+  }
   for (const std::string& edit : recorded.edits) write_titled(out, "what if   ", edit, style);
   if (!recorded.edits.empty()) {
     write_titled(out, "          ",

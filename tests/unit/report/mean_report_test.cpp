@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "simulator/base/error.hpp"
+#include "simulator/report/memory_text.hpp"
 #include "simulator/report/predict_data.hpp"
 #include "simulator/report/predict_table.hpp"
 #include "tests/unit/report/sample_report.hpp"
@@ -86,6 +87,14 @@ TEST(MeanReport, RefusesOtherJobs) {
       }).find("again: holds torchrec/base on ranks 0, 1, and sparse.r0.json.gz torchrec/sparse_dist on ranks 0, 1"),
       std::string::npos);
   EXPECT_NE(refused([](RecordedRun& run) { run.ranks = {0}; }).find("on rank 0, and"), std::string::npos);
+}
+
+// Of the two ranks the fuller one, in each respect; what is not known is not told.
+TEST(RecordedPeaks, AreThoseOfTheFullestRanks) {
+  RecordedRun recorded;
+  EXPECT_EQ(recorded_peaks(recorded), "");
+  recorded.memory = {{0, 3 << 20, std::nullopt, 5 << 20}, {1, 4 << 20, std::nullopt, std::nullopt}};
+  EXPECT_EQ(recorded_peaks(recorded), "allocated 4.0 MiB, reserved 5.0 MiB at most");
 }
 
 TEST(MeanReport, IsToldInTableAndJson) {
