@@ -80,7 +80,8 @@ std::int64_t timed_steps(const RunRequest& request, const Workload& workload) {
   return workload.steps - steps_before(request.training) - request.training.cooldown;
 }
 
-void tell(const Error& error) { std::cerr << error.what() << std::endl; }
+/// A line at once: other ranks may write to the same terminal.
+void tell(const Error& error) { std::cerr << std::string(error.what()) + '\n' << std::flush; }
 
 std::vector<RankResult> train_on_cpu(const RunRequest& request, const schedule::Schedule& schedule,
                                      const Workload& workload) {

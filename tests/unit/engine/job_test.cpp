@@ -47,14 +47,15 @@ constexpr WatchLimits kLimits{.stall = 3'000ms, .lost = 3'000ms, .beat = 20ms};
   const StorePlace place = store_place(world, process_environment());
   const JobStore store(place);
   Progress progress;
+  // All ranks write to one file: a line at once, or those of two are one.
   if (part.starts_with("records ")) {
     JobStore own(store.place());
     Progress none;
     try {
       share_recording_folder(own, world, part.substr(part.find(' ') + 1), none);
-      std::cerr << process_environment()("INTERLACE_RECORD_RUN").value_or("none") << std::endl;
+      std::cerr << process_environment()("INTERLACE_RECORD_RUN").value_or("none") + '\n' << std::flush;
     } catch (const Error& error) {
-      std::cerr << error.code() << std::endl;
+      std::cerr << std::string(error.code()) + '\n' << std::flush;
     }
     // Whoever holds the store outlasts the others.
     std::this_thread::sleep_for(world.rank == 0 ? 2s : 0s);
