@@ -184,19 +184,21 @@ void add_plan_options(CLI::App& validate, ValidateRequest& request) {
   validate.add_option("--record", plan.recorded, "The schedule to record and to predict from")
       ->capture_default_str()
       ->type_name("NAME|FILE");
+  CLI::Option* const from =
+      validate.add_option("--from", plan.recording, "A recording of that schedule, instead of making one")
+          ->type_name("FILE|DIR");
   validate
       .add_option(
           "--recordings", plan.recordings,
           "Runs that record it: predictions are means over them, and so is the overlap of as many recorded runs "
           "of each schedule")
       ->check(CLI::Range(1, 100))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(from);
   validate.add_option("--schedules", plan.schedules, "Schedules to predict and to run, or all that apply")
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("all|NAME|FILE,...");
-  validate.add_option("--from", plan.recording, "A recording of that schedule, instead of making one")
-      ->type_name("FILE|DIR");
   validate.add_option("--machine", plan.machine, "Profile of the machine for the predictions (interlace calibrate)")
       ->type_name("FILE");
   validate.add_option("--ranks", plan.ranks, "Ranks to start; the workload's number where absent")

@@ -87,6 +87,8 @@ TEST(Validate, SaysWhatIsMissing) {
       interlace("validate --workload tiny --device cpu" + out).err.starts_with("error[cli.not_planned]: --device"));
   EXPECT_TRUE(interlace("validate --workload tiny --record nothing" + out).err.starts_with("error[schedule.no_such"));
   EXPECT_TRUE(interlace("validate --workload tiny --env X" + out).err.starts_with("error[cli.not_planned]: --env"));
+  EXPECT_EQ(interlace("validate --workload tiny --from x --recordings 2" + out).status,
+            2);  // it would be one recording
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "new"));
   EXPECT_TRUE(interlace("validate --resume " + folder.path().string()).err.starts_with("error[c"));
   EXPECT_TRUE(interlace("validate --report " + folder.path().string()).err.starts_with("error[campaign.bad_folder]"));
