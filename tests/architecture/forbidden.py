@@ -2,7 +2,7 @@
 
 import re
 
-from source_tree import CODE_FOLDERS, Finding
+from source_tree import CODE_FOLDERS, INCLUDE, Finding
 
 MOST_LINES = 600
 CODE_SUFFIXES = (".hpp", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake", "CMakeLists.txt")
@@ -19,16 +19,13 @@ REGISTRY_HOST = re.compile(
 EXEMPT = ("tests/architecture/forbidden.py", "tests/architecture/rules_test.py")
 
 
-INCLUDE = re.compile(r'^\s*#include\s+[<"]([^">]+)[">]', re.MULTILINE)
-
-
 def _included_late(tree, header):
     """A header that its own source includes first is seen to include what it uses: cmake/InterlaceHeaderCheck.cmake."""
     source = re.sub(r"\.hpp$", ".cpp", header)
     if source == header or source not in tree.paths:
         return
     first = INCLUDE.search(tree.code(source))
-    if first is None or first.group(1) != header:
+    if first is None or first.group(2) != header:
         yield Finding(source, 0, f"does not include {header} before all else")
 
 

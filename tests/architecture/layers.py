@@ -2,7 +2,7 @@
 
 import re
 
-from source_tree import CODE_FOLDERS, Finding
+from source_tree import CODE_FOLDERS, INCLUDE, Finding
 
 DIRECT = {
     "base": (),
@@ -47,7 +47,6 @@ FOREIGN = {
 # The one part of the collector that talks to LibTorch's allocator: a library of its own.
 TORCH_ALLOWED = "cupti_collector/allocator_hook"
 
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 LIBRARY = re.compile(r"\binterlace_(\w+)")
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 NOT_SOURCE = {"build", "out", "__pycache__"}
 CODE_FOLDERS = ("simulator", "engine", "cupti_collector", "gui")
+# The bracket or quote, and what is included.
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
 @dataclass(frozen=True, order=True)
