@@ -33,16 +33,23 @@ double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
   return std::max(0.0, left) / work.rate;
 }
 
-bool kernel_is_first(const Work& collective, SiteId kernel, Meeting meeting, double more_waits) {
-  constexpr double kOther = 0.5;  // a wait more or less: in between lie those that are there now and then
+/// By how much the one delays a kernel more than the other does.
+Delays more_delays(const Delays& here, const std::optional<Delays>& usual) {
+  constexpr double kOther = 0.5;  // one more or less: in between lie those that are there now and then
+  if (!usual) return {};
+  const auto more = [](double now, double then) { return std::abs(now - then) < kOther ? 0.0 : now - then; };
+  return {more(here.waits, usual->waits), more(here.waiting_streams, usual->waiting_streams)};
+}
+
+bool kernel_is_first(const Work& collective, SiteId kernel, Meeting meeting, Delays more) {
   if (collective.races == nullptr || !collective.draw) return true;
   // Waits delay what a collective's end releases; behind a kernel they were seen not to matter.
-  if (std::abs(more_waits) < kOther || meeting == Meeting::kBehindKernel) more_waits = 0;
-  if (collective.draw->as_recorded && collective.recorded && more_waits == 0) {
+  if (meeting == Meeting::kBehindKernel) more.waits = 0;
+  if (collective.draw->as_recorded && collective.recorded && more.waits == 0 && more.waiting_streams == 0) {
     if (const auto seen = collective.races->kernel_was_first(*collective.recorded, kernel, meeting)) return *seen;
   }
   const double luck = meeting == Meeting::kBehindKernel ? collective.draw->own_luck : collective.draw->luck;
-  return luck < collective.races->kernel_first(kernel, meeting, more_waits);
+  return luck < collective.races->kernel_first(kernel, meeting, more);
 }
 
 }  // namespace
@@ -64,6 +71,7 @@ WorkId Machine::launch(Work work) {
   tokens_.emplace_back();
   work.active.priority = stream.priority;
   if (work.kind == WorkKind::kCollective) {
+    stream.of_collectives = true;
     work.group = gpu.next_group++;
     if (groups_.size() <= *work.group) groups_.emplace_back();
   }
@@ -100,10 +108,16 @@ double Machine::ready_at(const Stream& stream, const Work& head) const {
       {head.called_ns + options_.launch_latency_ns, stream.last_end_ns + head.dispatch_gap_ns, resumes_at(stream)});
 }
 
-double Machine::more_waits(const Work& kernel) const {
-  if (!kernel.usual_waits) return 0;
-  const int waits = kernel.start_ns ? kernel.waits : gpus_[kernel.rank].streams[kernel.stream.index()].waits;
-  return waits - *kernel.usual_waits;
+Delays Machine::delays(const Work& work) const {
+  if (work.start_ns) return work.delays;
+  const std::vector<Stream>& streams = gpus_[work.rank].streams;
+  const Stream& own = streams[work.stream.index()];
+  const auto delays_others = [&](const Stream& stream) {
+    if (&stream == &own || stream.of_collectives || stream.priority != own.priority) return false;
+    if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWait) return false;
+    return !tokens_[stream.queue.front().id].done_ns;
+  };
+  return {static_cast<double>(own.waits), static_cast<double>(std::ranges::count_if(streams, delays_others))};
 }
 
 bool Machine::lets_pass(const Stream& stream, Work& collective, const Work& kernel) const {
@@ -112,7 +126,8 @@ bool Machine::lets_pass(const Stream& stream, Work& collective, const Work& kern
     const Meeting meeting = behind_kernel                           ? Meeting::kBehindKernel
                             : collective.issued_on == kernel.stream ? Meeting::kOnIssuingStream
                                                                     : Meeting::kOnAnotherStream;
-    collective.lets_pass = kernel_is_first(collective, kernel.site, meeting, more_waits(kernel));
+    collective.lets_pass =
+        kernel_is_first(collective, kernel.site, meeting, more_delays(delays(kernel), kernel.usual_delays));
   }
   return *collective.lets_pass;
 }
@@ -155,6 +170,7 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
     gpu.blocked = true;
     return false;
   }
+  work.delays = delays(work);
   work.start_ns = now_ns_;
   work.active.remaining_ns = work.active.alone_ns;
   work.active.in_cohorts = options_.contention && work.active.kind == contention::ActiveWork::Kind::kKernel &&
@@ -175,7 +191,7 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   stream.running = id;
   stream.queue.pop_front();
   stream.waited_until_ns = -1e18;
-  work.waits = std::exchange(stream.waits, 0);
+  stream.waits = 0;
   gpu.running.push_back(id);
   gpu.active.push_back(&work.active);
   --queued_;

@@ -42,8 +42,8 @@ struct Work {
   std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
   const RaceOdds* races = nullptr;       ///< collectives: of their site
   std::optional<RaceDraw> draw;          ///< collectives; none: what is ready with one always starts first
-  std::optional<double> usual_waits;     ///< as `waits`, where the recording shows it
-  int waits = 0;                         ///< that its stream passed in front of it: those not over when made
+  std::optional<Delays> usual_delays;    ///< as `delays`, where the recording shows it
+  Delays delays;                         ///< as it started; waits: those not over when made
   std::optional<bool> lets_pass;         ///< whether it does, once the collective has met one
   TokenId done;
   std::optional<double> start_ns;
@@ -103,6 +103,7 @@ class Machine {
     double waited_until_ns = -1e18;  ///< when the last wait in front of the head was satisfied
     int waits = 0;                   ///< passed in front of the head
     std::int32_t priority = 0;
+    bool of_collectives = false;
   };
   struct Gpu {
     std::vector<Stream> streams;
@@ -124,8 +125,8 @@ class Machine {
   /// When the work at the head of a stream could start but for other kernels.
   [[nodiscard]] double ready_at(const Stream& stream, const Work& head) const;
   bool try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id);
-  /// How many more waits its stream passes in front of a kernel than where the recording shows it.
-  [[nodiscard]] double more_waits(const Work& kernel) const;
+  /// What delays a work at the head of its stream, or did as it started.
+  [[nodiscard]] Delays delays(const Work& work) const;
   /// Does the collective at the head of a stream let the kernel start first?
   bool lets_pass(const Stream& stream, Work& collective, const Work& kernel) const;
   /// Is a collective about to be ready for which this kernel, which is, waits?

@@ -31,6 +31,12 @@ struct MeetingsSeen {
   void add(bool kernel_was_first);
 };
 
+/// What delays the start of a kernel beyond what a kernel needs that is alone.
+struct Delays {
+  double waits = 0;            ///< that its stream passes in front of it
+  double waiting_streams = 0;  ///< of its priority, which wait for events as it becomes ready
+};
+
 /// Who starts first where kernels become ready together with the collectives of a site (docs/contention.md, "Who is
 /// first"). What the recording shows of a pair counts most, then what it shows of that kind of meeting.
 class RaceOdds {
@@ -42,9 +48,8 @@ class RaceOdds {
   /// Who was first where this instance of the collective met the kernel.
   void see(trace::OperationId collective, SiteId kernel, Meeting meeting, bool kernel_was_first);
 
-  /// Probability that this kernel is first. `more_waits`: how many more its stream passes in front of it than it did
-  /// where the recording shows it; each makes a kernel that a collective's end releases later.
-  [[nodiscard]] double kernel_first(SiteId kernel, Meeting meeting, double more_waits = 0) const;
+  /// Probability that this kernel is first. `more`: what delays it here, less what did where the recording shows it.
+  [[nodiscard]] double kernel_first(SiteId kernel, Meeting meeting, const Delays& more = {}) const;
   /// Was it first where the recording shows them to meet? None where it does not.
   [[nodiscard]] std::optional<bool> kernel_was_first(trace::OperationId collective, SiteId kernel,
                                                      Meeting meeting) const;

@@ -9,7 +9,7 @@
 #include "simulator/base/statistics.hpp"
 #include "simulator/replay/host_pace.hpp"
 #include "simulator/replay/recognise.hpp"
-#include "simulator/replay/usual_waits.hpp"
+#include "simulator/replay/usual_delays.hpp"
 
 namespace interlace::replay {
 
@@ -56,7 +56,7 @@ const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> 
   if (recorded == nullptr) return nullptr;
   table.unrecorded_step_ns = unrecorded_ns ? unrecorded_ns : unrecorded_step_ns(trace);
   if (table.unrecorded_step_ns) learn_host_pace(*table.unrecorded_step_ns, cut, *recorded, table);
-  const double replayed_ns = learn_waits(cut, *recorded, table);
+  const double replayed_ns = learn_delays(cut, *recorded, table);
   const auto recorded_ns = recorded_device_step(trace, table);
   if (recorded_ns && std::abs(replayed_ns / *recorded_ns - 1.0) > kFar) {
     diagnostics.count(kFarFromRecorded, fmt::format("{}: {:.2f} ms a step as recorded, {:.2f} ms replayed",

@@ -15,7 +15,7 @@ namespace interlace::replay {
 inline constexpr ErrorCode kNoDeviceWork{"replay.no_device_work"};
 
 /// Which of the candidates was recorded (recognise.hpp), and what only its replay can tell, which the table takes: the
-/// host's pace without the recorder (host_pace.hpp) and how many waits stand in front of each work (usual_waits.hpp).
+/// host's pace without the recorder (host_pace.hpp) and what delays each work (usual_delays.hpp).
 /// unrecorded_ns: what a step took without the recorder, where the user knows it; else what the recording says of it.
 /// Counts replay.far_from_recorded. Null, and the table as it was, where none of the candidates was recorded. Throws
 /// replay.no_device_work where there is nothing to replay, as in a memory snapshot by itself.

@@ -229,7 +229,7 @@ class Simulation {
     work.dispatch_gap_ns = site.dispatch_gap_ns;
     work.active = active_of(site, rank);
     work.crowded_rate = site.crowded_rate;
-    work.usual_waits = site.waits;
+    work.usual_delays = site.delays;
     work.active.alone_ns *= recorded.part;
     if (options_.jitter) work.active.alone_ns *= std::max(0.5, 1.0 + site.spread * random_.normal());
     if (site.kind == WorkKind::kCollective) {

@@ -52,7 +52,7 @@ struct Site {
   double lost_part = 1.0;             ///< collectives: of what those of their kind lose to what runs beside them
   double spread = 0;                  ///< standard deviation of alone_ns, as a part of it
   double sensitivity = 0;             ///< kernels: to collectives beside them (contention/slowdown.hpp)
-  std::optional<double> waits;        ///< that its stream passes in front of it under the recorded schedule, on average
+  std::optional<Delays> delays;       ///< under the recorded schedule, on average
   double dispatch_gap_ns = 0;         ///< between the work before it on the stream and its start, when queued early
 };
 

@@ -93,13 +93,13 @@ TEST_F(MachineTest, AWaitMadeBeforeARecordOnAnIdleStreamGotThereIsOneMore) {
   machine.wait(0, kSide, machine.record(0, kMain));
   const WorkId at_once = machine.launch(kernel(kSide, 0, 50, 10));
   drain(machine);
-  EXPECT_EQ(machine.works()[at_once.index()].waits, 1);
+  EXPECT_EQ(machine.works()[at_once.index()].delays.waits, 1);
   const TokenId recorded = machine.record(0, kMain);
   machine.advance(*machine.works()[at_once.index()].end_ns + 10);  // the launch latency
   machine.wait(0, kSide, recorded);
   const WorkId later = machine.launch(kernel(kSide, 0, 50, 10));
   drain(machine);
-  EXPECT_EQ(machine.works()[later.index()].waits, 0);
+  EXPECT_EQ(machine.works()[later.index()].delays.waits, 0);
 }
 
 TEST_F(MachineTest, KernelsOfEqualPriorityOverlapOnlyInTheTail) {
@@ -202,8 +202,8 @@ class RaceTest : public MachineTest {
 
   struct Race {
     SiteId kernel;
-    std::optional<double> usual_waits;  ///< of the kernel
-    const RaceOdds* odds = nullptr;     ///< of the collective
+    std::optional<Delays> usual_delays;  ///< of the kernel
+    const RaceOdds* odds = nullptr;      ///< of the collective
     std::optional<trace::OperationId> recorded;
     RaceDraw draw;
   };
@@ -211,7 +211,7 @@ class RaceTest : public MachineTest {
   static bool kernel_wins(Machine& m, const Race& race) {
     Work next = kernel(kMain, 0, 100'000, 132 * 8 * 20);
     next.site = race.kernel;
-    next.usual_waits = race.usual_waits;
+    next.usual_delays = race.usual_delays;
     const WorkId behind = m.launch(next);
     Work exchange = collective(0, 0, 70);
     exchange.issued_on = kMain;
@@ -262,7 +262,7 @@ TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
     const TokenId released = one.works()[one.launch(kernel(kMain, 0, 10'000, 8)).index()].done;
     one.wait(0, kSide, released);
     EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{site},
-                                .usual_waits = 5,
+                                .usual_delays = Delays{.waits = 5},
                                 .odds = &odds,
                                 .recorded = recorded,
                                 .draw = {.as_recorded = as_recorded, .luck = 0, .own_luck = 0.5}}),
@@ -295,13 +295,42 @@ TEST_F(RaceTest, AKernelBehindMoreWaitsThanRecordedLosesWhatItWonThere) {
     }
     one.wait(0, kMain, copied);
     one.wait(0, kMain, exchanged);
+    const auto usual = usual_waits ? std::optional(Delays{.waits = *usual_waits}) : std::nullopt;
     EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{7},
-                                .usual_waits = usual_waits,
+                                .usual_delays = usual,
                                 .odds = &odds,
                                 .recorded = kRecorded,
                                 .draw = {.as_recorded = true, .luck = 0.5, .own_luck = 0}}),
               kernel_is_first)
         << usual_waits.value_or(-1) << copy_is_over;
+  }
+}
+
+TEST_F(RaceTest, AKernelLosesMoreOftenWhileMoreStreamsWaitThanRecorded) {
+  RaceOdds odds;
+  constexpr trace::OperationId kRecorded{100};
+  odds.see(kRecorded, SiteId{7}, Meeting::kBehindKernel, true);
+  struct Case {
+    std::optional<double> usually_waiting;
+    std::int32_t priority;  ///< of the stream that waits
+    bool kernel_is_first;
+  };
+  for (const auto& [usually_waiting, priority, kernel_is_first] :
+       {Case{0, 0, false}, Case{1, 0, true}, Case{0, -1, true}, Case{std::nullopt, 0, true}}) {
+    Machine one{1, {{"main", 0}, {"nccl", 0}, {"lookup", priority}, {"copies", 0}}, 132, options};
+    const TokenId copied = one.works()[one.launch(copy(StreamIndex{3}, 0, 1'000'000)).index()].done;
+    one.wait(0, StreamIndex{2}, copied);
+    one.launch(kernel(StreamIndex{2}, 0, 1'000, 8));
+    const TokenId released = one.works()[one.launch(kernel(kMain, 0, 10'000, 8)).index()].done;
+    one.wait(0, kSide, released);
+    const auto usual = usually_waiting ? std::optional(Delays{.waiting_streams = *usually_waiting}) : std::nullopt;
+    EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{7},
+                                .usual_delays = usual,
+                                .odds = &odds,
+                                .recorded = kRecorded,
+                                .draw = {.as_recorded = true, .luck = 0, .own_luck = 0.6}}),
+              kernel_is_first)
+        << usually_waiting.value_or(-1) << priority;
   }
 }
 

@@ -35,9 +35,9 @@ TEST(RaceOddsTest, ThePairCountsMostThenThatKindOfMeeting) {
 
 TEST(RaceOddsTest, AKernelBehindMoreWaitsLosesMoreOftenToWhatACollectiveReleasesWithIt) {
   const double usual = RaceOdds().kernel_first(kKernel, kMeeting);
-  const double behind_two = RaceOdds().kernel_first(kKernel, kMeeting, 1);
+  const double behind_two = RaceOdds().kernel_first(kKernel, kMeeting, {.waits = 1});
   EXPECT_NEAR(behind_two / (1 - behind_two), usual / (1 - usual) * std::exp(-1.5), 1e-9);
-  EXPECT_GT(RaceOdds().kernel_first(kKernel, kMeeting, -1), usual);
+  EXPECT_GT(RaceOdds().kernel_first(kKernel, kMeeting, {.waits = -1}), usual);
 }
 
 TEST(RaceOddsTest, SingleMeetingsAreRememberedOneByOne) {

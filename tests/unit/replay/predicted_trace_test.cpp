@@ -12,7 +12,7 @@
 #include "simulator/graph/wait_diagnostics.hpp"
 #include "simulator/ingest/read.hpp"
 #include "simulator/replay/predict.hpp"
-#include "simulator/replay/usual_waits.hpp"
+#include "simulator/replay/usual_delays.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/parse.hpp"
 
@@ -69,15 +69,21 @@ TEST(Predictor, ShowsStepsWithAllThatRunsInThem) {
   }
 }
 
-// Races of other schedules are told by how many waits more stand in front of a kernel than under this one.
-TEST(Predictor, LearnsHowManyWaitsStandInFrontOfEachWork) {
+// Races of other schedules are told by what delays a kernel more than under this one.
+TEST(Predictor, LearnsWhatDelaysEachWork) {
   Recorded recorded;
   SiteTable table = recorded.predictor.sites();
-  learn_waits(recorded.cut, schedule::find("torchrec/sparse_dist"), table);
+  learn_delays(recorded.cut, schedule::find("torchrec/sparse_dist"), table);
   std::map<schedule::Stage, double> most;
   for (const Site& site : table.sites) {
-    ASSERT_TRUE(site.waits) << site.name;
-    if (site.kind == WorkKind::kKernel) most[site.segment.stage] = std::max(most[site.segment.stage], *site.waits);
+    ASSERT_TRUE(site.delays) << site.name;
+    if (site.kind == WorkKind::kKernel) {
+      // That of the inputs waits, but is more urgent than the main one.
+      if (!site.on_side_stream) {
+        EXPECT_EQ(site.delays->waiting_streams, 0) << site.name;
+      }
+      most[site.segment.stage] = std::max(most[site.segment.stage], site.delays->waits);
+    }
   }
   EXPECT_EQ(most.at(schedule::Stage::kEmbeddingLookup), 2);  // both for data_dist, whose events are on their way
   EXPECT_EQ(most.at(schedule::Stage::kOutputDistWait), 1);   // for the exchange of pooled embeddings
