@@ -184,11 +184,6 @@ int record(const Request& request) {
   end_like(program);
 }
 
-int refuse(const interlace::Error& wrong_use) {
-  std::cerr << wrong_use.what() << '\n';
-  return interlace::kUsage;
-}
-
 int run(int argc, char** argv) {
   CLI::App app{
       "Records any CUDA program: interlace record [options] -- program arguments...\n"
@@ -247,10 +242,10 @@ int run(int argc, char** argv) {
   if (!request.command.empty() && request.command.front() == "--") {
     request.command.erase(request.command.begin());
   } else if (!request.command.empty() && request.command.front().starts_with('-')) {
-    return refuse(interlace::not_known(app, request.command.front()));
+    return interlace::refuse(interlace::not_known(app, request.command.front()));
   }
   if (request.command.empty()) {
-    return refuse(
+    return interlace::refuse(
         interlace::Error(interlace::kWrongUse, "", "no program is named", "put it behind the options: -- PROGRAM"));
   }
   return record(request);

@@ -22,6 +22,22 @@ const CLI::App& innermost(const CLI::App& app) {
   return chosen.empty() ? app : innermost(*chosen.front());
 }
 
+/// What is wrong with a command line that CLI11 refuses. A word that has no meaning is named before what is missing,
+/// with what is most like it: most often it was meant for that.
+Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  Error as_told(kWrongUse, "", error.what(), kAdvice);
+  std::vector<std::string> unknown = app.remaining(true);
+  // Words of a program that is to be started are its own.
+  unknown.erase(std::ranges::find(unknown, "--"), unknown.end());
+  if (unknown.empty() || (app.get_prefix_command() && !is_option(unknown.front()))) return as_told;
+  const CLI::App& command = innermost(app);
+  const auto option = std::ranges::find_if(unknown, is_option);
+  const auto word = std::ranges::find_if_not(unknown, is_option);
+  // Options behind a wrong subcommand may be right; a word behind a wrong option may be its value.
+  if (word < option && !command.get_subcommands({}).empty()) return not_known(command, *word);
+  return option == unknown.end() ? as_told : not_known(command, *option);
+}
+
 }  // namespace
 
 Error not_known(const CLI::App& command, const std::string& word) {
@@ -40,24 +56,13 @@ Error not_known(const CLI::App& command, const std::string& word) {
           kAdvice};
 }
 
-Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  Error as_told(kWrongUse, "", error.what(), kAdvice);
-  std::vector<std::string> unknown = app.remaining(true);
-  // Words of a program that is to be started are its own.
-  unknown.erase(std::ranges::find(unknown, "--"), unknown.end());
-  if (unknown.empty() || (app.get_prefix_command() && !is_option(unknown.front()))) return as_told;
-  const CLI::App& command = innermost(app);
-  const auto option = std::ranges::find_if(unknown, is_option);
-  const auto word = std::ranges::find_if_not(unknown, is_option);
-  // Options behind a wrong subcommand may be right; a word behind a wrong option may be its value.
-  if (word < option && !command.get_subcommands({}).empty()) return not_known(command, *word);
-  return option == unknown.end() ? as_told : not_known(command, *option);
+int refuse(const Error& wrong_use) {
+  std::cerr << wrong_use.what() << '\n';
+  return kUsage;
 }
 
 int end_of_parsing(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) return app.exit(error);
-  std::cerr << usage_error(app, error).what() << '\n';
-  return kUsage;
+  return error.get_exit_code() == 0 ? app.exit(error) : refuse(usage_error(app, error));
 }
 
 }  // namespace interlace
