@@ -58,15 +58,47 @@ double held_by_collectives(std::span<ActiveWork* const> running) {
                          [](double sum, const ActiveWork* w) { return sum + w->resident_ctas; });
 }
 
+/// The least part of its pace that a work keeps, however few SMs others leave it.
+constexpr double kLeastShare = 0.03;
+
+CtasBeside ctas_beside(std::span<ActiveWork* const> running) {
+  CtasBeside beside;
+  for (const ActiveWork* w : running) {
+    if (w->kind == ActiveWork::Kind::kCollective) (w->moving ? beside.moving : beside.waiting) += w->resident_ctas;
+  }
+  return beside;
+}
+
+/// Copies within device memory and kernels that use up its bandwidth get half of it each: 157 MB took 205 us beside
+/// `list_uses`, else 109, and that kernel lost 0.54 of its pace (docs/contention.md).
+constexpr double kHalfOfMemory = 0.5;
+/// Such a copy runs on SMs, as kernels do. This part of them is enough for its pace by itself: 65 MB took 450 us on the
+/// four SMs that a matrix multiplication left, else 48.
+constexpr double kEnoughSmsForCopy = 0.25;
+
+bool uses_up_memory(const ActiveWork& w) {
+  if (w.kind == ActiveWork::Kind::kCopy) return w.on_device && w.alone_ns > kStreamsMemoryNs;
+  return w.kind == ActiveWork::Kind::kKernel && contention::uses_up_memory(w.shape.bound, w.alone_ns);
+}
+
+double pace_of_device_copy(std::span<ActiveWork* const> running, std::int32_t sm_count) {
+  double free = sm_count - held_by_collectives(running);
+  bool shares_memory = false;
+  for (const ActiveWork* w : running) {
+    if (w->kind != ActiveWork::Kind::kKernel) continue;
+    shares_memory = shares_memory || uses_up_memory(*w);
+    if (w->in_cohorts && w->shape.bound == Bound::kCompute) free -= w->sms_used();
+  }
+  const double on_these_sms = std::clamp(free / (kEnoughSmsForCopy * sm_count), kLeastShare, 1.0);
+  return shares_memory ? std::min(kHalfOfMemory, on_these_sms) : on_these_sms;
+}
+
 /// How an urgent kernel and the one it runs beside share the GPU: measured time of side-stream kernels beside one main
 /// kernel, by what the main kernel is (docs/contention.md).
 struct Shares {
   double urgent;
   double other;
 };
-
-/// The least part of its pace that a kernel keeps, however few SMs kernels of many rounds leave it.
-constexpr double kLeastShare = 0.03;
 
 /// Part of its pace that a kernel has on the SMs that others leave it. Blocks keep their SMs until they retire: those
 /// of kernels of few rounds that were there first, and where it is urgent also of those that came later, and the last
@@ -168,7 +200,9 @@ bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, s
 }
 
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
-  const auto ctas = static_cast<std::int32_t>(std::lround(held_by_collectives(running)));
+  const CtasBeside collectives = ctas_beside(running);
+  const bool beside_copy = std::ranges::any_of(
+      running, [](const ActiveWork* w) { return w->kind == ActiveWork::Kind::kCopy && uses_up_memory(*w); });
   std::int32_t most_urgent = 0;
   int urgent_kernels = 0;
   double urgent_waves = 0;
@@ -188,17 +222,17 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
   const Shares shares =
       urgent_kernels > 0 && beside != nullptr ? shares_beside(*beside, urgent_waves, sm_count) : Shares{1.0, 1.0};
   for (ActiveWork* w : running) {
-    if (w->kind == ActiveWork::Kind::kCopy) w->rate = 1.0;
+    if (w->kind == ActiveWork::Kind::kCopy) w->rate = w->on_device ? pace_of_device_copy(running, sm_count) : 1.0;
     if (w->in_cohorts) w->rate = 1.0;
     if (w->kind != ActiveWork::Kind::kKernel || w->in_cohorts) continue;
     const bool urgent = urgent_kernels > 0 && w->priority == most_urgent;
-    const double company = slowdown(w->shape, w->sensitivity, ctas);
+    const double company = slowdown(w->shape, w->sensitivity, collectives);
     const bool on_leftovers = urgent_kernels == 0 || (urgent && beside != nullptr && beside->in_cohorts);
     const double whole = on_leftovers ? share_of_leftovers(*w, urgent, running, sm_count)
                          : urgent     ? shares.urgent
                                       : shares.other;
     const double share = urgent ? whole / urgent_kernels : whole;
-    w->rate = share / company;
+    w->rate = share / company * (beside_copy && uses_up_memory(*w) ? kHalfOfMemory : 1.0);
   }
 }
 

@@ -21,9 +21,11 @@ struct ActiveWork {
   double lost_part = 1.0;             ///< collectives only: of what those of their kind lose to others
   std::optional<double> lost_beside;  ///< kernels only: part of its pace that a collective loses beside it; none: usual
   double started_ns = 0;              ///< collectives only
+  bool moving = false;                ///< collectives only: all ranks are there
+  bool on_device = false;             ///< copies only: from device memory to device memory
   double resident_ctas = 0;           ///< collectives only: those that hold an SM, from start to end, waiting included
   std::int32_t priority = 0;          ///< of its stream; lower is more urgent
-  double sensitivity = kStreamingSensitivity;  ///< to collectives beside it; kernels not bound by compute
+  Sensitivity sensitivity = kStreamingSensitivity;  ///< to collectives beside it; kernels not bound by compute
   double alone_ns = 0;
   double remaining_ns = 0;
   double rate = 0;  ///< of progress, in time alone a nanosecond; 0 where it waits

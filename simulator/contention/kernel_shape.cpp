@@ -66,9 +66,9 @@ double KernelShape::waves() const { return static_cast<double>(blocks) / static_
 
 Bound bound_of(std::string_view kernel_name) {
   static constexpr std::array<std::string_view, 5> kCompute{"gemm", "cutlass", "xmma", "cublas", "nvjet"};
-  static constexpr std::array<std::string_view, 11> kGather{
-      "split_embedding", "bounds_check", "permute_2D", "linearize_index", "embedding_bag", "index_select",
-      "sum_bags",        "update_rows",  "list_uses",  "locate_ids",      "spread_ids"};
+  static constexpr std::array<std::string_view, 10> kGather{
+      "split_embedding", "bounds_check", "permute_2D",  "linearize_index", "embedding_bag",
+      "index_select",    "sum_bags",     "update_rows", "locate_ids",      "spread_ids"};
   const auto any = [&](std::span<const std::string_view> words) {
     return std::ranges::any_of(words, [&](std::string_view w) { return names_word(kernel_name, w); });
   };

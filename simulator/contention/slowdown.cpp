@@ -1,6 +1,7 @@
 #include "simulator/contention/slowdown.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -11,18 +12,19 @@ namespace interlace::contention {
 namespace {
 
 constexpr double kReferenceCtas = 32.0;
-constexpr std::int32_t kMostCtas = 48;
+constexpr double kMostCtas = 48.0;
 constexpr double kDone = 1e-6;  // part of a block that is left when it counts as done
 
-double covered_ns(double measured_ns, std::span<const HeldSms> held) {
-  double sum = 0;
-  for (const HeldSms& h : held) sum += std::max(0.0, std::min(measured_ns, h.end_ns) - std::max(0.0, h.begin_ns));
-  return std::min(sum, measured_ns);
+/// What passed beside these SMs, of a kernel's time.
+double covered_ns(double measured_ns, const HeldSms& held) {
+  return std::max(0.0, std::min(measured_ns, held.end_ns) - std::max(0.0, held.begin_ns));
 }
 
 }  // namespace
 
-double usual_sensitivity(Bound bound) { return bound == Bound::kGather ? kGatherSensitivity : kStreamingSensitivity; }
+Sensitivity usual_sensitivity(Bound bound) {
+  return bound == Bound::kGather ? kGatherSensitivity : kStreamingSensitivity;
+}
 
 bool uses_up_memory(Bound bound, double kernel_ns) {
   return bound == Bound::kGather || (bound == Bound::kStreaming && kernel_ns > kStreamsMemoryNs);
@@ -33,8 +35,10 @@ double lost_beside(const LostToMemory& lost, Bound bound, double kernel_ns) {
   return bound == Bound::kGather ? lost.gather : lost.streaming;
 }
 
-double memory_slowdown(double sensitivity, std::int32_t ctas) {
-  return ctas <= 1 ? 1.0 : 1.0 + sensitivity * std::min(ctas, kMostCtas) / kReferenceCtas;
+double memory_slowdown(const Sensitivity& sensitivity, const CtasBeside& beside) {
+  if (beside.all() <= 1.0) return 1.0;
+  const double counted = std::min(1.0, kMostCtas / beside.all());
+  return 1.0 + counted * (sensitivity.waiting * beside.waiting + sensitivity.moving * beside.moving) / kReferenceCtas;
 }
 
 double compute_slowdown(const KernelShape& shape, std::int32_t ctas) {
@@ -44,8 +48,9 @@ double compute_slowdown(const KernelShape& shape, std::int32_t ctas) {
   return shared / alone;
 }
 
-double slowdown(const KernelShape& shape, double sensitivity, std::int32_t ctas) {
-  return shape.bound == Bound::kCompute ? compute_slowdown(shape, ctas) : memory_slowdown(sensitivity, ctas);
+double slowdown(const KernelShape& shape, const Sensitivity& sensitivity, const CtasBeside& beside) {
+  if (shape.bound != Bound::kCompute) return memory_slowdown(sensitivity, beside);
+  return compute_slowdown(shape, static_cast<std::int32_t>(std::lround(beside.all())));
 }
 
 double block_time(const KernelShape& shape, double alone_ns) { return alone_ns / cohort_time(shape, 1.0, {}); }
@@ -94,7 +99,7 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
   return now;
 }
 
-double freed_of_collectives(const KernelShape& shape, double sensitivity, double measured_ns,
+double freed_of_collectives(const KernelShape& shape, const Sensitivity& sensitivity, double measured_ns,
                             std::span<const HeldSms> held) {
   if (measured_ns <= 0 || held.empty()) return measured_ns;
   if (runs_in_cohorts(shape)) {
@@ -108,16 +113,22 @@ double freed_of_collectives(const KernelShape& shape, double sensitivity, double
     }
     return low / block_ns * measured_ns;
   }
-  std::int32_t ctas = 0;
-  for (const HeldSms& h : held) ctas = std::max(ctas, h.ctas);
-  const double share = covered_ns(measured_ns, held) / measured_ns;
-  return measured_ns * ((1.0 - share) + share / slowdown(shape, sensitivity, ctas));
+  double covered = 0;
+  double lost = 0;
+  for (const HeldSms& h : held) {
+    const double beside = covered_ns(measured_ns, h);
+    const double ctas = h.ctas;
+    covered += beside;
+    lost += beside * (1.0 - 1.0 / slowdown(shape, sensitivity, h.moving ? CtasBeside{0, ctas} : CtasBeside{ctas, 0}));
+  }
+  // Time beside two collectives counts once.
+  return covered <= measured_ns ? measured_ns - lost : measured_ns - lost * measured_ns / covered;
 }
 
 double observed_sensitivity(double alone_ns, double measured_ns, double covered_ns, std::int32_t ctas) {
   const double done_while_covered = alone_ns - (measured_ns - covered_ns);
   if (done_while_covered <= 0 || ctas <= 1) return 0.0;
-  return std::max(0.0, covered_ns / done_while_covered - 1.0) * kReferenceCtas / std::min(ctas, kMostCtas);
+  return std::max(0.0, covered_ns / done_while_covered - 1.0) * kReferenceCtas / std::min<double>(ctas, kMostCtas);
 }
 
 }  // namespace interlace::contention

@@ -12,14 +12,28 @@ struct HeldSms {
   double begin_ns = 0;
   double end_ns = 0;
   std::int32_t ctas = 0;
+  bool moving = true;  ///< data; else they wait for another rank
 };
 
-/// Part of the extra time under collectives with 32 CTAs, where nothing better is known: medians over kernels of four
-/// H200 jobs, where each was seen alone and covered (docs/contention.md). Streaming kernels 1.22; kernels that follow
-/// indices 1.5, since they lose the SMs (132 / 100) and bandwidth besides.
-inline constexpr double kStreamingSensitivity = 0.22;
-inline constexpr double kGatherSensitivity = 0.50;
-[[nodiscard]] double usual_sensitivity(Bound bound);
+/// CTAs of collectives beside a kernel. Those that wait for other ranks look at a flag again and again and take SMs
+/// only; those that move data take bandwidth of device memory besides.
+struct CtasBeside {
+  double waiting = 0;
+  double moving = 0;
+  [[nodiscard]] double all() const { return waiting + moving; }
+};
+
+/// Part of the time by itself that a kernel which is not bound by compute takes longer beside 32 such CTAs.
+struct Sensitivity {
+  double waiting = 0;
+  double moving = 0;
+};
+
+/// Where nothing better is known: medians over 240 kernels of 26 jobs of the engine and of TorchRec, each seen by
+/// itself and beside collectives that only waited or only moved data for most of its time (docs/contention.md).
+inline constexpr Sensitivity kStreamingSensitivity{.waiting = 0.11, .moving = 0.27};
+inline constexpr Sensitivity kGatherSensitivity{.waiting = 0.12, .moving = 0.45};
+[[nodiscard]] Sensitivity usual_sensitivity(Bound bound);
 
 /// Part of its progress that a collective through host memory loses while host copies run on all ranks: each nanosecond
 /// of copies cost it 0.33 to 0.38 (slopes over the schedules of n5 and t9, two and four ranks).
@@ -50,15 +64,15 @@ inline constexpr double kStreamsMemoryNs = 20'000;
 /// What a collective loses beside it.
 [[nodiscard]] double lost_beside(const LostToMemory& lost, Bound bound, double kernel_ns);
 
-/// How much longer a kernel that is not bound by compute takes while collectives hold `ctas` SMs: 1 + sensitivity *
-/// ctas / 32. A single CTA moves too little to matter.
-[[nodiscard]] double memory_slowdown(double sensitivity, std::int32_t ctas);
+/// How much longer a kernel that is not bound by compute takes beside these CTAs: 1 + sensitivity * CTAs / 32. A single
+/// CTA moves too little to matter.
+[[nodiscard]] double memory_slowdown(const Sensitivity& sensitivity, const CtasBeside& beside);
 
 /// How much longer a compute-bound kernel of many rounds takes on the SMs that collectives leave: the ratio of its
 /// rounds of blocks. Exact for equal blocks; measured 1.98-2.03 where 2 was expected and 1.47-1.50 for 1.5.
 [[nodiscard]] double compute_slowdown(const KernelShape& shape, std::int32_t ctas);
 
-[[nodiscard]] double slowdown(const KernelShape& shape, double sensitivity, std::int32_t ctas);
+[[nodiscard]] double slowdown(const KernelShape& shape, const Sensitivity& sensitivity, const CtasBeside& beside);
 
 /// The time of a block of a kernel of few rounds that takes `alone_ns` with the GPU to itself.
 [[nodiscard]] double block_time(const KernelShape& shape, double alone_ns);
@@ -68,7 +82,7 @@ inline constexpr double kStreamsMemoryNs = 20'000;
 
 /// Time of a kernel freed of collectives' company, from the time it took: the inverse of what the simulation does with
 /// it (cohort_time for few rounds, else the slowdown over the covered part).
-[[nodiscard]] double freed_of_collectives(const KernelShape& shape, double sensitivity, double measured_ns,
+[[nodiscard]] double freed_of_collectives(const KernelShape& shape, const Sensitivity& sensitivity, double measured_ns,
                                           std::span<const HeldSms> held);
 
 /// The sensitivity that two recordings of the same kernel show: `alone_ns` by itself, and `measured_ns` of which

@@ -185,7 +185,10 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
     group.members.push_back(id);
     if (group.members.size() == gpus_.size()) {
       group.complete = true;
-      for (const WorkId member : group.members) works_[member.index()].arrival_ns = now_ns_;
+      for (const WorkId member : group.members) {
+        works_[member.index()].arrival_ns = now_ns_;
+        works_[member.index()].active.moving = true;
+      }
     }
   }
   stream.running = id;

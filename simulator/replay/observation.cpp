@@ -10,11 +10,16 @@ using trace::OperationId;
 using trace::OperationKind;
 using trace::Trace;
 
-CollectiveCompany::CollectiveCompany(const Trace& trace, trace::RankId rank) {
+CollectiveCompany::CollectiveCompany(const Trace& trace, trace::RankId rank, const Arrivals& arrivals) {
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const OperationId op{i};
     if (trace.kind(op) != OperationKind::kCollective || trace.rank_of(op) != rank) continue;
-    held_.push_back({{trace.start(op), trace.end(op)}, static_cast<std::int32_t>(trace.kernel(op)->blocks())});
+    const Interval span{trace.start(op), trace.end(op)};
+    const auto ctas = static_cast<std::int32_t>(trace.kernel(op)->blocks());
+    const auto found = arrivals.find(op);
+    const Nanoseconds arrival = found == arrivals.end() ? span.begin : std::clamp(found->second, span.begin, span.end);
+    if (arrival > span.begin) held_.push_back({{span.begin, arrival}, ctas, false});
+    if (arrival < span.end) held_.push_back({{arrival, span.end}, ctas, true});
   }
 }
 
@@ -22,36 +27,40 @@ std::vector<contention::HeldSms> CollectiveCompany::beside(Interval span) const 
   std::vector<contention::HeldSms> result;
   auto at = std::ranges::lower_bound(held_, span.begin, {}, [](const Held& h) { return h.span.begin; });
   // Collectives of one communicator do not overlap, so few can begin before the span and reach into it.
-  for (int back = 0; back < 4 && at != held_.begin(); ++back) --at;
+  for (int back = 0; back < 8 && at != held_.begin(); ++back) --at;
   for (; at != held_.end() && at->span.begin < span.end; ++at) {
     if (intersection(at->span, span).length() == 0) continue;
-    result.push_back(
-        {static_cast<double>(at->span.begin - span.begin), static_cast<double>(at->span.end - span.begin), at->ctas});
+    const auto since_begin = [&](Nanoseconds at_ns) { return static_cast<double>(at_ns - span.begin); };
+    result.push_back({since_begin(at->span.begin), since_begin(at->span.end), at->ctas, at->moving});
   }
   return result;
 }
 
-std::vector<CollectiveCompany> collective_company(const Trace& trace) {
+std::vector<CollectiveCompany> collective_company(const Trace& trace, const Arrivals& arrivals) {
   std::vector<CollectiveCompany> company;
-  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r});
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r}, arrivals);
   return company;
 }
 
-KernelCompany::KernelCompany(const Trace& trace, trace::RankId rank) : trace_(&trace) {
+DeviceCompany::DeviceCompany(const Trace& trace, trace::RankId rank) : trace_(&trace) {
+  constexpr auto kDevice = trace::MemorySpace::kDevice;
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const OperationId op{i};
-    if (trace.kind(op) == OperationKind::kKernel && trace.rank_of(op) == rank) kernels_.push_back(op);
+    if (trace.rank_of(op) != rank) continue;
+    const trace::CopyDetail* copy = trace.kind(op) == OperationKind::kCopy ? trace.copy(op) : nullptr;
+    const bool within_device = copy != nullptr && copy->source == kDevice && copy->destination == kDevice;
+    if (trace.kind(op) == OperationKind::kKernel || within_device) works_.push_back(op);
   }
 }
 
-bool KernelCompany::has(OperationId op) const {
+bool DeviceCompany::has(OperationId op) const {
   constexpr Nanoseconds kLongest = 20 * kMillisecond;
   const Interval span{trace_->start(op), trace_->end(op)};
   Nanoseconds beside = 0;
   const auto start = [&](OperationId other) { return trace_->start(other); };
   // Longer ones begin earlier than that only where the GPU does nothing else for long.
-  auto at = std::ranges::lower_bound(kernels_, span.begin - kLongest, {}, start);
-  for (; at != kernels_.end() && trace_->start(*at) < span.end; ++at) {
+  auto at = std::ranges::lower_bound(works_, span.begin - kLongest, {}, start);
+  for (; at != works_.end() && trace_->start(*at) < span.end; ++at) {
     if (trace_->lane_of(*at) == trace_->lane_of(op)) continue;
     beside += intersection({trace_->start(*at), trace_->end(*at)}, span).length();
   }
@@ -64,7 +73,9 @@ Observation observe(const Trace& trace, OperationId op, const CollectiveCompany&
   o.measured_ns = static_cast<double>(span.length());
   o.held = company.beside(span);
   for (const contention::HeldSms& h : o.held) {
-    o.covered_ns += std::min(o.measured_ns, h.end_ns) - std::max(0.0, h.begin_ns);
+    const double beside = std::min(o.measured_ns, h.end_ns) - std::max(0.0, h.begin_ns);
+    o.covered_ns += beside;
+    if (h.moving) o.moving_ns += beside;
     o.ctas = std::max(o.ctas, h.ctas);
   }
   o.covered_ns = std::min(o.covered_ns, o.measured_ns);
@@ -74,7 +85,7 @@ Observation observe(const Trace& trace, OperationId op, const CollectiveCompany&
 std::vector<double> times_by_itself(const std::vector<Observation>& observations, const std::vector<double>& times) {
   std::vector<double> by_itself;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (!observations[i].beside_kernels) by_itself.push_back(times[i]);
+    if (!observations[i].in_company) by_itself.push_back(times[i]);
   }
   return by_itself;
 }

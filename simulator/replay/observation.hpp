@@ -5,6 +5,7 @@
 #include "simulator/base/interval.hpp"
 #include "simulator/base/units.hpp"
 #include "simulator/contention/slowdown.hpp"
+#include "simulator/replay/arrivals.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::replay {
@@ -13,10 +14,11 @@ namespace interlace::replay {
 /// it is the device's own.
 inline constexpr Nanoseconds kQueuedEarly = 20 * kMicrosecond;
 
-/// When collectives held SMs of one rank, and how many.
+/// When collectives held SMs of one rank, how many, and whether they moved data.
 class CollectiveCompany {
  public:
-  CollectiveCompany(const trace::Trace& trace, trace::RankId rank);
+  /// One that `arrivals` does not tell of is taken to have moved data all the time.
+  CollectiveCompany(const trace::Trace& trace, trace::RankId rank, const Arrivals& arrivals);
 
   /// Relative to the start of the span.
   [[nodiscard]] std::vector<contention::HeldSms> beside(Interval span) const;
@@ -25,38 +27,40 @@ class CollectiveCompany {
   struct Held {
     Interval span;
     std::int32_t ctas = 0;
+    bool moving = true;
   };
   std::vector<Held> held_;
 };
 
 /// Of every rank of the trace, in their order.
-[[nodiscard]] std::vector<CollectiveCompany> collective_company(const trace::Trace& trace);
+[[nodiscard]] std::vector<CollectiveCompany> collective_company(const trace::Trace& trace, const Arrivals& arrivals);
 
-/// Kernels of one rank, to see which ran beside which.
-class KernelCompany {
+/// Kernels of one rank, and copies within its memory, to see which ran beside which.
+class DeviceCompany {
  public:
-  KernelCompany(const trace::Trace& trace, trace::RankId rank);
+  DeviceCompany(const trace::Trace& trace, trace::RankId rank);
 
-  /// Did kernels of other streams run beside it for more than a fiftieth of its time?
+  /// Did such works of other streams run beside it for more than a fiftieth of its time?
   [[nodiscard]] bool has(trace::OperationId op) const;
 
  private:
   const trace::Trace* trace_;
-  std::vector<trace::OperationId> kernels_;
+  std::vector<trace::OperationId> works_;
 };
 
 /// One recorded instance of a work, with the company it had.
 struct Observation {
   double measured_ns = 0;
   std::vector<contention::HeldSms> held;
-  double covered_ns = 0;
+  double covered_ns = 0;  ///< beside collectives
+  double moving_ns = 0;   ///< of that, while they moved data
   std::int32_t ctas = 0;
-  bool beside_kernels = false;  ///< of other streams, for more than a small part of its time
+  bool in_company = false;  ///< of other works than collectives, for more than a small part of its time
 };
 
 [[nodiscard]] Observation observe(const trace::Trace& trace, trace::OperationId op, const CollectiveCompany& company);
 
-/// Of the times of these observations, those that had no such kernels beside them.
+/// Of the times of these observations, those without such company.
 [[nodiscard]] std::vector<double> times_by_itself(const std::vector<Observation>& observations,
                                                   const std::vector<double>& times);
 

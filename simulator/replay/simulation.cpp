@@ -42,6 +42,10 @@ contention::ActiveWork active_of(const Site& site, std::uint32_t rank) {
       active.lost_part = site.lost_part;
       if (rank < site.transfer_ns.size()) active.alone_ns = site.transfer_ns[rank];
       break;
+    case WorkKind::kDeviceCopy:
+      active.kind = contention::ActiveWork::Kind::kCopy;
+      active.on_device = true;
+      break;
     default: active.kind = contention::ActiveWork::Kind::kCopy;
   }
   return active;

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "simulator/base/statistics.hpp"
-#include "simulator/contention/slowdown.hpp"
 #include "simulator/replay/collective_costs.hpp"
+#include "simulator/replay/kernel_costs.hpp"
 #include "simulator/replay/meetings.hpp"
 #include "simulator/replay/observation.hpp"
 
@@ -24,116 +23,6 @@ constexpr Nanoseconds kLongestDispatchGap = 15 * kMicrosecond;
 constexpr Nanoseconds kIdleBefore = 5 * kMicrosecond;
 /// A stream that stood still for longer, with work queued, waited for another one.
 constexpr Nanoseconds kHeldBack = 30 * kMicrosecond;
-
-/// How strongly collectives slow this kernel: what the recording itself shows where it has the kernel both alone and
-/// covered at least twice each; none where it has not.
-std::optional<double> sensitivity_of(const std::vector<Observation>& observations) {
-  std::vector<double> alone;
-  for (const Observation& o : observations) {
-    if (o.covered_ns <= 0.02 * o.measured_ns) alone.push_back(o.measured_ns);
-  }
-  std::vector<double> seen;
-  if (alone.size() >= 2) {
-    const double by_itself = statistics::median(alone);
-    for (const Observation& o : observations) {
-      if (o.covered_ns < 0.5 * o.measured_ns || o.ctas <= 1) continue;
-      seen.push_back(contention::observed_sensitivity(by_itself, o.measured_ns, o.covered_ns, o.ctas));
-    }
-  }
-  constexpr double kStrongest = 1.0;
-  if (seen.size() < 2) return std::nullopt;
-  return std::min(kStrongest, statistics::median(seen));
-}
-
-double usual_sensitivity(contention::Bound bound, const contention::MachineProfile& machine) {
-  const auto& known = bound == contention::Bound::kGather ? machine.gather_sensitivity : machine.streaming_sensitivity;
-  return known.value_or(contention::usual_sensitivity(bound));
-}
-
-/// What a kernel of the main stream takes, by its observations freed of collectives. Other kernels beside it only ever
-/// delay: the lower half of the observations is the cleaner one, and those without such company are cleaner still.
-double undelayed(const std::vector<Observation>& observations, const std::vector<double>& freed) {
-  constexpr std::size_t kEnough = 2;
-  const std::vector<double> by_itself = times_by_itself(observations, freed);
-  const double lower_half = statistics::quantile(freed, 0.4);
-  const bool is_seen = by_itself.size() >= kEnough && by_itself.size() < freed.size();
-  return is_seen ? std::min(lower_half, statistics::median(by_itself)) : lower_half;
-}
-
-/// What kernels of side streams take, where company delays them most. Those of one name and grid mostly do the same
-/// work wherever they stand, so that the luckiest of them tells what one costs that never ran by itself.
-class LuckiestKernels {
- public:
-  /// lowest: of its observations; by_itself: whether one of them had no kernel of another stream beside it.
-  void see(const Site& site, double lowest, bool by_itself) {
-    const auto [known, is_new] = least_.try_emplace({site.name, site.shape.blocks}, lowest);
-    if (!is_new) known->second = std::min(known->second, lowest);
-    if (by_itself) by_itself_.insert(&site);
-  }
-
-  /// From the shortest time of the site's own, alone_ns.
-  [[nodiscard]] double undelayed(const Site& site) const {
-    // A grid that is made for the GPU does not tell how much there is to do.
-    if (by_itself_.contains(&site) || site.shape.blocks % site.shape.sm_count == 0) return site.alone_ns;
-    const double least = least_.at({site.name, site.shape.blocks});
-    return site.alone_ns > kSameWork * least ? site.alone_ns : least;
-  }
-
- private:
-  /// Where shortest times differ by more, so does the work: company hardly ever delays all instances as much.
-  static constexpr double kSameWork = 1.2;
-
-  std::map<std::pair<std::string, std::int64_t>, double> least_;
-  std::set<const Site*> by_itself_;
-};
-
-void estimate_kernels(const Trace& trace, const std::vector<CollectiveCompany>& company, SiteTable& table,
-                      const contention::MachineProfile& machine) {
-  std::vector<KernelCompany> kernels;
-  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) kernels.emplace_back(trace, trace::RankId{r});
-
-  LuckiestKernels luckiest;
-  int sensitive = 0;
-  int seen_sensitive = 0;
-  for (Site& site : table.sites) {
-    if (site.kind == WorkKind::kCollective) continue;
-    std::vector<Observation> observations;
-    for (const OperationId op : site.instances) {
-      const std::size_t rank = trace.rank_of(op).index();
-      observations.push_back(observe(trace, op, company[rank]));
-      observations.back().beside_kernels = site.kind == WorkKind::kKernel && kernels[rank].has(op);
-    }
-    const bool shares_sms = site.kind == WorkKind::kKernel || site.kind == WorkKind::kDeviceCopy;
-    const auto seen = sensitivity_of(observations);
-    site.sensitivity = seen.value_or(usual_sensitivity(site.shape.bound, machine));
-    const bool counts = site.kind == WorkKind::kKernel && site.shape.bound != contention::Bound::kCompute;
-    sensitive += counts ? 1 : 0;
-    seen_sensitive += counts && seen ? 1 : 0;
-    std::vector<double> freed;
-    for (const Observation& o : observations) {
-      freed.push_back(shares_sms ? contention::freed_of_collectives(site.shape, site.sensitivity, o.measured_ns, o.held)
-                                 : o.measured_ns);
-    }
-    const double lowest = shortest_time(observations, freed);
-    if (site.kind == WorkKind::kKernel && site.on_side_stream) {
-      site.alone_ns = lowest;
-    } else {
-      site.alone_ns = site.kind == WorkKind::kKernel ? undelayed(observations, freed) : statistics::median(freed);
-    }
-    site.spread = spread_of(freed, 0.03);
-    if (site.kind == WorkKind::kKernel) {
-      const bool by_itself = std::ranges::any_of(observations, [](const Observation& o) { return !o.beside_kernels; });
-      luckiest.see(site, lowest, by_itself);
-    }
-  }
-  for (Site& site : table.sites) {
-    if (site.kind == WorkKind::kKernel && site.on_side_stream) site.alone_ns = luckiest.undelayed(site);
-  }
-  if (seen_sensitive > 0) {
-    table.fitted.push_back("sensitivity of " + std::to_string(seen_sensitive) + " of " + std::to_string(sensitive) +
-                           " kernels to collectives");
-  }
-}
 
 /// What the device adds between works: seen where a work was queued in time, met an idle stream, or was held back until
 /// a collective on another stream ended.
@@ -246,8 +135,7 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
 
 void estimate_costs(const Trace& trace, SiteTable& table, Diagnostics& diagnostics,
                     const contention::MachineProfile& machine) {
-  const std::vector<CollectiveCompany> company = collective_company(trace);
-  estimate_kernels(trace, company, table, machine);
+  estimate_kernels(trace, table, machine);
   estimate_collectives(trace, table, machine, diagnostics);
   estimate_dispatch(trace, table, machine);
   learn_races(trace, table);

@@ -43,17 +43,17 @@ struct Site {
   Bytes bytes = 0;  ///< of copies; of a collective the most that one rank sends or receives
   std::vector<trace::OperationId> instances;
 
-  double alone_ns = 0;                ///< with the GPU to itself; of a collective: from the last arrival to the end
-  std::vector<double> transfer_ns;    ///< collectives: the same by rank (all-to-alls of uneven parts end apart)
-  contention::LostToMemory lost;      ///< collectives: to kernels beside them
-  std::optional<double> lost_beside;  ///< kernels: what a collective loses beside them, where the recording shows it
-  double crowded_rate = 1.0;          ///< collectives: progress beside kernels, as a part of that by themselves
-  RaceOdds races;                     ///< collectives: against kernels that become ready together with them
-  double lost_part = 1.0;             ///< collectives: of what those of their kind lose to what runs beside them
-  double spread = 0;                  ///< standard deviation of alone_ns, as a part of it
-  double sensitivity = 0;             ///< kernels: to collectives beside them (contention/slowdown.hpp)
-  std::optional<Delays> delays;       ///< under the recorded schedule, on average
-  double dispatch_gap_ns = 0;         ///< between the work before it on the stream and its start, when queued early
+  double alone_ns = 0;                  ///< with the GPU to itself; of a collective: from the last arrival to the end
+  std::vector<double> transfer_ns;      ///< collectives: the same by rank (all-to-alls of uneven parts end apart)
+  contention::LostToMemory lost;        ///< collectives: to kernels beside them
+  std::optional<double> lost_beside;    ///< kernels: what a collective loses beside them, where the recording shows it
+  double crowded_rate = 1.0;            ///< collectives: progress beside kernels, as a part of that by themselves
+  RaceOdds races;                       ///< collectives: against kernels that become ready together with them
+  double lost_part = 1.0;               ///< collectives: of what those of their kind lose to what runs beside them
+  double spread = 0;                    ///< standard deviation of alone_ns, as a part of it
+  contention::Sensitivity sensitivity;  ///< kernels: to collectives beside them (contention/slowdown.hpp)
+  std::optional<Delays> delays;         ///< under the recorded schedule, on average
+  double dispatch_gap_ns = 0;           ///< between the work before it on the stream and its start, when queued early
 };
 
 /// One host call of an iteration, with the works it launched. Also, without call and works, the instant at which a
@@ -75,7 +75,8 @@ struct RecordedWork {
   SiteId site;
   bool on_collective_stream = false;
   std::uint32_t collective_stream = 0;  ///< which one, where it is
-  double part = 1.0;  ///< time that this instance takes, by the site's: jagged exchanges differ by batch
+  double part =
+      1.0;  ///< time that this instance takes, by the site's: jagged exchanges differ by batch, kernels by rank
 };
 
 struct RecordedIteration {

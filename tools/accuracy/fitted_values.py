@@ -41,6 +41,7 @@ SIMULATION_CPP = "simulator/replay/simulation.cpp"
 PREDICT = "simulator/replay/predict.hpp"
 PREDICT_CPP = "simulator/replay/predict.cpp"
 COSTS = "simulator/replay/site_costs.cpp"
+KERNEL_COSTS = "simulator/replay/kernel_costs.cpp"
 COLLECTIVE_COSTS = "simulator/replay/collective_costs.cpp"
 SITES = "simulator/replay/sites.hpp"
 HOST_PACE = "simulator/replay/host_pace.cpp"
@@ -48,6 +49,7 @@ HOST_PACE_HPP = "simulator/replay/host_pace.hpp"
 HOST_DISTURBANCE = "simulator/replay/host_disturbance.hpp"
 OBSERVATION_CPP = "simulator/replay/observation.cpp"
 
+WAITING_AND_MOVING = r"\b{name}\{{\.waiting = ([\d.]+), \.moving = ([\d.]+)\}}"
 PAIR = r"\b{name}\{{([\d.]+, [\d.]+)\}}"
 SHARE = r"{{([\d.]+, [\d.]+)}};"
 
@@ -55,15 +57,29 @@ FITTED = (
     Constant(
         "kStreamingSensitivity",
         SLOWDOWN,
-        "extra time of kernels that stream memory beside a collective of 32 CTAs; used where the recording does not "
-        "show the kernel both alone and covered",
-        "median over kernels of four of these jobs that were seen both alone and covered",
+        "extra time of kernels that stream memory beside a collective of 32 CTAs, one that waits and one that moves "
+        "data; used where the recording does not show the kernel both alone and covered",
+        "medians over kernels of 26 jobs of the engine and of TorchRec that were seen by themselves and covered",
+        WAITING_AND_MOVING,
     ),
     Constant(
         "kGatherSensitivity",
         SLOWDOWN,
         "the same for kernels that follow indices",
-        "the same kernels, and the SMs lost (132 / 100)",
+        "the same jobs",
+        WAITING_AND_MOVING,
+    ),
+    Constant(
+        "kHalfOfMemory",
+        GPU_CPP,
+        "pace of a copy within device memory, and of a kernel that uses up its bandwidth, beside each other",
+        "the shared bandwidth; copies of t6 and t9 on H100s, which take 1.9 and 1.4 times as long, and list_uses",
+    ),
+    Constant(
+        "kEnoughSmsForCopy",
+        GPU_CPP,
+        "part of the SMs that such a copy needs for its pace by itself",
+        "copies of t7 and t9 on H100s beside multiplications that leave four SMs",
     ),
     Constant(
         "kLostToHostCopies",
@@ -264,7 +280,7 @@ FITTED = (
     ),
     Constant(
         "kSameWork",
-        COSTS,
+        KERNEL_COSTS,
         "shortest times of kernels of one name and grid on side streams by which they still do the same work",
         "a choice, well below two kernels of t6 that take 0.40 and 0.79 ms by themselves",
     ),
@@ -296,7 +312,7 @@ CHOSEN = (
     Constant(
         "kFastestPcie", COLLECTIVE_COSTS, "GB/s above which collectives must have direct links", "PCIe 5, 16 lanes"
     ),
-    Constant("kStrongest", COSTS, "largest sensitivity that a recording is believed to show", "a guard"),
+    Constant("kStrongest", KERNEL_COSTS, "largest sensitivity that a recording is believed to show", "a guard"),
     Constant(
         "kScaleSpread",
         HOST_PACE,

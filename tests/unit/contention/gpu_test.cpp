@@ -160,12 +160,49 @@ TEST(Cohorts, BlocksThatLieThinlyKeepEverySmFromACollective) {
   EXPECT_FALSE(admits(running, collective(32), kSms));
 }
 
-TEST(Sharing, ACollectiveSlowsMemoryBoundKernelsByItsChannels) {
+TEST(Sharing, ACollectiveSlowsMemoryBoundKernelsByItsChannelsOnceItMovesData) {
   ActiveWork nccl = placed_collective(32);
   ActiveWork copy = kernel(100'000, 8, Bound::kStreaming, 100.0);
   const std::vector<ActiveWork*> running{&nccl, &copy};
   share(running, kSms);
-  EXPECT_NEAR(copy.rate, 1.0 / 1.22, 1e-9);
+  EXPECT_NEAR(copy.rate, 1.0 / 1.11, 1e-9);
+  nccl.moving = true;
+  share(running, kSms);
+  EXPECT_NEAR(copy.rate, 1.0 / 1.27, 1e-9);
+}
+
+ActiveWork device_copy(double alone) {
+  ActiveWork w;
+  w.kind = ActiveWork::Kind::kCopy;
+  w.on_device = true;
+  w.alone_ns = w.remaining_ns = alone;
+  return w;
+}
+
+TEST(Sharing, ADeviceCopyAndAKernelThatUsesUpMemoryGetHalfOfItEach) {
+  ActiveWork copy = device_copy(100'000.0);
+  ActiveWork stream = kernel(100'000, 8, Bound::kStreaming, 400'000.0);
+  ActiveWork in_cache = kernel(100'000, 8, Bound::kStreaming, 5'000.0);
+  share(std::vector<ActiveWork*>{&copy, &stream}, kSms);
+  EXPECT_DOUBLE_EQ(copy.rate, 0.5);
+  EXPECT_DOUBLE_EQ(stream.rate, 0.5);
+  share(std::vector<ActiveWork*>{&copy, &in_cache}, kSms);
+  EXPECT_DOUBLE_EQ(copy.rate, 1.0);
+  EXPECT_DOUBLE_EQ(in_cache.rate, 1.0);
+  copy.on_device = false;  // over PCIe
+  share(std::vector<ActiveWork*>{&copy, &stream}, kSms);
+  EXPECT_DOUBLE_EQ(copy.rate, 1.0);
+  EXPECT_DOUBLE_EQ(stream.rate, 1.0);
+}
+
+TEST(Sharing, ADeviceCopyGoesAtThePaceOfTheSmsThatMultiplicationsLeave) {
+  ActiveWork copy = device_copy(48'000.0);
+  ActiveWork gemm = kernel(256, 2, Bound::kCompute, 4e6);
+  const std::vector<ActiveWork*> running{&gemm, &copy};
+  dispatch_cohorts(gemm, running, kSms);  // on 128 SMs
+  share(running, kSms);
+  EXPECT_NEAR(copy.rate, 4.0 / 33.0, 1e-9);
+  EXPECT_DOUBLE_EQ(gemm.rate, 1.0);
 }
 
 // A matrix multiplication of 1.9 rounds in its second one leaves 8 of 132 SMs.

@@ -28,11 +28,21 @@ TEST(Slowdown, ManyRoundsMakeNoFullUseOfTheSmsLeft) {
 }
 
 TEST(Slowdown, MemoryGrowsWithTheChannels) {
-  EXPECT_DOUBLE_EQ(memory_slowdown(kStreamingSensitivity, 0), 1.0);
-  EXPECT_DOUBLE_EQ(memory_slowdown(kStreamingSensitivity, 1), 1.0);
-  EXPECT_NEAR(memory_slowdown(kStreamingSensitivity, 4), 1.03, 0.005);
-  EXPECT_NEAR(memory_slowdown(kStreamingSensitivity, 32), 1.22, 0.005);
-  EXPECT_NEAR(memory_slowdown(kGatherSensitivity, 32), 1.50, 0.005);
+  EXPECT_DOUBLE_EQ(memory_slowdown(kStreamingSensitivity, {}), 1.0);
+  EXPECT_DOUBLE_EQ(memory_slowdown(kStreamingSensitivity, {.moving = 1}), 1.0);
+  EXPECT_NEAR(memory_slowdown(kStreamingSensitivity, {.moving = 4}), 1.03, 0.005);
+  EXPECT_NEAR(memory_slowdown(kStreamingSensitivity, {.moving = 32}), 1.27, 0.005);
+  EXPECT_NEAR(memory_slowdown(kGatherSensitivity, {.moving = 32}), 1.45, 0.005);
+}
+
+TEST(Slowdown, CollectivesThatWaitTakeSmsOnly) {
+  constexpr Sensitivity kSensitivity{.waiting = 0.1, .moving = 0.3};
+  EXPECT_DOUBLE_EQ(memory_slowdown(kSensitivity, {.waiting = 32}), 1.1);
+  EXPECT_DOUBLE_EQ(memory_slowdown(kSensitivity, {.moving = 32}), 1.3);
+  EXPECT_DOUBLE_EQ(memory_slowdown(kSensitivity, {.waiting = 8, .moving = 16}), 1.175);
+  // 48 CTAs use up what there is to use; of 64 each counts for three quarters.
+  EXPECT_DOUBLE_EQ(memory_slowdown(kSensitivity, {.waiting = 32, .moving = 32}), 1.3);
+  EXPECT_DOUBLE_EQ(slowdown(gemm(256, 2), kSensitivity, {.waiting = 32}), 2.0);
 }
 
 TEST(Slowdown, OnlyKernelsThatUseUpMemoryHoldACollectiveUp) {
@@ -66,19 +76,23 @@ TEST(Cohorts, ManyRoundsMakeNoFullUseOfTheSmsLeft) {
 }
 
 TEST(Freed, UndoesWhatSlowdownDoes) {
+  constexpr Sensitivity kSensitivity{.waiting = 0.1, .moving = 0.22};
   const KernelShape copy{.bound = Bound::kStreaming, .blocks = 100'000, .blocks_per_sm = 8, .sm_count = 132};
   const std::vector<HeldSms> all{{-1.0, 1e6, 32}};
-  EXPECT_NEAR(freed_of_collectives(copy, 0.22, 122.0, all), 100.0, 1e-9);
-  EXPECT_NEAR(freed_of_collectives(copy, 0.22, 100.0, {}), 100.0, 1e-9);
+  EXPECT_NEAR(freed_of_collectives(copy, kSensitivity, 122.0, all), 100.0, 1e-9);
+  EXPECT_NEAR(freed_of_collectives(copy, kSensitivity, 100.0, {}), 100.0, 1e-9);
   // Half of the measured time in company: 61 / 1.22 + 61.
   const std::vector<HeldSms> half{{0.0, 61.0, 32}};
-  EXPECT_NEAR(freed_of_collectives(copy, 0.22, 122.0, half), 50.0 + 61.0, 1e-9);
+  EXPECT_NEAR(freed_of_collectives(copy, kSensitivity, 122.0, half), 50.0 + 61.0, 1e-9);
+  // Half beside one that waits, half beside the same one as it moves data.
+  const std::vector<HeldSms> both{{-9.0, 55.0, 32, false}, {55.0, 200.0, 32, true}};
+  EXPECT_NEAR(freed_of_collectives(copy, kSensitivity, 116.0, both), 100.0, 1e-9);
 }
 
 TEST(Freed, InvertsCohorts) {
   const std::vector<HeldSms> held{{-50.0, 717.0, 32}};
   const double measured = cohort_time(gemm(512, 2), 1257.0, held);
-  EXPECT_NEAR(freed_of_collectives(gemm(512, 2), 0.22, measured, held), 2 * 1257.0, 0.1);
+  EXPECT_NEAR(freed_of_collectives(gemm(512, 2), {}, measured, held), 2 * 1257.0, 0.1);
 }
 
 TEST(Observed, TheSensitivityThatTwoRecordingsShow) {

@@ -138,7 +138,7 @@ TEST_F(MachineTest, ACollectiveSlowsDownBesideAKernelThatStreamsMemoryOnAnyRank)
   exchange.rank = 1;
   two.launch(exchange);
   Work stream = kernel(kMain, 0, 60'000, 100);  // the collective finds 32 SMs
-  stream.active.sensitivity = 0;
+  stream.active.sensitivity = {};
   stream.rank = 1;
   const WorkId beside = two.launch(stream);
   drain(two);
@@ -155,7 +155,7 @@ class StreamedBesideTest : public MachineTest {
 
   StreamedBesideTest() {
     exchange.active.lost = {.streaming = 0.5, .gather = 0.1};
-    stream.active.sensitivity = 0;
+    stream.active.sensitivity = {};
   }
   double exchange_ends() {
     const WorkId mine = machine.launch(exchange);

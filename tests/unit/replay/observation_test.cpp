@@ -7,9 +7,9 @@
 namespace interlace::replay {
 namespace {
 
-std::vector<Observation> observations(const std::vector<bool>& beside_kernels) {
-  std::vector<Observation> some(beside_kernels.size());
-  for (std::size_t i = 0; i < some.size(); ++i) some[i].beside_kernels = beside_kernels[i];
+std::vector<Observation> observations(const std::vector<bool>& in_company) {
+  std::vector<Observation> some(in_company.size());
+  for (std::size_t i = 0; i < some.size(); ++i) some[i].in_company = in_company[i];
   return some;
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -89,8 +91,8 @@ TEST(SiteCosts, JaggedExchangesThatStandAloneKeepTheTimeOfTheirBatch) {
   for (const RecordedIteration& iteration : table.ranks.front()) {
     for (const RecordedWork& work : iteration.works) {
       const Site& site = table.sites[work.site.index()];
-      const bool is_jagged = site.kind == WorkKind::kCollective && site.segment.piece == stages::Piece::kTensors;
-      if (!is_jagged) {
+      if (site.kind != WorkKind::kCollective) continue;
+      if (site.segment.piece != stages::Piece::kTensors) {
         EXPECT_EQ(work.part, 1.0) << site.name;
       } else if (site.bytes > 100'000'000) {
         least = std::min(least, work.part);
@@ -140,6 +142,27 @@ TEST(SiteCosts, AnExchangeOfOneRankIsFreedOfTheCrowdToo) {
     EXPECT_LT(site.alone_ns, 300e3) << site.name;
   }
   EXPECT_EQ(large, 2U);
+}
+
+// Each rank holds other tables: one of the row updates takes the second 6 % longer than the first.
+TEST(SiteCosts, KernelsTakeEachRankItsOwnTimeButMultiplicationsAllTheSame) {
+  const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/torchrec_2916/recording");
+  const auto parts = [&](std::size_t rank) {
+    std::map<SiteId, double> result;
+    for (const RecordedWork& work : table.ranks[rank].front().works) result[work.site] = work.part;
+    return result;
+  };
+  double most = 1.0;
+  const std::map<SiteId, double> of_second = parts(1);
+  for (const auto& [id, part] : parts(0)) {
+    const Site& site = table.sites[id.index()];
+    if (site.kind != WorkKind::kKernel) continue;
+    if (site.shape.bound == contention::Bound::kCompute) {
+      EXPECT_EQ(part, 1.0) << site.name;
+    }
+    if (site.name.find("update_rows<") != std::string::npos) most = std::max(most, of_second.at(id) / part);
+  }
+  EXPECT_GT(most, 1.05);
 }
 
 TEST_F(SiteCostsTest, LatenciesAreThoseOfADevice) {
