@@ -223,7 +223,9 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
       urgent_kernels > 0 && beside != nullptr ? shares_beside(*beside, urgent_waves, sm_count) : Shares{1.0, 1.0};
   for (ActiveWork* w : running) {
     if (w->kind == ActiveWork::Kind::kCopy) w->rate = w->on_device ? pace_of_device_copy(running, sm_count) : 1.0;
-    if (w->in_cohorts) w->rate = 1.0;
+    if (w->in_cohorts) {
+      w->rate = w->block_ns ? w->shape.pace(w->blocks_in_flight(), *w->block_ns, collectives.all()) : 1.0;
+    }
     if (w->kind != ActiveWork::Kind::kKernel || w->in_cohorts) continue;
     const bool urgent = urgent_kernels > 0 && w->priority == most_urgent;
     const double company = slowdown(w->shape, w->sensitivity, collectives);

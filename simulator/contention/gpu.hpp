@@ -38,7 +38,7 @@ struct ActiveWork {
   };
   bool in_cohorts = false;
   std::int64_t pending_blocks = 0;
-  std::optional<double> block_ns;  ///< time of the mean block by itself; known when the first have started
+  std::optional<double> block_ns;  ///< time of the mean block by itself; reckoned where it is not given
   std::vector<Cohort> cohorts;
 
   /// Have all its blocks found an SM?

@@ -13,10 +13,12 @@ constexpr std::int64_t kRegisterUnit = 256;
 constexpr std::int64_t kMaxBlocksPerSm = 32;
 constexpr Bytes kSharedMemoryOverhead = 1024;
 
-/// A block that follows indices waits for memory most of its time: on an SM that it shares with no other it takes about
-/// a quarter of what it takes on a full one (last blocks of the engine's row updates, five jobs: 0.18 to 0.44; weakly
-/// founded, see docs/contention.md).
-constexpr double kLeastCrowding = 0.25;
+/// Of a block that follows indices, what it needs however few run (ns); the rest is due to others that use memory at
+/// the same time. 326 row updates of 20 jobs that found a collective in place come out 5.3 % off with this and the
+/// next, with no bias, where blocks on one SM were taken to share its pace 9.0 % (docs/contention.md).
+constexpr double kOwnTimeOfBlock = 800'000.0;
+/// Part of its time that such a block takes longer beside 32 CTAs of collectives.
+constexpr double kLostBesideCtas = 0.1;
 
 /// A matrix multiplication of many rounds takes as long beside one cluster of CTAs as if this held five SMs more (six
 /// of nine kernels of five jobs, docs/contention.md).
@@ -49,12 +51,19 @@ std::int32_t KernelShape::spread_over(std::int64_t started, std::int32_t free_sm
 }
 
 double KernelShape::crowding(std::int64_t started, std::int32_t sms) const {
-  if (bound == Bound::kStreaming) return 1.0;
+  if (bound != Bound::kCompute) return 1.0;
   const auto on_each = [&](std::int64_t count, std::int32_t of_sms) {
     return static_cast<double>(std::clamp<std::int64_t>((count + of_sms - 1) / of_sms, 1, blocks_per_sm));
   };
-  const double crowding = on_each(started, sms) / on_each(blocks, sm_count);
-  return bound == Bound::kGather ? std::max(kLeastCrowding, crowding) : crowding;
+  return on_each(started, sms) / on_each(blocks, sm_count);
+}
+
+double KernelShape::pace(std::int64_t running, double block_ns, double ctas) const {
+  if (bound != Bound::kGather) return 1.0;
+  const double own = std::min(1.0, kOwnTimeOfBlock / block_ns);
+  const double taken = static_cast<double>(running) / static_cast<double>(std::min(slots(), blocks));
+  const double beside = 1.0 + kLostBesideCtas * std::min(ctas, kMostCtas) / kReferenceCtas;
+  return 1.0 / ((own + (1.0 - own) * taken) * beside);
 }
 
 double KernelShape::lost_beside(double held_sms) const {

@@ -14,6 +14,10 @@ enum class Bound : std::uint8_t {
   kGather,     ///< follows indices: limited by how many accesses its SMs keep in flight
 };
 
+/// CTAs of collectives that figures of what they cost kernels refer to, and beyond which they cost no more.
+inline constexpr double kReferenceCtas = 32.0;
+inline constexpr double kMostCtas = 48.0;
+
 /// How a kernel fills a GPU.
 struct KernelShape {
   Bound bound = Bound::kStreaming;
@@ -30,8 +34,12 @@ struct KernelShape {
   /// compute as densely as they fit, since the blocks of an SM retire together, else as thinly.
   [[nodiscard]] std::int32_t spread_over(std::int64_t started, std::int32_t free_sms, bool on_idle_sms) const;
   /// How much longer a block takes on `sms` SMs with `started` others than in a kernel that has the GPU to itself:
-  /// blocks on one SM share its pace where they are bound by compute or follow indices.
+  /// blocks on one SM share its pace where they are bound by compute.
   [[nodiscard]] double crowding(std::int64_t started, std::int32_t sms) const;
+  /// Pace of its blocks while `running` of them run, beside `ctas` of collectives, over that with all slots taken and
+  /// nothing beside them. Blocks that follow indices wait for memory, the less the fewer there are; others: 1.
+  /// `block_ns`: what one takes with all slots taken.
+  [[nodiscard]] double pace(std::int64_t running, double block_ns, double ctas) const;
   /// SMs that it loses besides those that collectives hold: a matrix multiplication of many rounds makes no full use of
   /// the rest (docs/contention.md).
   [[nodiscard]] double lost_beside(double held_sms) const;
@@ -44,10 +52,9 @@ struct KernelShape {
   void each_part_of_round(std::int64_t started, const Part& part) const;
 };
 
-/// The first blocks of a round end this much before the mean one, the last as much behind it: in `large_batch` on one
-/// H200 urgent kernels, long ready, came in 5.33 ms into row updates of two rounds, in each of 22 steps; by themselves
-/// these rounds took 5.61 ms at least.
-inline constexpr double kRoundSpread = 0.05;
+/// The first blocks of a round end this much before the mean one, the last as much behind it: 528 blocks of 0.9 ms that
+/// follow indices ended 0.89 to 0.92 ms after they had begun (docs/benchmarks/placement).
+inline constexpr double kRoundSpread = 0.015;
 inline constexpr int kRoundParts = 8;
 
 template <class Part>

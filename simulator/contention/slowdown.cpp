@@ -11,8 +11,6 @@ namespace interlace::contention {
 
 namespace {
 
-constexpr double kReferenceCtas = 32.0;
-constexpr double kMostCtas = 48.0;
 constexpr double kDone = 1e-6;  // part of a block that is left when it counts as done
 
 /// What passed beside these SMs, of a kernel's time.
@@ -53,7 +51,18 @@ double slowdown(const KernelShape& shape, const Sensitivity& sensitivity, const 
   return compute_slowdown(shape, static_cast<std::int32_t>(std::lround(beside.all())));
 }
 
-double block_time(const KernelShape& shape, double alone_ns) { return alone_ns / cohort_time(shape, 1.0, {}); }
+double block_time(const KernelShape& shape, double alone_ns) {
+  constexpr int kMostSteps = 50;
+  // All of them take longer as one does, in proportion or, where late ones are quicker, by less.
+  double block_ns = alone_ns / std::max(1.0, shape.waves());
+  for (int i = 0; i < kMostSteps; ++i) {
+    const double next = block_ns * alone_ns / cohort_time(shape, block_ns, {});
+    const bool settled = std::abs(next - block_ns) < kDone * block_ns;
+    block_ns = next;
+    if (settled) break;
+  }
+  return block_ns;
+}
 
 double cohort_time(const KernelShape& shape, double block_ns, std::span<const HeldSms> held) {
   struct Cohort {
@@ -73,6 +82,7 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
         next = std::min(next, h.end_ns);
       }
     }
+    const double ctas = taken;
     taken += static_cast<std::int32_t>(shape.lost_beside(taken));
     const std::int32_t sms = shape.sm_count - std::min(taken, shape.sm_count);
     const std::int64_t room = std::int64_t{sms} * shape.blocks_per_sm;
@@ -87,8 +97,9 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
       in_flight += start;
       pending -= start;
     }
-    for (const Cohort& c : running) next = std::min(next, now + c.remaining);
-    for (Cohort& c : running) c.remaining -= next - now;
+    const double pace = shape.pace(in_flight, block_ns, ctas);
+    for (const Cohort& c : running) next = std::min(next, now + c.remaining / pace);
+    for (Cohort& c : running) c.remaining -= (next - now) * pace;
     now = next;
     std::erase_if(running, [&](const Cohort& c) {
       if (c.remaining > kDone * block_ns) return false;
@@ -111,7 +122,7 @@ double freed_of_collectives(const KernelShape& shape, const Sensitivity& sensiti
       const double middle = (low + high) / 2.0;
       (cohort_time(shape, middle, held) > measured_ns ? high : low) = middle;
     }
-    return low / block_ns * measured_ns;
+    return cohort_time(shape, low, {});
   }
   double covered = 0;
   double lost = 0;

@@ -64,6 +64,11 @@ class Simulation {
     if (!options.as_recorded) {
       for (std::size_t r = 0; r < hosts_.size(); ++r) hosts_[r].undisturbed = table.undisturbed[r];
     }
+    for (const Site& site : table.sites) {
+      const bool in_cohorts = site.kind == WorkKind::kKernel && contention::runs_in_cohorts(site.shape);
+      block_parts_.push_back(
+          in_cohorts && site.alone_ns > 0 ? contention::block_time(site.shape, site.alone_ns) / site.alone_ns : 0.0);
+    }
     std::vector<std::uint32_t> recorded;
     for (std::uint32_t i = 0; i < plan.programs.front().size(); ++i) {
       if (!table.left_out.contains(i)) recorded.push_back(i);
@@ -236,6 +241,9 @@ class Simulation {
     work.usual_delays = site.delays;
     work.active.alone_ns *= recorded.part;
     if (options_.jitter) work.active.alone_ns *= std::max(0.5, 1.0 + site.spread * random_.normal());
+    if (const double part = block_parts_[recorded.site.index()]; part > 0) {
+      work.active.block_ns = part * work.active.alone_ns;
+    }
     if (site.kind == WorkKind::kCollective) {
       work.issued_on = instruction.stream;
       work.races = &site.races;
@@ -425,6 +433,7 @@ class Simulation {
   des::Random random_;
   std::map<std::pair<SiteId, std::int32_t>, RaceDraw> race_draws_;
   double host_scale_;
+  std::vector<double> block_parts_;  ///< by site: time of the mean block, as a part of the kernel's; 0: not in cohorts
   std::vector<std::uint32_t> order_;
   des::EventQueue<std::uint32_t> queue_;
   SimulationResult result_;

@@ -32,6 +32,7 @@ class Constant:
 
 SLOWDOWN = "simulator/contention/slowdown.hpp"
 SLOWDOWN_CPP = "simulator/contention/slowdown.cpp"
+KERNEL_SHAPE = "simulator/contention/kernel_shape.hpp"
 KERNEL_SHAPE_CPP = "simulator/contention/kernel_shape.cpp"
 GPU = "simulator/contention/gpu.hpp"
 GPU_CPP = "simulator/contention/gpu.cpp"
@@ -223,18 +224,22 @@ FITTED = (
         "the same recordings, by eye",
     ),
     Constant(
-        "kLeastCrowding",
-        "simulator/contention/kernel_shape.cpp",
-        "part of its time that a block that follows indices takes on an SM that it shares with no other",
-        "last blocks of the engine's row updates, as if eight fitted on an SM: 0.22 in exposed, 0.24 over two channels, 0.18 "
-        "in t6, 0.44 in t9; by their registers two to four fit, and 0.35 to 0.97 comes out",
+        "kOwnTimeOfBlock",
+        KERNEL_SHAPE_CPP,
+        "ns that a block which follows indices needs however few run",
+        "326 row updates of 20 jobs of the engine that found a collective in place (docs/contention.md)",
+    ),
+    Constant(
+        "kLostBesideCtas",
+        KERNEL_SHAPE_CPP,
+        "part of its time that it takes longer beside 32 CTAs of collectives",
+        "the same",
     ),
     Constant(
         "kRoundSpread",
-        "simulator/contention/kernel_shape.hpp",
+        KERNEL_SHAPE,
         "how far the first and the last blocks of a round that follow indices end from the mean one, as a part of it",
-        "row updates of large-batch on one H200, when urgent kernels get in: 5.33 ms into rounds of 5.61 at least, 5.87 in the "
-        "mean; synthetic scenes say 0.015 to 0.02 (docs/benchmarks/placement)",
+        "blocks of 0.9 ms measured by themselves (docs/benchmarks/placement)",
     ),
     Constant(
         "kUsualHostScale",
@@ -306,8 +311,8 @@ FITTED = (
 CHOSEN = (
     Constant("kClusterCtas", GPU_CPP, "CTAs of a cluster of NCCL's kernels", "NCCL's own on compute capability 9.0"),
     Constant("kGpcs", GPU_CPP, "parts of the GPU that a cluster must not straddle", "the hardware"),
-    Constant("kReferenceCtas", SLOWDOWN_CPP, "CTAs that the sensitivities refer to", "NCCL's, over NVLink here"),
-    Constant("kMostCtas", SLOWDOWN_CPP, "CTAs beyond which the slowdown grows no more", "a guard, beyond all seen"),
+    Constant("kReferenceCtas", KERNEL_SHAPE, "CTAs that the sensitivities refer to", "NCCL's, over NVLink here"),
+    Constant("kMostCtas", KERNEL_SHAPE, "CTAs beyond which the slowdown grows no more", "a guard, beyond all seen"),
     Constant("kFewWaves", GPU_CPP, "rounds of blocks up to which they are simulated one by one", "a choice"),
     Constant(
         "kFastestPcie", COLLECTIVE_COSTS, "GB/s above which collectives must have direct links", "PCIe 5, 16 lanes"

@@ -105,26 +105,33 @@ TEST(Cohorts, BlocksThatHaveToShareSmsShareTheirPace) {
   EXPECT_NEAR(gemm.cohorts[0].remaining_ns, 2000.0, 1e-6);
 }
 
-// As measured (exposed on two GPUs): row updates of 1056 blocks, eight of which fit on an SM, took 1650 us by
-// themselves, 2120 us where a collective of 32 CTAs left after 540 us, 2100 us where it stayed.
-TEST(Cohorts, BlocksThatFollowIndicesAndComeLateAreSlowOnFullSmsAndQuickOnEmptyOnes) {
-  ActiveWork nccl = placed_collective(32);
-  ActiveWork update = kernel(1056, 8, Bound::kGather, 1000.0);
-  std::vector<ActiveWork*> running{&nccl, &update};
-  ASSERT_TRUE(update.in_cohorts);
+// 1056 blocks, four on an SM: two rounds. A single CTA keeps four of them for a third, in which they have the memory to
+// themselves: of a block's 4 ms only the 0.8 are left that it needs in any case.
+TEST(Cohorts, BlocksThatFollowIndicesAreQuickWhereFewRun) {
+  constexpr double kBlock = 4e6;
+  const KernelShape update{.bound = Bound::kGather, .blocks = 1056, .blocks_per_sm = 4, .sm_count = kSms};
+  EXPECT_DOUBLE_EQ(update.pace(528, kBlock, 0), 1.0);
+  EXPECT_NEAR(update.pace(4, kBlock, 0), 5.0, 0.2);
+  EXPECT_DOUBLE_EQ(update.pace(264, kBlock, 0), 1.0 / 0.6);
+  EXPECT_DOUBLE_EQ(update.pace(528, kBlock, 32), 1.0 / 1.1);
+  EXPECT_DOUBLE_EQ(update.pace(4, 0.5e6, 0), 1.0) << "short ones need all of their time";
+  const double alone = cohort_time(update, kBlock, {});
+  const std::vector<HeldSms> one{{-1.0, 1e9, 1}};
+  EXPECT_NEAR(cohort_time(update, kBlock, one) - alone, 0.85e6, 0.2e6);
+  EXPECT_NEAR(block_time(update, alone), kBlock, 1.0);
+  EXPECT_NEAR(freed_of_collectives(update, {}, cohort_time(update, kBlock, one), one), alone, 1e-4 * alone);
+}
+
+TEST(Cohorts, ThePaceOfBlocksFollowsHowManyRun) {
+  ActiveWork update = kernel(1056, 4, Bound::kGather, 8e6);
+  const std::vector<ActiveWork*> running{&update};
   ASSERT_TRUE(dispatch_cohorts(update, running, kSms));
-  EXPECT_EQ(update.pending_blocks, 256);
-  EXPECT_NEAR(update.cohorts.back().remaining_ns, 1000.0, 1e-6);
-  const double mean_block = 1000.0 / (1.0 + kRoundSpread);
-  ActiveWork while_it_stays = update;
-  running.erase(running.begin());
-  ASSERT_TRUE(dispatch_cohorts(update, running, kSms));  // onto the 32 SMs that it left, eight each
-  EXPECT_NEAR(update.cohorts.back().remaining_ns, mean_block, 1e-6);
-  const std::vector<ActiveWork*> with_collective{&nccl, &while_it_stays};
-  for (ActiveWork::Cohort& cohort : while_it_stays.cohorts) cohort.remaining_ns = 0;
-  ASSERT_TRUE(dispatch_cohorts(while_it_stays, with_collective, kSms));  // onto 100 SMs, three each
-  ASSERT_EQ(while_it_stays.cohorts.size(), 1U);
-  EXPECT_NEAR(while_it_stays.cohorts[0].remaining_ns, 0.375 * mean_block, 1e-6);
+  share(running, kSms);
+  EXPECT_DOUBLE_EQ(update.rate, 1.0);
+  update.pending_blocks = 0;
+  update.cohorts.resize(4);  // half of the round is left
+  share(running, kSms);
+  EXPECT_GT(update.rate, 1.5);
 }
 
 // Two rounds of 528 blocks: the second starts in eight parts, in the places of the first one's, and so ends.

@@ -144,9 +144,9 @@ TEST(SiteCosts, AnExchangeOfOneRankIsFreedOfTheCrowdToo) {
   EXPECT_EQ(large, 2U);
 }
 
-// Each rank holds other tables: one of the row updates takes the second 6 % longer than the first.
+// Each rank holds other tables: one of the row updates takes the first 4.65 ms by itself, the second 4.8 to 5.2.
 TEST(SiteCosts, KernelsTakeEachRankItsOwnTimeButMultiplicationsAllTheSame) {
-  const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/torchrec_2916/recording");
+  const SiteTable table = sites_of_engine("docs/benchmarks/campaigns/large_batch/recording");
   const auto parts = [&](std::size_t rank) {
     std::map<SiteId, double> result;
     for (const RecordedWork& work : table.ranks[rank].front().works) result[work.site] = work.part;
@@ -162,7 +162,7 @@ TEST(SiteCosts, KernelsTakeEachRankItsOwnTimeButMultiplicationsAllTheSame) {
     }
     if (site.name.find("update_rows<") != std::string::npos) most = std::max(most, of_second.at(id) / part);
   }
-  EXPECT_GT(most, 1.05);
+  EXPECT_GT(most, 1.03);
 }
 
 TEST_F(SiteCostsTest, LatenciesAreThoseOfADevice) {
