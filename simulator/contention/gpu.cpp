@@ -75,13 +75,16 @@ constexpr double kHalfOfMemory = 0.5;
 /// Such a copy runs on SMs, as kernels do. This part of them is enough for its pace by itself: 65 MB took 450 us on the
 /// four SMs that a matrix multiplication left, else 48.
 constexpr double kEnoughSmsForCopy = 0.25;
+/// A shorter one finds what it needs.
+constexpr double kBriefCopyNs = 5'000.0;
 
 bool uses_up_memory(const ActiveWork& w) {
   if (w.kind == ActiveWork::Kind::kCopy) return w.on_device && w.alone_ns > kStreamsMemoryNs;
   return w.kind == ActiveWork::Kind::kKernel && contention::uses_up_memory(w.shape.bound, w.alone_ns);
 }
 
-double pace_of_device_copy(std::span<ActiveWork* const> running, std::int32_t sm_count) {
+double pace_of_device_copy(const ActiveWork& copy, std::span<ActiveWork* const> running, std::int32_t sm_count) {
+  if (copy.alone_ns < kBriefCopyNs) return 1.0;
   double free = sm_count - held_by_collectives(running);
   bool shares_memory = false;
   for (const ActiveWork* w : running) {
@@ -222,7 +225,7 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
   const Shares shares =
       urgent_kernels > 0 && beside != nullptr ? shares_beside(*beside, urgent_waves, sm_count) : Shares{1.0, 1.0};
   for (ActiveWork* w : running) {
-    if (w->kind == ActiveWork::Kind::kCopy) w->rate = w->on_device ? pace_of_device_copy(running, sm_count) : 1.0;
+    if (w->kind == ActiveWork::Kind::kCopy) w->rate = w->on_device ? pace_of_device_copy(*w, running, sm_count) : 1.0;
     if (w->in_cohorts) {
       w->rate = w->block_ns ? w->shape.pace(w->blocks_in_flight(), *w->block_ns, collectives.all()) : 1.0;
     }

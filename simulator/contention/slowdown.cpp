@@ -53,6 +53,7 @@ double slowdown(const KernelShape& shape, const Sensitivity& sensitivity, const 
 
 double block_time(const KernelShape& shape, double alone_ns) {
   constexpr int kMostSteps = 50;
+  if (alone_ns <= 0) return 0.0;
   // All of them take longer as one does, in proportion or, where late ones are quicker, by less.
   double block_ns = alone_ns / std::max(1.0, shape.waves());
   for (int i = 0; i < kMostSteps; ++i) {

@@ -317,6 +317,7 @@ CHOSEN = (
     Constant(
         "kFastestPcie", COLLECTIVE_COSTS, "GB/s above which collectives must have direct links", "PCIe 5, 16 lanes"
     ),
+    Constant("kBriefCopyNs", GPU_CPP, "ns below which a copy within device memory is not held up", "a choice"),
     Constant("kStrongest", KERNEL_COSTS, "largest sensitivity that a recording is believed to show", "a guard"),
     Constant(
         "kScaleSpread",

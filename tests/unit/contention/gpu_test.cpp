@@ -210,6 +210,9 @@ TEST(Sharing, ADeviceCopyGoesAtThePaceOfTheSmsThatMultiplicationsLeave) {
   share(running, kSms);
   EXPECT_NEAR(copy.rate, 4.0 / 33.0, 1e-9);
   EXPECT_DOUBLE_EQ(gemm.rate, 1.0);
+  copy.alone_ns = 1'000.0;
+  share(running, kSms);
+  EXPECT_DOUBLE_EQ(copy.rate, 1.0) << "a brief one finds what it needs";
 }
 
 // A matrix multiplication of 1.9 rounds in its second one leaves 8 of 132 SMs.

@@ -54,6 +54,7 @@ TEST(Slowdown, OnlyKernelsThatUseUpMemoryHoldACollectiveUp) {
 }
 
 TEST(Cohorts, ACollectiveThatLeavesEarlyCostsOnlyItsTime) {
+  EXPECT_EQ(block_time(gemm(512, 2), 0.0), 0.0);
   // 512 blocks of occupancy 2 on 132 SMs: 264 at 0, 248 at 100, done at 200.
   EXPECT_DOUBLE_EQ(cohort_time(gemm(512, 2), 100.0, {}), 200.0);
   // 32 SMs are held until 30: 200 start at 0, 64 at 30, 200 at 100, the last 48 at 130, done at 230.

@@ -147,6 +147,22 @@ TEST_F(MachineTest, ACollectiveSlowsDownBesideAKernelThatStreamsMemoryOnAnyRank)
   EXPECT_NEAR(*two.works()[mine.index()].end_ns, 130'010, 1);
 }
 
+TEST_F(MachineTest, ACollectiveSlowsKernelsThatStreamMemoryOnlyOnceAllRanksAreThere) {
+  Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
+  Work exchange = collective(0, 0, 1'000'000);
+  exchange.active.ctas = 32;
+  two.launch(exchange);
+  exchange.rank = 1;
+  exchange.called_ns = 50'000;
+  two.launch(exchange);
+  Work stream = kernel(kMain, 0, 100'000, 16);  // the collective finds room for all
+  stream.active.sensitivity = {.waiting = 0.0, .moving = 1.0};
+  const WorkId beside = two.launch(stream);
+  drain(two);
+  // 50 us of its work at its own pace, the other 50 us at half of it.
+  EXPECT_NEAR(*two.works()[beside.index()].end_ns, 150'010, 20);
+}
+
 /// A collective of 100 us that loses half of its pace to kernels that stream memory, and one of these for 60 us.
 class StreamedBesideTest : public MachineTest {
  protected:
