@@ -53,14 +53,6 @@ double sms_fit_for_clusters(double free) {
   return kGpcs * sum;
 }
 
-double held_by_collectives(std::span<ActiveWork* const> running) {
-  return std::accumulate(running.begin(), running.end(), 0.0,
-                         [](double sum, const ActiveWork* w) { return sum + w->resident_ctas; });
-}
-
-/// The least part of its pace that a work keeps, however few SMs others leave it.
-constexpr double kLeastShare = 0.03;
-
 CtasBeside ctas_beside(std::span<ActiveWork* const> running) {
   CtasBeside beside;
   for (const ActiveWork* w : running) {
@@ -68,6 +60,11 @@ CtasBeside ctas_beside(std::span<ActiveWork* const> running) {
   }
   return beside;
 }
+
+double held_by_collectives(std::span<ActiveWork* const> running) { return ctas_beside(running).all(); }
+
+/// The least part of its pace that a work keeps, however few SMs others leave it.
+constexpr double kLeastShare = 0.03;
 
 /// Copies within device memory and kernels that use up its bandwidth get half of it each: 157 MB took 205 us beside
 /// `list_uses`, else 109, and that kernel lost 0.54 of its pace (docs/contention.md).

@@ -31,35 +31,11 @@ contention::LostToMemory lost_to_memory(bool jagged, bool through_host) {
   return jagged ? contention::kLostDirectJagged : contention::kLostDirect;
 }
 
-struct Meeting {
-  Nanoseconds last_start = std::numeric_limits<Nanoseconds>::min();
-  Nanoseconds last_end = std::numeric_limits<Nanoseconds>::min();
-  std::vector<std::pair<std::size_t, Nanoseconds>> ends;  ///< by rank
-  [[nodiscard]] Interval span() const { return {last_start, last_end}; }
-};
-
-/// Every instance of a collective on all ranks, by site and iteration.
-std::map<SiteId, std::map<std::size_t, Meeting>> meetings_of(const Trace& trace, const SiteTable& table) {
-  std::map<SiteId, std::map<std::size_t, Meeting>> meetings;
-  for (std::size_t r = 0; r < table.ranks.size(); ++r) {
-    for (std::size_t k = 0; k < table.ranks[r].size(); ++k) {
-      for (const RecordedWork& work : table.ranks[r][k].works) {
-        if (table.sites[work.site.index()].kind != WorkKind::kCollective) continue;
-        Meeting& m = meetings[work.site][k];
-        m.last_start = std::max(m.last_start, trace.start(*work.work));
-        m.last_end = std::max(m.last_end, trace.end(*work.work));
-        m.ends.emplace_back(r, trace.end(*work.work));
-      }
-    }
-  }
-  return meetings;
-}
-
 /// When any of them moved data.
-IntervalSet transfers_in(const std::map<SiteId, std::map<std::size_t, Meeting>>& meetings) {
+IntervalSet transfers_in(const Gatherings& gatherings) {
   std::vector<Interval> spans;
-  for (const auto& [id, of_site] : meetings) {
-    for (const auto& [iteration, meeting] : of_site) spans.push_back(meeting.span());
+  for (const auto& [id, of_site] : gatherings) {
+    for (const auto& [iteration, gathering] : of_site) spans.push_back(gathering.span());
   }
   return IntervalSet(std::move(spans));
 }
@@ -70,17 +46,16 @@ struct Transfers {
   std::map<std::size_t, double> whole;       ///< by iteration, to the last end
 };
 
-Transfers transfers_of(const std::map<std::size_t, Meeting>& meetings, const SiteTable& table,
-                       const CollectivesHeldUp& held_up) {
+Transfers transfers_of(const GatheringsOfSite& gatherings, const SiteTable& table, const CollectivesHeldUp& held_up) {
   Transfers transfers;
   transfers.by_rank.resize(table.ranks.size());
-  for (const auto& [iteration, meeting] : meetings) {
-    const double lost = held_up.lost(meeting.span(), table.collectives_cross_host ? table.lost_to_host_copies : 0.0);
-    const auto without_losses = [lost, begin = meeting.last_start](Nanoseconds end) {
+  for (const auto& [iteration, gathering] : gatherings) {
+    const double lost = held_up.lost(gathering.span(), table.collectives_cross_host ? table.lost_to_host_copies : 0.0);
+    const auto without_losses = [lost, begin = gathering.last_start](Nanoseconds end) {
       return std::max(1.0, static_cast<double>(end - begin) - lost);
     };
-    for (const auto& [rank, end] : meeting.ends) transfers.by_rank[rank].push_back(without_losses(end));
-    transfers.whole[iteration] = without_losses(meeting.last_end);
+    for (const auto& part : gathering.parts) transfers.by_rank[part.rank].push_back(without_losses(part.end));
+    transfers.whole[iteration] = without_losses(gathering.last_end);
   }
   return transfers;
 }
@@ -133,12 +108,12 @@ class JaggedExchanges {
   JaggedExchanges(const Trace& trace, SiteTable& table)
       : table_(&table), kernels_(kernel_time(trace)), pooled_(pooled_bandwidth(table)) {}
 
-  void add(SiteId id, const std::map<std::size_t, Meeting>& meetings, const Transfers& transfers) {
+  void add(SiteId id, const GatheringsOfSite& gatherings, const Transfers& transfers) {
     std::ptrdiff_t crowded = 0;
     if (!table_->collectives_cross_host) {
-      for (const auto& [iteration, meeting] : meetings) crowded += is_crowded(meeting) ? 1 : 0;
+      for (const auto& [iteration, gathering] : gatherings) crowded += is_crowded(gathering) ? 1 : 0;
     }
-    if (2 * crowded > std::ssize(meetings)) {
+    if (2 * crowded > std::ssize(gatherings)) {
       crowded_.push_back(id);
       return;
     }
@@ -149,7 +124,7 @@ class JaggedExchanges {
     for (const auto& [iteration, whole] : transfers.whole) {
       // None is faster than a pooled one.
       const double time = std::max(whole, pooled_ > 0 ? bytes / pooled_ : 0.0);
-      const auto recorded = static_cast<double>(meetings.at(iteration).span().length());
+      const auto recorded = static_cast<double>(gatherings.at(iteration).span().length());
       lost += std::max(0.0, recorded - time);
       usually_lost += std::max(0.0, recorded - whole);
       if (time > kStartup) {
@@ -194,8 +169,8 @@ class JaggedExchanges {
   }
 
   /// Does something else than collectives run beside it for most of its time on some rank?
-  [[nodiscard]] bool is_crowded(const Meeting& meeting) const {
-    const Interval span = meeting.span();
+  [[nodiscard]] bool is_crowded(const Gathering& gathering) const {
+    const Interval span = gathering.span();
     return std::ranges::any_of(kernels_, [&](const IntervalSet& k) { return 2 * k.covered(span) > span.length(); });
   }
 
@@ -209,8 +184,7 @@ class JaggedExchanges {
 
 /// How much host copies take of a collective's pace, where the recording has collectives of equal function and size
 /// both with and without copies beside them.
-std::optional<double> seen_lost_to_host_copies(const SiteTable& table,
-                                               const std::map<SiteId, std::map<std::size_t, Meeting>>& meetings,
+std::optional<double> seen_lost_to_host_copies(const SiteTable& table, const Gatherings& gatherings,
                                                const HostCopies& copies) {
   constexpr std::size_t kEnough = 2;
   constexpr Bytes kLarge = 8'000'000;
@@ -219,14 +193,14 @@ std::optional<double> seen_lost_to_host_copies(const SiteTable& table,
     std::vector<std::pair<double, double>> covered;  ///< time, and part of it beside copies
   };
   std::map<std::pair<trace::CollectiveFunction, Bytes>, Times> same;
-  for (const auto& [id, of_site] : meetings) {
+  for (const auto& [id, of_site] : gatherings) {
     const Site& site = table.sites[id.index()];
     if (site.bytes < kLarge || is_jagged_exchange(site)) continue;
     Times& times = same[{site.function, site.bytes}];
-    for (const auto& [iteration, meeting] : of_site) {
-      const auto time = static_cast<double>(meeting.span().length());
+    for (const auto& [iteration, gathering] : of_site) {
+      const auto time = static_cast<double>(gathering.span().length());
       double covered = 0;
-      for (const IntervalSet& of_rank : copies.busy) covered += static_cast<double>(of_rank.covered(meeting.span()));
+      for (const IntervalSet& of_rank : copies.busy) covered += static_cast<double>(of_rank.covered(gathering.span()));
       const double part = time <= 0 ? 0.0 : covered / time / static_cast<double>(copies.busy.size());
       if (part < 0.05) times.alone.push_back(time);
       if (part > 0.5) times.covered.emplace_back(time, part);
@@ -273,25 +247,24 @@ void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copi
 
 }  // namespace
 
-void estimate_collectives(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine,
-                          Diagnostics& diagnostics) {
+void estimate_collectives(const Trace& trace, const Gatherings& gatherings, SiteTable& table,
+                          const contention::MachineProfile& machine, Diagnostics& diagnostics) {
   std::int32_t world = 0;
   for (const trace::Rank& rank : trace.ranks()) world = std::max(world, rank.world_size.value_or(0));
   const bool all_ranks = world == 0 || static_cast<std::size_t>(world) <= trace.ranks().size();
-  const auto meetings = meetings_of(trace, table);
-  const HostCopies copies = host_copies(trace, table, transfers_in(meetings));
+  const HostCopies copies = host_copies(trace, table, transfers_in(gatherings));
   table.lost_to_host_copies = machine.lost_to_host_copies.value_or(contention::kLostToHostCopies);
   find_host_path(trace, table, copies, machine);
   for (Site& site : table.sites) {
     if (site.kind != WorkKind::kCollective) continue;
     site.lost = lost_to_memory(is_jagged_exchange(site), table.collectives_cross_host);
   }
-  if (const auto seen = seen_lost_to_host_copies(table, meetings, copies); seen && table.collectives_cross_host) {
+  if (const auto seen = seen_lost_to_host_copies(table, gatherings, copies); seen && table.collectives_cross_host) {
     table.lost_to_host_copies = *seen;
     table.fitted.emplace_back("pace of collectives beside host copies");
   }
   std::vector<RecordedExchange> equal_ones;
-  for (const auto& [id, of_site] : meetings) {
+  for (const auto& [id, of_site] : gatherings) {
     const Site& site = table.sites[id.index()];
     if (table.collectives_cross_host || is_jagged_exchange(site)) continue;
     for (const auto& [iteration, m] : of_site) equal_ones.push_back({site.function, site.bytes, m.span(), site.lost});
@@ -308,7 +281,7 @@ void estimate_collectives(const Trace& trace, SiteTable& table, const contention
   const CollectivesHeldUp pooled(hungry, lost_to_memory(false, cross_host), seen_lost, copies.busy);
   const CollectivesHeldUp jagged_ones(hungry, lost_to_memory(true, cross_host), seen_lost, copies.busy);
   std::map<SiteId, Transfers> jagged;
-  for (const auto& [id, of_site] : meetings) {
+  for (const auto& [id, of_site] : gatherings) {
     Site& site = table.sites[id.index()];
     Transfers transfers = transfers_of(of_site, table, is_jagged_exchange(site) ? jagged_ones : pooled);
     if (!all_ranks) diagnostics.count(kCollectiveWithoutPeers, site.name);
@@ -325,7 +298,7 @@ void estimate_collectives(const Trace& trace, SiteTable& table, const contention
     if (is_jagged_exchange(site)) jagged.emplace(id, std::move(transfers));
   }
   JaggedExchanges exchanges(trace, table);
-  for (const auto& [id, transfers] : jagged) exchanges.add(id, meetings.at(id), transfers);
+  for (const auto& [id, transfers] : jagged) exchanges.add(id, gatherings.at(id), transfers);
   exchanges.free_crowded();
 }
 

@@ -10,7 +10,6 @@
 
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/slowdown.hpp"
-#include "simulator/replay/arrivals.hpp"
 #include "simulator/replay/observation.hpp"
 
 namespace interlace::replay {
@@ -174,9 +173,10 @@ void free_device_copies(const Trace& trace, SiteTable& table) {
 
 }  // namespace
 
-void estimate_kernels(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine) {
+void estimate_kernels(const Trace& trace, const Gatherings& gatherings, SiteTable& table,
+                      const contention::MachineProfile& machine) {
   constexpr double kMostSpread = 0.03;
-  const std::vector<CollectiveCompany> collectives = collective_company(trace, last_arrivals(trace, table));
+  const std::vector<CollectiveCompany> collectives = collective_company(trace, last_arrivals(gatherings));
   std::vector<DeviceCompany> company;
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) company.emplace_back(trace, trace::RankId{r});
 

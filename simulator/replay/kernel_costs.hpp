@@ -1,12 +1,14 @@
 #pragma once
 
 #include "simulator/contention/machine_profile.hpp"
+#include "simulator/replay/gatherings.hpp"
 #include "simulator/replay/sites.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::replay {
 
 /// Fills in what kernels, copies and fills cost without company, and how collectives slow kernels.
-void estimate_kernels(const trace::Trace& trace, SiteTable& table, const contention::MachineProfile& machine);
+void estimate_kernels(const trace::Trace& trace, const Gatherings& gatherings, SiteTable& table,
+                      const contention::MachineProfile& machine);
 
 }  // namespace interlace::replay

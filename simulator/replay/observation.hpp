@@ -5,7 +5,7 @@
 #include "simulator/base/interval.hpp"
 #include "simulator/base/units.hpp"
 #include "simulator/contention/slowdown.hpp"
-#include "simulator/replay/arrivals.hpp"
+#include "simulator/replay/gatherings.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::replay {

@@ -75,8 +75,7 @@ struct RecordedWork {
   SiteId site;
   bool on_collective_stream = false;
   std::uint32_t collective_stream = 0;  ///< which one, where it is
-  double part =
-      1.0;  ///< time that this instance takes, by the site's: jagged exchanges differ by batch, kernels by rank
+  double part = 1.0;  ///< time it takes, by the site's: jagged exchanges differ by batch, kernels by rank
 };
 
 struct RecordedIteration {
