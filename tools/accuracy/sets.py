@@ -56,6 +56,19 @@ INTERCONNECT = {
     "y2_again": "NVLink",
     "y3_again": "host memory",
     "z1_again": "NVLink",
+    "n5_2": "host memory",
+    "n6_2": "NVLink",
+    "x2_3": "NVLink",
+    "x3_3": "host memory",
+    "y1_3": "NVLink",
+    "y2_3": "NVLink",
+    "z6_2": "host memory",
+    "b3_2": "NVLink",
+    "b4_2": "NVLink",
+    "c1": "NVLink",
+    "c2": "host memory",
+    "c3": "NVLink",
+    "c4": "NVLink, 8 channels",
 }
 PREDICTED_SETS = ("t2", "t6", "t7", "t9", "c6", "n5", "n6")
 MEASURED_ONLY_SETS = ("m2",)

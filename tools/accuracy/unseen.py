@@ -50,6 +50,12 @@ GROUPS = {
         "above taught. The model before that would have been 2.17 % off in the mean, 11.8 at most. Where they miss, it is base "
         "that comes out too long (b3, b4): the loop's thread was slower on both ranks than it was without the profiler.",
     ),
+    "quiet": (
+        "Thirteen jobs on a quiet host",
+        "Recorded in the same way on 2026-11-26, on two H200s of a host on which the same schedule repeats within 0.2 % for "
+        "most jobs. Four jobs are new (c1 to c4), the others are those of their names once more. The model was frozen. y2_3 is "
+        "bound by the host.",
+    ),
 }
 
 
