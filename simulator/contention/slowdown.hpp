@@ -35,8 +35,9 @@ inline constexpr Sensitivity kStreamingSensitivity{.waiting = 0.11, .moving = 0.
 inline constexpr Sensitivity kGatherSensitivity{.waiting = 0.12, .moving = 0.45};
 [[nodiscard]] Sensitivity usual_sensitivity(Bound bound);
 
-/// Part of its progress that a collective through host memory loses while host copies run on all ranks: each nanosecond
-/// of copies cost it 0.33 to 0.38 (slopes over the schedules of n5 and t9, two and four ranks).
+/// Part of its progress that a collective through host memory loses while host copies run on any rank: each nanosecond
+/// of copies cost it 0.33 to 0.38 (slopes over the schedules of n5 and t9, two and four ranks), and 0.28 to 0.52 in ten
+/// exchanges of four jobs on two quiet H200s.
 inline constexpr double kLostToHostCopies = 0.35;
 
 /// Part of its progress that a collective loses beside a kernel that uses up the bandwidth of device memory: NCCL

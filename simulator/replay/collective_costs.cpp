@@ -199,9 +199,7 @@ std::optional<double> seen_lost_to_host_copies(const SiteTable& table, const Gat
     Times& times = same[{site.function, site.bytes}];
     for (const auto& [iteration, gathering] : of_site) {
       const auto time = static_cast<double>(gathering.span().length());
-      double covered = 0;
-      for (const IntervalSet& of_rank : copies.busy) covered += static_cast<double>(of_rank.covered(gathering.span()));
-      const double part = time <= 0 ? 0.0 : covered / time / static_cast<double>(copies.busy.size());
+      const double part = time <= 0 ? 0.0 : static_cast<double>(copies.busy.covered(gathering.span())) / time;
       if (part < 0.05) times.alone.push_back(time);
       if (part > 0.5) times.covered.emplace_back(time, part);
     }

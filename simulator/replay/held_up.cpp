@@ -107,7 +107,7 @@ LostBeside learn_lost_beside(const HungryKernels& kernels, std::span<const Recor
 }
 
 CollectivesHeldUp::CollectivesHeldUp(const HungryKernels& kernels, const contention::LostToMemory& usual,
-                                     const LostBeside& seen, std::span<const IntervalSet> copies) {
+                                     const LostBeside& seen, const IntervalSet& copies) {
   std::map<double, std::vector<Interval>, std::greater<>> by_loss;
   for (const auto& [name, kernel] : kernels) {
     const auto found = seen.find(name);
@@ -122,16 +122,13 @@ CollectivesHeldUp::CollectivesHeldUp(const HungryKernels& kernels, const content
     by_kernels_.emplace(loss, difference(IntervalSet(std::move(spans)), stronger));
     stronger = IntervalSet(all);
   }
-  for (const IntervalSet& busy : copies) by_copies_.push_back(difference(busy, stronger));
+  by_copies_ = difference(copies, stronger);
 }
 
 double CollectivesHeldUp::lost(Interval span, double to_host_copies) const {
   double sum = 0;
   for (const auto& [loss, when] : by_kernels_) sum += loss * static_cast<double>(when.covered(span));
-  for (const IntervalSet& of_rank : by_copies_) {
-    sum += to_host_copies * static_cast<double>(of_rank.covered(span)) / static_cast<double>(by_copies_.size());
-  }
-  return sum;
+  return sum + to_host_copies * static_cast<double>(by_copies_.covered(span));
 }
 
 }  // namespace interlace::replay

@@ -41,16 +41,17 @@ using LostBeside = std::map<std::string, double, std::less<>>;
 /// ranks count; where several hold it up at once only the strongest does.
 class CollectivesHeldUp {
  public:
-  /// `usual`: for kernels of which `seen` tells nothing. `copies`: by rank, when host copies ran.
+  /// `usual`: for kernels of which `seen` tells nothing. `copies`: when host copies ran,
+  /// on any rank.
   CollectivesHeldUp(const HungryKernels& kernels, const contention::LostToMemory& usual, const LostBeside& seen,
-                    std::span<const IntervalSet> copies);
+                    const IntervalSet& copies);
 
   /// Time that a collective lost in `span`, to host copies `to_host_copies` of each nanosecond.
   [[nodiscard]] double lost(Interval span, double to_host_copies) const;
 
  private:
   std::map<double, IntervalSet, std::greater<>> by_kernels_;  ///< by the part that is lost
-  std::vector<IntervalSet> by_copies_;                        ///< of each rank, but for those beside kernels
+  IntervalSet by_copies_;                                     ///< but for those beside kernels
 };
 
 }  // namespace interlace::replay

@@ -6,20 +6,20 @@
 namespace interlace::replay {
 
 HostCopies host_copies(const trace::Trace& trace, const SiteTable& table, const IntervalSet& transfers) {
-  std::vector<std::vector<Interval>> busy(trace.ranks().size());
+  std::vector<Interval> busy;
   HostCopies result;
   for (const Site& site : table.sites) {
     if (site.kind != WorkKind::kHostCopy || site.bytes < kLeastHostCopy) continue;
     for (const trace::OperationId op : site.instances) {
       const Interval span{trace.start(op), trace.end(op)};
-      busy[trace.rank_of(op).index()].push_back(span);
+      busy.push_back(span);
       const auto bytes = static_cast<double>(trace.copy(op)->bytes);
       if (bytes <= 0 || span.length() <= 0) continue;
       const auto time = static_cast<double>(span.length());
       result.copies.push_back({bytes, time / bytes, static_cast<double>(transfers.covered(span)) / time});
     }
   }
-  for (auto& of_rank : busy) result.busy.emplace_back(std::move(of_rank));
+  result.busy = IntervalSet(std::move(busy));
   return result;
 }
 

@@ -21,7 +21,7 @@ struct HostCopy {
 
 /// All of at least kLeastHostCopy.
 struct HostCopies {
-  std::vector<IntervalSet> busy;  ///< by rank
+  IntervalSet busy;  ///< when one of them ran, on any rank
   std::vector<HostCopy> copies;
 };
 

@@ -324,8 +324,9 @@ void Machine::share_host_path() {
   };
   const auto is_copy = [](const Work& work) { return work.kind == WorkKind::kHostCopy; };
   const auto moves_data = [&](const Work& work) { return work.group && groups_[*work.group].complete; };
-  const auto copying = std::ranges::count_if(gpus_, [&](const Gpu& gpu) { return any_on(gpu, is_copy); });
-  const double lost = options_.lost_to_host_copies * static_cast<double>(copying) / static_cast<double>(gpus_.size());
+  // An exchange goes at the pace of its slowest rank: copies of one rank cost it as much as those of all.
+  const bool copying = std::ranges::any_of(gpus_, [&](const Gpu& gpu) { return any_on(gpu, is_copy); });
+  const double lost = copying ? options_.lost_to_host_copies : 0.0;
   for (Gpu& gpu : gpus_) {
     const bool exchanging = any_on(gpu, moves_data);
     for (const WorkId id : gpu.running) {

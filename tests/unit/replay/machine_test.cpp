@@ -85,6 +85,19 @@ TEST_F(MachineTest, AHostCopyIsSlowedByCollectivesThatMoveDataNotByThoseThatWait
   EXPECT_NEAR(*two.works()[copied.index()].end_ns, 10 + 1000 + 100, 0.01);
 }
 
+// From 10 to 110 the copies of one rank take 0.4 of its pace, until 210 those of both no more than that.
+TEST_F(MachineTest, CopiesOfOneRankCostACollectiveAsMuchAsThoseOfAll) {
+  options.collectives_cross_host = true;
+  options.lost_to_host_copies = 0.4;
+  Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
+  two.launch(copy(kMain, 0, 200));
+  two.launch(copy(kMain, 100, 100, 1));
+  const WorkId exchange = two.launch(collective(0, 0, 200));
+  two.launch(collective(1, 0, 200));
+  drain(two);
+  EXPECT_NEAR(*two.works()[exchange.index()].end_ns, 10 + 200 + (200 - 0.6 * 200), 0.01);
+}
+
 TEST_F(MachineTest, ARecordOnAnIdleStreamIsDoneAtOnce) {
   EXPECT_TRUE(machine.done_at(machine.record(0, kMain)).has_value());
 }
