@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "simulator/base/text_file.hpp"
+#include "simulator/contention/kernel_shape.hpp"
 
 namespace interlace::contention {
 
@@ -15,7 +16,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kNsPerUs = 1e3;
-constexpr double kReferenceCtas = 32.0;
 constexpr double kCovered = 0.9;   // less of a work beside the other says little
 constexpr double kFewestCtas = 4;  // fewer hold too little for a slowdown to be told from noise
 
@@ -90,7 +90,7 @@ class ProfileReader {
       const auto sensitivity = [&](std::string_view work) -> std::optional<double> {
         const auto times = slowdown(work, "collective");
         if (!times || ctas < kFewestCtas) return std::nullopt;
-        return std::max(0.0, *times - 1) * kReferenceCtas / ctas;
+        return std::max(0.0, *times - 1) * kReferenceCtas / std::min(ctas, kMostCtas);
       };
       profile.streaming_sensitivity = sensitivity("streaming");
       profile.gather_sensitivity = sensitivity("gather");

@@ -81,6 +81,8 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
       if (h.begin_ns <= now && now < h.end_ns) {
         taken += h.ctas;
         next = std::min(next, h.end_ns);
+      } else if (now < h.begin_ns) {
+        next = std::min(next, h.begin_ns);
       }
     }
     const double ctas = taken;

@@ -270,6 +270,7 @@ void estimate_collectives(const Trace& trace, const Gatherings& gatherings, Site
   const HungryKernels hungry = hungry_kernels(trace);
   const LostBeside seen_lost = learn_lost_beside(hungry, equal_ones);
   for (Site& site : table.sites) {
+    if (site.kind != WorkKind::kKernel || !contention::uses_up_memory(site.shape.bound, site.alone_ns)) continue;
     if (const auto seen = seen_lost.find(site.name); seen != seen_lost.end()) site.lost_beside = seen->second;
   }
   if (!seen_lost.empty()) {

@@ -11,23 +11,24 @@ using trace::OperationKind;
 using trace::Trace;
 
 CollectiveCompany::CollectiveCompany(const Trace& trace, trace::RankId rank, const Arrivals& arrivals) {
+  constexpr std::int64_t kMoreThanSms = 4096;  // of any GPU: a damaged recording may say anything
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const OperationId op{i};
     if (trace.kind(op) != OperationKind::kCollective || trace.rank_of(op) != rank) continue;
     const Interval span{trace.start(op), trace.end(op)};
-    const auto ctas = static_cast<std::int32_t>(trace.kernel(op)->blocks());
+    const auto ctas = static_cast<std::int32_t>(std::min<std::int64_t>(trace.kernel(op)->blocks(), kMoreThanSms));
     const auto found = arrivals.find(op);
     const Nanoseconds arrival = found == arrivals.end() ? span.begin : std::clamp(found->second, span.begin, span.end);
     if (arrival > span.begin) held_.push_back({{span.begin, arrival}, ctas, false});
     if (arrival < span.end) held_.push_back({{arrival, span.end}, ctas, true});
   }
+  std::ranges::stable_sort(held_, {}, [](const Held& h) { return h.span.begin; });
+  for (const Held& h : held_) longest_ = std::max(longest_, h.span.length());
 }
 
 std::vector<contention::HeldSms> CollectiveCompany::beside(Interval span) const {
   std::vector<contention::HeldSms> result;
-  auto at = std::ranges::lower_bound(held_, span.begin, {}, [](const Held& h) { return h.span.begin; });
-  // Collectives of one communicator do not overlap, so few can begin before the span and reach into it.
-  for (int back = 0; back < 8 && at != held_.begin(); ++back) --at;
+  auto at = std::ranges::lower_bound(held_, span.begin - longest_, {}, [](const Held& h) { return h.span.begin; });
   for (; at != held_.end() && at->span.begin < span.end; ++at) {
     if (intersection(at->span, span).length() == 0) continue;
     const auto since_begin = [&](Nanoseconds at_ns) { return static_cast<double>(at_ns - span.begin); };

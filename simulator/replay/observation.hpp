@@ -29,7 +29,8 @@ class CollectiveCompany {
     std::int32_t ctas = 0;
     bool moving = true;
   };
-  std::vector<Held> held_;
+  std::vector<Held> held_;  ///< by begin
+  Nanoseconds longest_ = 0;
 };
 
 /// Of every rank of the trace, in their order.

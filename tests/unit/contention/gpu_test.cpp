@@ -122,6 +122,15 @@ TEST(Cohorts, BlocksThatFollowIndicesAreQuickWhereFewRun) {
   EXPECT_NEAR(freed_of_collectives(update, {}, cohort_time(update, kBlock, one), one), alone, 1e-4 * alone);
 }
 
+// One round beside which 32 CTAs stand for its second half only: those cost it a tenth of that half's pace.
+TEST(Cohorts, ACollectiveThatComesInTheMiddleOfARoundSlowsItFromThere) {
+  const KernelShape lookup{.bound = Bound::kGather, .blocks = 60, .blocks_per_sm = 2, .sm_count = 132};
+  const double block = 1e6;
+  const double alone = cohort_time(lookup, block, {});
+  const std::vector<HeldSms> late{{.begin_ns = alone / 2, .end_ns = 1e9, .ctas = 32}};
+  EXPECT_NEAR(cohort_time(lookup, block, late), alone * (0.5 + 0.5 * 1.1), 1e-3 * alone);
+}
+
 TEST(Cohorts, ThePaceOfBlocksFollowsHowManyRun) {
   ActiveWork update = kernel(1056, 4, Bound::kGather, 8e6);
   const std::vector<ActiveWork*> running{&update};

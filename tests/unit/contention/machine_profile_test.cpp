@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "simulator/contention/slowdown.hpp"
+
 namespace interlace::contention {
 namespace {
 
@@ -47,6 +49,16 @@ TEST(MachineProfile, TellsSensitivitiesFromTheCtasThatAKernelLost) {
   EXPECT_NEAR(*profile.gather_sensitivity, 0.6, 1e-9);
   EXPECT_DOUBLE_EQ(*profile.host_copy_rate, 0.5);
   EXPECT_NEAR(*profile.lost_to_host_copies, 0.2, 1e-9);
+}
+
+// 66 CTAs cost no more than 48 do (memory_slowdown), so that is what the slowdown counts for.
+TEST(MachineProfile, SensitivitiesGiveBackTheSlowdownOfManyCtas) {
+  const MachineProfile profile = parse_machine_profile(profile_with(R"(, "slowdowns": [
+        {"work": "compute", "beside": "collective", "slowdown": 2},
+        {"work": "streaming", "beside": "collective", "slowdown": 1.3}])"),
+                                                       "machine.json");
+  EXPECT_NEAR(*profile.streaming_sensitivity, 0.2, 1e-9);
+  EXPECT_NEAR(memory_slowdown({.waiting = 0, .moving = *profile.streaming_sensitivity}, {.moving = 66}), 1.3, 1e-9);
 }
 
 TEST(MachineProfile, DoesWithoutWhatWasNotMeasured) {
