@@ -73,6 +73,7 @@ class Compiler {
         if (next != nullptr && run_together(*stage, *next)) {
           begin(*stage);
           play({segments(*stage, module_of(*stage, module)), segments(*next, module_of(*next, module))}, *stage);
+          if (next->record) record_event(*next->record, resolve(next->stream), next->batch);
           ++i;
         } else {
           run_stage(*stage, module_of(*stage, module));
@@ -100,7 +101,7 @@ class Compiler {
   /// next to each other on one stream they keep the order in which they were recorded.
   static bool run_together(const StageStep& a, const StageStep& b) {
     return a.stage == Stage::kEmbeddingLookup && b.stage == Stage::kOutputDistStart && a.stream == b.stream &&
-           a.batch == b.batch && b.after.empty();
+           a.batch == b.batch && b.after.empty() && !a.record;
   }
 
   void run_wait(const schedule::WaitStep& wait) {

@@ -143,6 +143,20 @@ TEST_F(ProgramTest, ModulesThatAreNamedRunAsInALoop) {
   EXPECT_EQ(calls(named.programs[0][0]), calls(looped.programs[0][0]));
 }
 
+// A lookup and the distribution of its output are played together where they may be; their records stay.
+TEST_F(ProgramTest, RecordsOfALookupAndOfItsOutputDistributionArePlayed) {
+  for (const Stage of : {Stage::kEmbeddingLookup, Stage::kOutputDistStart}) {
+    schedule::Schedule base = base_by_name(cut.modules);
+    for (schedule::Step& step : base.iteration) {
+      auto* stage = std::get_if<schedule::StageStep>(&step.action);
+      if (stage != nullptr && stage->stage == of) stage->record = "done";
+    }
+    const Plan plan = compile(base, cut, table);
+    const auto records = std::ranges::count(plan.programs[0][0].instructions, Kind::kRecordEvent, &Instruction::kind);
+    EXPECT_EQ(records, static_cast<std::ptrdiff_t>(cut.modules.size())) << schedule::to_string(of);
+  }
+}
+
 TEST_F(ProgramTest, AModuleThatWasNotRecordedIsRefusedByName) {
   try {
     static_cast<void>(compile(base_by_name({cut.modules.front(), "elsewhere"}), cut, table));
