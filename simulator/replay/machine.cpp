@@ -77,7 +77,6 @@ WorkId Machine::launch(Work work) {
   }
   stream.queue.push_back({Entry::Kind::kWork, id.value});
   works_.push_back(std::move(work));
-  ++queued_;
   return id;
 }
 
@@ -89,7 +88,6 @@ TokenId Machine::record(std::uint32_t rank, StreamIndex stream) {
     tokens_.back() = {now_ns_, options_.launch_latency_ns};
   } else {
     s.queue.push_back({Entry::Kind::kRecord, token.value});
-    ++queued_;
   }
   return token;
 }
@@ -98,7 +96,6 @@ void Machine::wait(std::uint32_t rank, StreamIndex stream, TokenId token) {
   const Token& event = tokens_[token.index()];
   const bool was_over = event.done_ns && *event.done_ns + event.on_its_way_ns <= now_ns_;
   gpus_[rank].streams[stream.index()].queue.push_back({Entry::Kind::kWait, token.value, was_over});
-  ++queued_;
 }
 
 double Machine::resumes_at(const Stream& stream) const { return stream.waited_until_ns + options_.wait_latency_ns; }
@@ -197,8 +194,6 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   stream.waits = 0;
   gpu.running.push_back(id);
   gpu.active.push_back(&work.active);
-  --queued_;
-  ++active_;
   return true;
 }
 
@@ -218,7 +213,6 @@ bool Machine::step_stream(Gpu& gpu, Stream& stream) {
       return try_start(gpu, stream, works_[head.id], WorkId{head.id}) || changed;
     }
     stream.queue.pop_front();
-    --queued_;
     changed = true;
   }
   return changed;
@@ -239,7 +233,6 @@ void Machine::finish(Gpu& gpu, WorkId id) {
   stream.last_end_ns = now_ns_;
   std::erase(gpu.running, id);
   std::erase(gpu.active, &work.active);
-  --active_;
 }
 
 bool Machine::complete_finished(Gpu& gpu) {

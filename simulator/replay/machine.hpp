@@ -84,7 +84,7 @@ class Machine {
   void settle();
 
   [[nodiscard]] const std::deque<Work>& works() const { return works_; }
-  [[nodiscard]] bool idle() const { return active_ == 0 && queued_ == 0; }
+  [[nodiscard]] std::deque<Work> take_works() && { return std::move(works_); }
 
  private:
   struct Entry {
@@ -149,8 +149,6 @@ class Machine {
   std::int32_t sm_count_;
   MachineOptions options_;
   double now_ns_ = 0;
-  std::size_t active_ = 0;
-  std::size_t queued_ = 0;
 };
 
 }  // namespace interlace::replay

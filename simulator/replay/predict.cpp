@@ -62,8 +62,8 @@ std::int64_t works_of_iteration(const Plan& plan, const SiteTable& sites) {
 void require_room(const Plan& plan, const SiteTable& sites, const SimulationOptions& options, int runs) {
   const std::optional<Bytes> memory = physical_memory();
   if (!memory) return;
-  // At the end of a run its works are held twice, with the calls that launched them.
-  constexpr Bytes kBytesOfWork = 2 * sizeof(Work) + sizeof(HostCall);
+  // Where memory is predicted to the end of a run, such runs are held beside the others.
+  constexpr Bytes kBytesOfWork = 2 * (sizeof(Work) + sizeof(HostCall));
   const Bytes of_iteration = std::max<std::int64_t>(1, works_of_iteration(plan, sites)) * kBytesOfWork * runs;
   const std::int64_t fit = *memory / 2 / of_iteration;
   if (options.iterations <= fit) return;
@@ -129,8 +129,7 @@ Nanoseconds seen_after(std::size_t run, std::size_t runs) {
 /// The memory of every rank as in the first run, and what it reserves in all of them. It fits where it does in all.
 std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>& recorded,
                                        const schedule::Schedule& recorded_schedule, const schedule::Schedule& schedule,
-                                       const Plan& plan, const SiteTable& sites,
-                                       const std::vector<SimulationResult>& results,
+                                       const Plan& plan, const std::vector<SimulationResult>& results,
                                        const memory::MemoryReplayOptions& options) {
   std::vector<memory::Lifetimes> lifetimes;
   for (const memory::RecordedMemory& of_rank : recorded) {
@@ -145,7 +144,7 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
       of_run.capacity = capacity;
       of_run.reduction_seen_after = seen_after(run, results.size());
       if (!recorded[rank].knows_first_batch) of_run.first_batch = static_cast<std::int32_t>(run);
-      return predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, sites, results[run],
+      return predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, results[run],
                               static_cast<std::uint32_t>(rank), of_run);
     };
     courses[i] = play({});
@@ -213,7 +212,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
       to_end.batches = std::min(std::max(*options.run_steps, shown), usual.iterations);
       with_end = simulate_often(plan, sites_, to_end, options.runs);
     }
-    memory = memory_of(memory_, *recorded_, stages::bound_to(*cut_, schedule), plan, sites_,
+    memory = memory_of(memory_, *recorded_, stages::bound_to(*cut_, schedule), plan,
                        options.run_steps ? with_end : results, options.memory);
   }
 

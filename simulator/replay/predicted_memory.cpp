@@ -11,15 +11,14 @@ namespace {
 Nanoseconds rounded(double ns) { return static_cast<Nanoseconds>(std::llround(ns)); }
 
 /// The iterations that fill the pipeline, all at time zero: of these the simulation has no calls.
-std::vector<memory::PlayedCall> prologue(const Program& program, const RecordedIteration& recorded) {
+std::vector<memory::PlayedCall> prologue(const Program& program) {
   std::int32_t depth = 0;
   for (const Instruction& i : program.instructions) depth = std::max(depth, i.batch);
   std::vector<memory::PlayedCall> calls;
   for (std::int32_t iteration = -depth; iteration < 0; ++iteration) {
     for (const Instruction& i : program.instructions) {
       if (i.kind != Instruction::Kind::kCall || iteration + i.batch < 0) continue;
-      calls.push_back({recorded.calls[i.call].segment, iteration, iteration + i.batch, i.stream.value, 0, 0});
-      calls.back().segment = i.segment;
+      calls.push_back({i.segment, iteration, iteration + i.batch, i.stream.value, 0, 0});
     }
   }
   return calls;
@@ -55,10 +54,10 @@ memory::StreamDrains drains_of(const SimulationResult& result, std::uint32_t ran
 }  // namespace
 
 memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded, const memory::Lifetimes& lifetimes,
-                                      const schedule::Schedule& schedule, const Plan& plan, const SiteTable& table,
+                                      const schedule::Schedule& schedule, const Plan& plan,
                                       const SimulationResult& result, std::uint32_t rank,
                                       const memory::MemoryReplayOptions& options) {
-  std::vector<memory::PlayedCall> calls = prologue(plan.programs[rank].front(), table.ranks[rank].front());
+  std::vector<memory::PlayedCall> calls = prologue(plan.programs[rank].front());
   const std::vector<memory::PlayedCall> played = played_calls(result);
   for (std::size_t i = 0; i < played.size(); ++i) {
     if (result.calls[i].rank == rank) calls.push_back(played[i]);

@@ -21,7 +21,7 @@ struct PredictedMemory {
 [[nodiscard]] memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded,
                                                     const memory::Lifetimes& lifetimes,
                                                     const schedule::Schedule& schedule, const Plan& plan,
-                                                    const SiteTable& table, const SimulationResult& result,
-                                                    std::uint32_t rank, const memory::MemoryReplayOptions& options);
+                                                    const SimulationResult& result, std::uint32_t rank,
+                                                    const memory::MemoryReplayOptions& options);
 
 }  // namespace interlace::replay

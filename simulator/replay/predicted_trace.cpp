@@ -298,8 +298,12 @@ Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& 
   for (const EventWait& wait : result.waits) {
     if (selection.has_iteration(wait.recorded_in) && selection.has_iteration(wait.waited_in)) writer.add(wait);
   }
+  // Calls that stand for no more than the time at which a stage takes or gives back memory are none.
+  std::vector<bool> is_call(result.calls.size());
+  for (const Work& work : result.works) is_call[work.call] = true;
   for (std::size_t i = 0; i < result.calls.size(); ++i) {
-    if (selection.has(result.calls[i])) writer.add(result.calls[i], static_cast<std::int64_t>(i));
+    const HostCall& call = result.calls[i];
+    if ((call.recorded || is_call[i]) && selection.has(call)) writer.add(call, static_cast<std::int64_t>(i));
   }
   for (const Work& work : result.works) {
     if (selection.has(work)) writer.add(work, static_cast<std::int64_t>(work.call));

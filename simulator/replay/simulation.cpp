@@ -386,7 +386,7 @@ class Simulation {
 
   SimulationResult finish() {
     require_end();
-    result_.works = machine_.works();
+    result_.works = std::move(machine_).take_works();
     find_iteration_ends();
     for (const std::vector<double>& ends : result_.iteration_ends) {
       for (auto i = static_cast<std::size_t>(options_.warm_up); i + 1 < ends.size(); ++i) {

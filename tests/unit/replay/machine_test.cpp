@@ -381,14 +381,13 @@ TEST_F(MachineTest, WhatStandsBehindAWaitIsOneLatencyLaterAlsoForOtherStreams) {
   EXPECT_NEAR(*chain.works()[last.index()].start_ns, *chain.works()[first.index()].end_ns + 4'000, 1);
 }
 
-TEST_F(MachineTest, AWaitThatIsNeverSatisfiedLeavesTheMachineBusy) {
-  const TokenId never = machine.record(0, kMain);
-  static_cast<void>(never);
-  machine.launch(collective(0, 0, 70));
+TEST_F(MachineTest, ACollectiveWithoutItsPeerNeverEnds) {
   Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
-  two.launch(collective(0, 0, 70));  // its peer never comes
+  const WorkId lonely = two.launch(collective(0, 0, 70));
   drain(two);
-  EXPECT_FALSE(two.idle());
+  EXPECT_TRUE(two.works()[lonely.index()].start_ns);
+  EXPECT_FALSE(two.works()[lonely.index()].end_ns);
+  EXPECT_FALSE(two.next_change());
 }
 
 }  // namespace
