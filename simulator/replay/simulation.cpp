@@ -151,7 +151,7 @@ class Simulation {
         host.next = 0;
         host.marks.clear();
         ++host.iteration;
-        if (options_.jitter) host.pace = std::exp(kPaceSpread * random_.normal());
+        if (options_.jitter) host.pace = around_one(kPaceSpread);
         continue;
       }
       const Instruction& instruction = program.instructions[host.next];
@@ -180,8 +180,11 @@ class Simulation {
   /// Recorded host time without the profiler, as it may turn out this time.
   double host_time(const Host& host, const stages::SegmentKey& segment, Nanoseconds recorded) {
     const double usual = host_scale_ * host.undisturbed.part(segment) * static_cast<double>(recorded);
-    return options_.jitter ? usual * host.pace * std::exp(kGapSpread * random_.normal()) : usual;
+    return options_.jitter ? usual * host.pace * around_one(kGapSpread) : usual;
   }
+
+  /// A factor of mean 1 whose logarithm has this standard deviation.
+  double around_one(double spread) { return std::exp(spread * random_.normal() - spread * spread / 2.0); }
 
   void schedule(std::uint32_t rank, double at) { queue_.schedule(static_cast<Nanoseconds>(at), 0, rank); }
 
