@@ -119,7 +119,7 @@ def main():
             result["timed_on"] = f"{platform.machine()}, as found: other work may have run beside it"
     except (predictions.PredictFailed, OSError, subprocess.CalledProcessError) as failure:
         sys.exit(f"run_accuracy.py: {failure}")
-    Path(asked.out).write_text(json.dumps(result, indent=1) + "\n")
+    Path(asked.out).write_text(json.dumps(result, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":
