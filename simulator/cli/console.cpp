@@ -84,6 +84,11 @@ void Console::note(std::string_view text) {
   }
 }
 
+void Console::flaws(std::span<const Diagnostic> diagnostics) {
+  for (const std::string& flaw : report::flaws_in_full(diagnostics)) note(flaw);
+  quality(diagnostics);
+}
+
 void Console::quality(std::span<const Diagnostic> diagnostics, std::string_view whose) {
   const std::string summary = report::diagnostics_summary(diagnostics);
   if (summary.empty()) return;

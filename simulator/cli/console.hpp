@@ -31,6 +31,9 @@ class Console {
   void progress(std::string_view doing);
   /// A paragraph on standard error that stays, wrapped.
   void note(std::string_view text);
+  /// Each warning and data loss with what to do about it, then the line of `quality`; for commands whose answer does
+  /// not tell them.
+  void flaws(std::span<const Diagnostic> diagnostics);
   /// One line that sums the diagnostics up, where there are any. whose: said where there are those of several.
   void quality(std::span<const Diagnostic> diagnostics, std::string_view whose = {});
   /// Wipes the progress line. To be called before anything else is written.

@@ -50,7 +50,7 @@ void run_convert(const ConvertOptions& options, Console& console) {
   } else {
     write_recording(recording, output);
   }
-  console.quality(recording.diagnostics.entries());
+  console.flaws(recording.diagnostics.entries());
 }
 
 }  // namespace

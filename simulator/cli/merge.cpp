@@ -88,7 +88,7 @@ void run_merge(const MergeOptions& options, Console& console) {
                      [&](std::ostream& out) { trace::write_ilt(trace, recording.diagnostics, out, options.output); });
   console.done();
   print(hosts, console);
-  console.quality(recording.diagnostics.entries());
+  console.flaws(recording.diagnostics.entries());
 }
 
 }  // namespace

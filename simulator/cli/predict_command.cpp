@@ -49,12 +49,12 @@ void run_predict(const PredictRequest& request, Console& console) {
       console.note("left out, " + group.why + ": " + group.schedules);
     }
     tell_machine(answer.report.recorded, console);
-    console.quality(answer.report.recorded.diagnostics);
+    console.flaws(answer.report.recorded.diagnostics);
   } else {
     report::write_predict_table(console.out(), answer.report, console.style());
     console.out().flush();
     tell_machine(answer.report.recorded, console);
-    console.quality(answer.report.recorded.diagnostics);
+    console.flaws(answer.report.recorded.diagnostics);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "simulator/report/diagnostics_table.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -35,13 +34,9 @@ std::string diagnostics_summary(std::span<const Diagnostic> diagnostics) {
   for (const Severity severity : {Severity::kDataLoss, Severity::kWarning, Severity::kInfo}) {
     const auto kinds = std::ranges::count(diagnostics, severity, &Diagnostic::severity);
     if (kinds == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "data quality: " : ", ", kinds, to_string(severity));
-    if (severity == Severity::kInfo) continue;
-    std::vector<std::string_view> codes;
-    for (const Diagnostic& found : diagnostics) {
-      if (found.severity == severity) codes.push_back(found.code);
-    }
-    text += fmt::format(" ({})", fmt::join(codes, ", "));
+    const std::string_view plural = severity == Severity::kDataLoss ? "es" : severity == Severity::kWarning ? "s" : "";
+    text += fmt::format("{}{} {}{}", text.empty() ? "data quality: " : ", ", kinds, to_string(severity),
+                        kinds == 1 ? "" : plural);
   }
   return text;
 }
@@ -49,6 +44,16 @@ std::string diagnostics_summary(std::span<const Diagnostic> diagnostics) {
 std::string flaw_text(const Diagnostic& found) {
   const std::string times = found.count == 1 ? "" : " x " + thousands(found.count);
   return fmt::format("{} ({}{})", found.meaning, found.code, times);
+}
+
+std::vector<std::string> flaws_in_full(std::span<const Diagnostic> diagnostics) {
+  std::vector<std::string> texts;
+  for (const Diagnostic& found : gravest_first(diagnostics)) {
+    if (found.severity == Severity::kInfo) break;
+    texts.push_back(fmt::format("{}: {}{}{}", found.severity == Severity::kDataLoss ? "lost" : "beware",
+                                flaw_text(found), found.advice.empty() ? "" : " -> ", found.advice));
+  }
+  return texts;
 }
 
 void write_diagnostics(std::ostream& out, std::span<const Diagnostic> diagnostics, const TextStyle& style) {

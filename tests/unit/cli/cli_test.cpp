@@ -336,6 +336,19 @@ TEST_F(CliTest, PredictRecognisesWhatWasRecorded) {
   }
 }
 
+TEST_F(CliTest, PredictSaysWhatMayShiftItsAnswerAndWhatToDo) {
+  // One of two ranks is given.
+  const Finished run = interlace("predict --schedule torchrec/base --from " INTERLACE_SOURCE_DIR
+                                 "/samples/traces/torchrec_c6/sparse.r0.json.gz",
+                                 "80");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.err.find("beware: ranks of the job"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("(ingest.missing_ranks)"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("of all ranks"), std::string::npos) << "without advice: " << run.err;
+  std::istringstream lines(run.err);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
 TEST_F(CliTest, PredictAllLeavesOutWhatDoesNotApplyAndWritesItsAnswer) {
   const Finished run =
       interlace("predict --steps 4 --schedule all --from " + sample("sparse") + " --out " + path("out/deep"));

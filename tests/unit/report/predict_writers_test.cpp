@@ -228,7 +228,17 @@ TEST(DiagnosticsTable, TellsTheGravestFirst) {
   EXPECT_EQ(text_of(write_diagnostics, std::vector<Diagnostic>{}, TextStyle{}),
             "data quality\n  nothing was missing, repaired or inferred\n");
   EXPECT_EQ(diagnostics_summary({}), "");
-  EXPECT_EQ(diagnostics_summary(report.recorded.diagnostics), "data quality: 1 data loss (kineto.lost), 1 info");
+  EXPECT_EQ(diagnostics_summary(report.recorded.diagnostics), "data quality: 1 data loss, 1 info");
+  EXPECT_EQ(
+      flaws_in_full(report.recorded.diagnostics),
+      std::vector<std::string>{"lost: records that the profiler dropped (kineto.lost x 2) -> record fewer steps"});
+}
+
+TEST(DiagnosticsTable, CountsKindsInPlural) {
+  const Diagnostic unsure{"a.b", Severity::kWarning, "what was found", "", 1, ""};
+  const std::vector<Diagnostic> two{unsure, unsure};
+  EXPECT_EQ(diagnostics_summary(two), "data quality: 2 warnings");
+  EXPECT_EQ(flaws_in_full(two).front(), "beware: what was found (a.b)") << "without advice no arrow";
 }
 
 TEST(PredictReport, OrdersByStepTime) {
