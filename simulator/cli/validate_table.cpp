@@ -54,7 +54,7 @@ void write_overlap_and_memory(std::ostream& out, const Judgement& judgement, con
                    {"", Align::kRight},
                    {"allocated GiB", Align::kRight},
                    {"", Align::kRight},
-                   {"reserved", Align::kRight},
+                   {"reserved GiB", Align::kRight},
                    {"", Align::kRight}});
   for (const ScheduleJudgement& row : judgement.schedules) {
     if (row.runs == 0) continue;
