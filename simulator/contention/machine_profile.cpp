@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "simulator/base/json_error.hpp"
 #include "simulator/base/text_file.hpp"
 #include "simulator/contention/kernel_shape.hpp"
 
@@ -18,6 +19,10 @@ using Json = nlohmann::json;
 constexpr double kNsPerUs = 1e3;
 constexpr double kCovered = 0.9;   // less of a work beside the other says little
 constexpr double kFewestCtas = 4;  // fewer hold too little for a slowdown to be told from noise
+
+[[noreturn]] void refuse(const std::string& source, const std::string& problem) {
+  throw Error(kBadMachineProfile, source, problem, "make the profile anew with interlace calibrate");
+}
 
 class ProfileReader {
  public:
@@ -125,10 +130,16 @@ std::vector<std::string> MachineProfile::values() const {
 }
 
 MachineProfile parse_machine_profile(std::string_view json, const std::string& source) {
+  Json document;
   try {
-    return ProfileReader(Json::parse(json), source).read();
+    document = Json::parse(json);
   } catch (const Json::exception& error) {
-    throw Error(kBadMachineProfile, source, error.what(), "make the profile anew with interlace calibrate");
+    refuse(source, not_json(error.what()));
+  }
+  try {
+    return ProfileReader(document, source).read();
+  } catch (const Json::exception& error) {
+    refuse(source, std::string(json_complaint(error.what())));
   }
 }
 

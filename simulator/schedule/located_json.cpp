@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "simulator/base/json_error.hpp"
+
 namespace interlace::schedule {
 
 namespace {
@@ -80,12 +82,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t /*byte*/, const std::string& /*token*/, const nlohmann::detail::exception& e) override {
-    // The library's text begins with its own name, code and place; what is wrong stands behind the last ": ".
-    const std::string_view what = e.what();
-    const std::size_t column = what.find("column ");
-    const std::size_t begin = column == std::string_view::npos ? std::string_view::npos : what.find(": ", column);
-    problem_ = Problem{kSyntax, counter_.line,
-                       fmt::format("not JSON: {}", begin == std::string_view::npos ? what : what.substr(begin + 2))};
+    problem_ = Problem{kSyntax, counter_.line, fmt::format("not JSON: {}", json_complaint(e.what()))};
     return false;
   }
 

@@ -8,6 +8,7 @@
 #include <regex>
 #include <utility>
 
+#include "simulator/base/json_error.hpp"
 #include "simulator/base/text_file.hpp"
 #include "simulator/stages/profile_texts.hpp"
 
@@ -92,14 +93,15 @@ Profile parse_profile(std::string_view text, std::string_view source) {
   json document;
   try {
     document = json::parse(text);
-  } catch (const json::parse_error& error) {
-    refuse(source, error.what());
+  } catch (const json::exception& error) {
+    refuse(source, not_json(error.what()));
   }
-  if (!document.is_object() || document.value("interlace_annotations", 0) != 1) {
+  if (!document.is_object() || document.value("interlace_annotations", json()) != 1) {
     refuse(source, "not an annotation profile of version 1 (\"interlace_annotations\": 1 is missing)");
   }
   Profile profile;
   if (!document.contains("iteration_end")) refuse(source, "\"iteration_end\" is missing");
+  if (document.contains("name") && !document["name"].is_string()) refuse(source, "\"name\" must be a string");
   profile.name = document.value("name", std::string(source));
   profile.iteration_end = pattern(document["iteration_end"], source);
   if (document.contains("backward")) profile.backward = pattern(document["backward"], source);

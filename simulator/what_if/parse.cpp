@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "simulator/base/json_error.hpp"
 #include "simulator/base/text_file.hpp"
 
 namespace interlace::what_if {
@@ -183,7 +184,7 @@ json parse_strictly(std::string_view text, std::string_view source) {
   try {
     return json::parse(text, check);
   } catch (const json::exception& error) {
-    throw Error(kBadEdit, std::string(source), error.what(), "see docs/edits.md");
+    throw Error(kBadEdit, std::string(source), not_json(error.what()), "see docs/edits.md");
   }
 }
 

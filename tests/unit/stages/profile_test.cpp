@@ -38,7 +38,11 @@ TEST(Profile, NamesTheRuleThatIsWrong) {
   EXPECT_NE(problem_of(start + R"({"stage": "backward", "within": ["a"], "when": 1}]})").find("unknown field"),
             std::string::npos);
   EXPECT_NE(problem_of("[]").find("not an annotation profile"), std::string::npos);
-  EXPECT_NE(problem_of("{").find("mine.json"), std::string::npos);
+  EXPECT_NE(problem_of(R"({"interlace_annotations": "1"})").find("not an annotation profile"), std::string::npos);
+  EXPECT_NE(problem_of(R"({"interlace_annotations": 1, "iteration_end": "a", "name": 3})").find("must be a string"),
+            std::string::npos);
+  EXPECT_NE(problem_of("{").find("mine.json: line 1: not JSON: syntax error"), std::string::npos);
+  EXPECT_NE(problem_of("1e999").find("mine.json: not JSON: number overflow"), std::string::npos);
 }
 
 TEST(Profile, TheBuiltInOneIsSound) { EXPECT_EQ(torchrec_profile().name, "torchrec"); }

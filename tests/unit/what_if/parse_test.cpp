@@ -82,6 +82,15 @@ INSTANTIATE_TEST_SUITE_P(
         list_of("{\"scale\": {\"stage\": \"\\ud800\"}, \"by\": 2}"),
         list_of("{\"scale\": {\"stage\": \"\xff\"}, \"by\": 2}")));
 
+TEST(ParseEdits, SaysWhereATextIsNotJson) {
+  try {
+    static_cast<void>(parse_edits("{\n\"interlace_edits\": }", "mine.json"));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.problem().starts_with("line 2: not JSON: syntax error")) << error.problem();
+  }
+}
+
 TEST(ParseEdits, SamplesAreSound) {
   int files = 0;
   for (const auto& file : std::filesystem::directory_iterator(INTERLACE_SOURCE_DIR "/samples/edits")) {
