@@ -6,6 +6,7 @@
 namespace interlace::ingest {
 
 inline constexpr ErrorCode kNoFiles{"ingest.no_files"};
+inline constexpr ErrorCode kFolderOfPredictions{"ingest.folder_of_predictions"};
 inline constexpr ErrorCode kCannotOpen{"ingest.cannot_open"};
 inline constexpr ErrorCode kEmptyFile{"ingest.empty_file"};
 inline constexpr ErrorCode kDamagedGzip{"ingest.damaged_gzip"};

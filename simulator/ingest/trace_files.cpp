@@ -17,6 +17,9 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 3> kEndings{".ilt", ".json", ".json.gz"};
 /// What the GUI keeps beside recordings.
 constexpr std::string_view kNotesEnding = ".notes.json";
+/// Both lie in each folder that `predict --out` writes.
+constexpr std::string_view kMeasuredTrace = "measured.ilt";
+constexpr std::string_view kAnswer = "report.json";
 
 bool is_trace(const fs::directory_entry& entry) {
   std::error_code unknown;
@@ -24,6 +27,19 @@ bool is_trace(const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
   if (name.ends_with(kNotesEnding)) return false;
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+/// What `predict --out` writes is one trace a schedule, of the same ranks all: no run.
+void refuse_answer(const fs::path& folder, const std::vector<fs::path>& traces) {
+  const auto holds = [&](std::string_view name) { return std::ranges::find(traces, folder / name) != traces.end(); };
+  if (!holds(kMeasuredTrace) || !holds(kAnswer)) return;
+  const auto is_prediction = [&](const fs::path& file) {
+    return file.extension() == ".ilt" && file.filename() != kMeasuredTrace;
+  };
+  const auto example = std::ranges::find_if(traces, is_prediction);
+  throw Error(
+      kFolderOfPredictions, folder.string(), "the folder is one that predict --out wrote, a trace a schedule",
+      "name one .ilt file of it, such as " + (example == traces.end() ? folder / kMeasuredTrace : *example).string());
 }
 
 std::vector<fs::path> traces_in(const fs::path& folder, Diagnostics& diagnostics) {
@@ -44,6 +60,7 @@ std::vector<fs::path> traces_in(const fs::path& folder, Diagnostics& diagnostics
   }
   // A folder lists its files in any order.
   std::ranges::sort(traces);
+  refuse_answer(folder, traces);
   if (!others.empty()) {
     diagnostics.count(kOtherFiles, std::ranges::min(others).string(), static_cast<std::int64_t>(others.size()));
   }

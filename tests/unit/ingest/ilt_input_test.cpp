@@ -167,6 +167,20 @@ TEST(ReadFolder, NotesOnARecordingAreNoTraces) {
   EXPECT_EQ(recording.diagnostics.count_of("ingest.other_files"), 2);
 }
 
+TEST(ReadFolder, RefusesOneOfPredictions) {
+  const TemporaryFolder folder;
+  folder.write("torchrec_base.ilt", "");
+  folder.write("report.json", "{}");
+  EXPECT_NE(code_of({folder.path()}), "ingest.folder_of_predictions") << "a recording may have that name";
+  folder.write("measured.ilt", "");
+  EXPECT_EQ(code_of({folder.path()}), "ingest.folder_of_predictions");
+  try {
+    static_cast<void>(read(Files{folder.path()}));
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.advice().ends_with("torchrec_base.ilt")) << error.advice();
+  }
+}
+
 TEST(ReadFolder, RefusesOneWithoutTraces) {
   const TemporaryFolder folder;
   EXPECT_EQ(code_of({folder.path()}), "ingest.no_files");
