@@ -56,8 +56,10 @@ Format detect_format(std::string_view content, const std::filesystem::path& file
                 "this seems to be a bare JSON list, such as the profiler of PyTorch before 1.8 wrote",
                 "record with torch.profiler.profile");
   }
-  throw Error(kUnknownFormat, file.string(), "neither JSON nor any format that is known",
-              "name traces of the PyTorch profiler (*.pt.trace.json, may be .gz) or memory snapshots (.pickle)");
+  throw Error(
+      kUnknownFormat, file.string(), "neither JSON nor any format that is known",
+      "name traces of the PyTorch profiler (*.pt.trace.json, may be .gz), .ilt files, folders of these, or memory "
+      "snapshots (.pickle)");
 }
 
 }  // namespace interlace::ingest
