@@ -10,6 +10,7 @@ inline constexpr ErrorCode kOutputIsInput{"cli.output_is_input"};
 inline constexpr ErrorCode kPartNotBuilt{"cli.part_not_built"};
 inline constexpr ErrorCode kCannotAnchor{"cli.cannot_anchor"};
 inline constexpr ErrorCode kUnclearRanks{"cli.unclear_ranks"};
+inline constexpr ErrorCode kRepeatedRecording{"cli.repeated_recording"};
 inline constexpr ErrorCode kNotRepaired{"cli.not_repaired"};
 inline constexpr ErrorCode kDoesNotApply{"cli.does_not_apply"};
 inline constexpr ErrorCode kClocksUnknown{"cli.clocks_unknown"};

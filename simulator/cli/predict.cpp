@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -16,6 +18,7 @@
 #include "simulator/cli/prediction_row.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
+#include "simulator/ingest/trace_files.hpp"
 #include "simulator/replay/anchor.hpp"
 #include "simulator/replay/applicable.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
@@ -263,9 +266,30 @@ PredictAnswer predict_from_one(const PredictRequest& request, Console& console) 
   return {std::move(report), {"measured", std::move(recording.trace), std::move(windows)}, std::move(traces)};
 }
 
+/// A run that counts twice would be taken for two that agree.
+void refuse_repeated_recordings(const PredictRequest& request) {
+  std::set<std::filesystem::path> given;
+  const auto add = [&](const std::vector<std::string>& named) {
+    Diagnostics left_out;  // counted where the files are read
+    bool is_new = true;
+    for (const std::filesystem::path& file :
+         ingest::trace_files(std::vector<std::filesystem::path>(named.begin(), named.end()), left_out)) {
+      is_new = given.insert(std::filesystem::weakly_canonical(file)).second && is_new;
+    }
+    return is_new;
+  };
+  add(request.recordings);
+  for (const std::string& again : request.again) {
+    if (add({again})) continue;
+    throw Error(kRepeatedRecording, again, "this recording is given twice, so that one run would count as two",
+                "name a recording of another run with --again, or leave it out");
+  }
+}
+
 }  // namespace
 
 PredictAnswer predict(const PredictRequest& request, Console& console) {
+  if (!request.again.empty()) refuse_repeated_recordings(request);
   PredictAnswer answer = predict_from_one(request, console);
   std::vector<report::PredictReport> reports{std::move(answer.report)};
   for (const std::string& again : request.again) {

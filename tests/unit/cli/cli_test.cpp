@@ -189,7 +189,8 @@ TEST_F(CliTest, SaysWhichTracesOfEarlierAnswersAreLeft) {
       << other.err;
 }
 
-// The same recording again says the same; one of another schedule is not of this job.
+// A copy of the recording says the same; the recording itself is no other run, and one of another schedule is not of
+// this job.
 TEST_F(CliTest, PredictsFromSeveralRecordings) {
   const std::string runs = INTERLACE_SOURCE_DIR "/samples/traces/engine_exposed_1_rank/";
   const auto base_of = [&](const std::string& again) {
@@ -199,7 +200,8 @@ TEST_F(CliTest, PredictsFromSeveralRecordings) {
     return Json::parse(done.out);
   };
   const Json one = base_of("");
-  const Json twice = base_of(" --again " + runs + "sparse_dist");
+  std::filesystem::copy(runs + "sparse_dist", folder / "copy", std::filesystem::copy_options::recursive);
+  const Json twice = base_of(" --again " + path("copy"));
   EXPECT_EQ(twice["recorded"]["recordings"], 2);
   EXPECT_EQ(twice["recorded"]["steps"].get<int>(), 2 * one["recorded"]["steps"].get<int>());
   const Json& row = twice["predictions"][0];
@@ -208,6 +210,11 @@ TEST_F(CliTest, PredictsFromSeveralRecordings) {
   EXPECT_EQ(row["speedup"], one["predictions"][0]["speedup"]);
   EXPECT_EQ(row["overlap"], one["predictions"][0]["overlap"]);
   EXPECT_EQ(row["step_times_of_recordings_ns"], (Json{step, step}));
+  const testing::Finished same =
+      interlace("predict --schedule all --from " + runs + "sparse_dist --again " + runs + "base/../sparse_dist");
+  EXPECT_EQ(same.status, 1);
+  EXPECT_NE(same.err.find("error[cli.repeated_recording]: " + runs + "base/../sparse_dist"), std::string::npos)
+      << same.err;
   const testing::Finished other =
       interlace("predict --schedule all --from " + runs + "sparse_dist --again " + runs + "base");
   EXPECT_EQ(other.status, 1);
