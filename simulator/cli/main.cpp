@@ -2,18 +2,25 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "simulator/base/program.hpp"
 #include "simulator/base/usage_error.hpp"
+#include "simulator/cli/help_formatter.hpp"
 #include "simulator/cli/subcommands.hpp"
 
 namespace {
 
+constexpr std::size_t kWidestHelp = 100;  // columns
+
 int run(int argc, char** argv) {
   CLI::App app{"Predicts what another training-pipeline schedule would do to a recorded GPU job.", "interlace"};
+  interlace::cli::Console console;
+  app.formatter(std::make_shared<interlace::cli::HelpFormatter>(std::min(kWidestHelp, console.style().width)));
   app.set_version_flag("--version", "interlace " INTERLACE_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
@@ -41,7 +48,6 @@ int run(int argc, char** argv) {
     return interlace::end_of_parsing(app, error);
   }
 
-  interlace::cli::Console console;
   if (quiet) console.silence();
   try {
     chosen(console);

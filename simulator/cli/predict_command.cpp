@@ -76,10 +76,10 @@ void add_predict(CLI::App& app, Action& chosen) {
   CLI::App* predict = app.add_subcommand("predict", "Predict what other schedules would do to a recorded job");
   predict->add_option("--from", request->recordings, kRecordingsHelp)->required()->type_name("FILE|DIR");
   predict
-      ->add_option(
-          "--again", request->again,
-          "A recording of another run of the same job, also more than once: what is predicted is the mean over "
-          "all (docs/validate.md)")
+      ->add_option("--again", request->again,
+                   "A recording of another run of the same job: a folder where it has several ranks. Once for each "
+                   "such run; what "
+                   "is predicted is the mean over all (docs/validate.md)")
       ->allow_extra_args(false)
       ->type_name("FILE|DIR");
   predict
