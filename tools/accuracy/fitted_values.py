@@ -85,8 +85,8 @@ FITTED = (
     Constant(
         "kLostToHostCopies",
         SLOWDOWN,
-        "part of its progress that a collective through host memory loses while all ranks copy from the host",
-        "slopes of 0.33 to 0.38 over the schedules of n5 and t9",
+        "part of its progress that a collective through host memory loses while any rank copies from the host",
+        "slopes of 0.33 to 0.38 over the schedules of n5 and t9, of 0.28 to 0.52 over those of four jobs on two quiet H200s",
     ),
     Constant(
         "kLostDirect",
@@ -245,13 +245,13 @@ FITTED = (
         "kUsualHostScale",
         SITES,
         "host time without the profiler, as a part of the recorded, where the recording does not tell",
-        "speed-ups of the sets above and of eleven jobs on a host half as fast come out best between 0.64 and 0.70",
+        "speed-ups of the sets above, and of thirteen and eleven jobs on slower hosts, come out best between 0.66 and 0.74",
     ),
     Constant(
         "kLikelyScale",
         HOST_PACE_HPP,
         "the same before the recording's steps without the recorder tell",
-        "between the profiler's, above, and 0.74 to 0.78, which suit the collector's 34 campaigns best",
+        "between the profiler's, above, and 0.76 to 0.80, which suit the collector's 34 campaigns best",
     ),
     Constant(
         "kUnevenHosts",
