@@ -78,8 +78,7 @@ void add_predict(CLI::App& app, Action& chosen) {
   predict
       ->add_option("--again", request->again,
                    "A recording of another run of the same job: a folder where it has several ranks. Once for each "
-                   "such run; what "
-                   "is predicted is the mean over all (docs/validate.md)")
+                   "such run; what is predicted is the mean over all (docs/validate.md)")
       ->allow_extra_args(false)
       ->type_name("FILE|DIR");
   predict

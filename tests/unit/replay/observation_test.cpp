@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "simulator/trace/trace_builder.hpp"
+
 namespace interlace::replay {
 namespace {
 
@@ -27,6 +29,30 @@ TEST(ShortestTime, TakesItsOwnInstancesAtTheirWordOnlyWhereThereAreThree) {
 
 TEST(ShortestTime, KeepsBatchesThatDiffer) {
   EXPECT_EQ(shortest_time(observations({false, false, false, false}), {900, 520, 880, 910}), 520);
+}
+
+// Two communicators: one collective waits until 1000 and moves data from then on, another comes and goes meanwhile.
+TEST(CollectiveCompany, FindsACollectiveThatRunsWithinAnother) {
+  trace::TraceBuilder builder;
+  const trace::RankId rank = builder.add_rank({.number = 0, .source = "r0"});
+  const auto add = [&](std::int64_t stream, Nanoseconds begin, Nanoseconds end, std::int32_t ctas) {
+    const trace::LaneId lane = builder.lane(trace::LaneKind::kStream, rank, 0, stream);
+    return builder.add_collective({lane, builder.intern("nccl"), begin, end - begin, {}}, {.grid = {ctas, 1, 1}}, {});
+  };
+  add(1, 0, 2000, 8);
+  add(2, 100, 300, 2);
+  Diagnostics none;
+  const trace::Trace trace = std::move(builder).build(none);
+  const CollectiveCompany company(trace, rank, {{trace::OperationId{0}, 1000}, {trace::OperationId{1}, 200}});
+  const std::vector<contention::HeldSms> beside = company.beside({150, 250});
+  ASSERT_EQ(beside.size(), 3U);
+  EXPECT_EQ(beside[0].ctas, 8);
+  EXPECT_FALSE(beside[0].moving);
+  EXPECT_EQ(beside[1].ctas, 2);
+  EXPECT_EQ(beside[1].end_ns, 50);
+  EXPECT_FALSE(beside[1].moving);
+  EXPECT_EQ(beside[2].ctas, 2);
+  EXPECT_TRUE(beside[2].moving);
 }
 
 }  // namespace
