@@ -41,8 +41,7 @@ using LostBeside = std::map<std::string, double, std::less<>>;
 /// ranks count; where several hold it up at once only the strongest does.
 class CollectivesHeldUp {
  public:
-  /// `usual`: for kernels of which `seen` tells nothing. `copies`: when host copies ran,
-  /// on any rank.
+  /// `usual`: for kernels of which `seen` tells nothing. `copies`: when host copies ran, on any rank.
   CollectivesHeldUp(const HungryKernels& kernels, const contention::LostToMemory& usual, const LostBeside& seen,
                     const IntervalSet& copies);
 

@@ -22,7 +22,7 @@ using trace::Trace;
 constexpr std::size_t kEnoughByItself = 2;
 
 /// Clocks that went backwards make durations of zero, of which no part could be told.
-constexpr double kLeastKernelNs = 1.0;
+constexpr double kLeastNs = 1.0;
 
 /// What the recording itself shows of how strongly collectives slow a kernel, those that wait and those that move data.
 struct SeenSensitivity {
@@ -204,23 +204,23 @@ void estimate_kernels(const Trace& trace, const Gatherings& gatherings, SiteTabl
     seen_sensitive += counts && (seen.waiting || seen.moving) ? 1 : 0;
     std::vector<double> freed;
     for (const Observation& o : observations) {
-      freed.push_back(shares_sms ? contention::freed_of_collectives(site.shape, site.sensitivity, o.measured_ns, o.held)
-                                 : o.measured_ns);
+      const double time = shares_sms
+                              ? contention::freed_of_collectives(site.shape, site.sensitivity, o.measured_ns, o.held)
+                              : o.measured_ns;
+      freed.push_back(std::max(kLeastNs, time));
     }
     site.spread = spread_of(freed, kMostSpread);
     if (site.kind != WorkKind::kKernel) {
       site.alone_ns = statistics::median(freed);
       continue;
     }
-    site.alone_ns = std::max(kLeastKernelNs, time_of_kernel(site, observations, freed));
+    site.alone_ns = time_of_kernel(site, observations, freed);
     const bool by_itself = std::ranges::any_of(observations, [](const Observation& o) { return !o.in_company; });
     luckiest.see(site, shortest_time(observations, freed), by_itself);
     by_rank.see(trace, SiteId{s}, site, observations, freed);
   }
   for (Site& site : table.sites) {
-    if (site.kind == WorkKind::kKernel && site.on_side_stream) {
-      site.alone_ns = std::max(kLeastKernelNs, luckiest.undelayed(site));
-    }
+    if (site.kind == WorkKind::kKernel && site.on_side_stream) site.alone_ns = luckiest.undelayed(site);
   }
   by_rank.give_to(table);
   free_device_copies(trace, table);

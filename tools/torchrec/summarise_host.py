@@ -10,7 +10,7 @@ import lzma
 import sys
 
 LEAST_US = 30
-SLOWED = "{:<50} {:>8.0f} {:>9.0f} {:>6.2f} {:>10.0f} {:>7.0f}"
+ROW = "{:<50} {:>8.0f} {:>9.0f} {:>6.2f} {:>10.0f} {:>7.0f}"
 
 
 def main():
@@ -27,7 +27,7 @@ def main():
     for name, rows in sorted(regions.items(), key=lambda item: -sum(row[1] for row in item[1])):
         plain, profiled, operators, calls = (sum(column) / len(rows) for column in zip(*rows))
         if profiled > LEAST_US:
-            print(SLOWED.format(name[:50], plain, profiled, plain / profiled, operators, calls))
+            print(ROW.format(name[:50], plain, profiled, plain / profiled, operators, calls))
 
 
 if __name__ == "__main__":
