@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <ostream>
@@ -32,12 +33,27 @@ void tell_machine(const report::RecordedRun& recorded, Console& console) {
   }
 }
 
-void run_predict(const PredictRequest& request, Console& console) {
-  const PredictAnswer answer = predict(request, console);
-  if (request.measured_step_ms && !answer.report.recorded.schedule) {
-    throw Error(kCannotAnchor, "--measured-step-ms", "the recorded schedule is none of the built-in ones",
+/// Throws Error(cli.cannot_anchor) where the measured step that was given is of no use with that recording.
+void refuse_useless_step(double measured_ms, const report::RecordedRun& recorded) {
+  constexpr const char* kOption = "--measured-step-ms";
+  if (!recorded.schedule) {
+    throw Error(kCannotAnchor, kOption, "the recorded schedule is none of the built-in ones",
                 "leave --measured-step-ms out");
   }
+  // A recorder costs a job bound by its host half of its pace at most; a slip of units is a factor of a thousand.
+  constexpr double kMostApart = 4;
+  constexpr double kNsPerMs = 1e6;
+  const double recorded_ms = static_cast<double>(recorded.step_time_ns.value_or(0)) / kNsPerMs;
+  if (recorded_ms <= 0 || std::max(measured_ms / recorded_ms, recorded_ms / measured_ms) <= kMostApart) return;
+  throw Error(
+      kCannotAnchor, kOption,
+      fmt::format("{} ms a step cannot be of this job: it was recorded with {:.2f} ms", measured_ms, recorded_ms),
+      "give the mean time of one step, in milliseconds");
+}
+
+void run_predict(const PredictRequest& request, Console& console) {
+  const PredictAnswer answer = predict(request, console);
+  if (request.measured_step_ms) refuse_useless_step(*request.measured_step_ms, answer.report.recorded);
   if (request.out) write_answer(answer, *request.out, console);
   console.done();
   if (request.format == "json") {

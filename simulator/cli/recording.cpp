@@ -22,11 +22,14 @@ ingest::Recording read_recording(const std::vector<std::string>& files,
   std::vector<std::filesystem::path> paths(files.begin(), files.end());
   ingest::ReadOptions options;
   options.memory_snapshots.assign(memory_snapshots.begin(), memory_snapshots.end());
-  // Of "r0 r1 --memory-snapshot a.pickle b.pickle" the option has the first alone; b is that of the second rank.
-  const auto is_recording = [&](const auto& path) { return memory_snapshots.empty() || path.extension() != ".pickle"; };
-  const auto others = std::stable_partition(paths.begin(), paths.end(), is_recording);
-  options.memory_snapshots.insert(options.memory_snapshots.end(), others, paths.end());
-  paths.erase(others, paths.end());
+  // Of "r0 r1 --memory-snapshot a.pickle b.pickle" the option has the first alone; b is that of the second rank. Where
+  // nothing else is named, snapshots are the recordings.
+  const auto is_recording = [](const auto& path) { return path.extension() != ".pickle"; };
+  if (!memory_snapshots.empty() && std::ranges::any_of(paths, is_recording)) {
+    const auto others = std::stable_partition(paths.begin(), paths.end(), is_recording);
+    options.memory_snapshots.insert(options.memory_snapshots.end(), others, paths.end());
+    paths.erase(others, paths.end());
+  }
   return ingest::read(paths, options);
 }
 

@@ -23,8 +23,8 @@ inline constexpr ErrorCode kNothingRecorded{"ingest.nothing_recorded"};
 inline constexpr DiagnosticKind kTrailingBytes{"ingest.trailing_bytes", Severity::kDataLoss,
                                                "bytes behind the end of a recording, which are not read",
                                                "check whether two recordings stand in one file: name one file a rank"};
-inline constexpr DiagnosticKind kOtherFiles{"ingest.other_files", Severity::kInfo,
-                                            "files and folders beside the traces in a folder, which are not read",
-                                            "name the files themselves where one of them is a trace"};
+inline constexpr DiagnosticKind kOtherFiles{
+    "ingest.other_files", Severity::kInfo, "files and folders beside the traces in a folder, which are not read",
+    "name the files themselves where one of them is a trace or a memory snapshot"};
 
 }  // namespace interlace::ingest

@@ -1,5 +1,6 @@
 #include "simulator/ingest/recorded_file.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -110,10 +111,11 @@ memory_snapshot::Snapshot read_memory_snapshot(const std::filesystem::path& file
   FileBytes bytes = read_file(file);
   if (is_gzip(bytes.text())) bytes = inflate(bytes.text(), file, options);
   // A JSON or .ilt file would fail too, but with a word about pickles.
-  const std::string_view content = bytes.text();
-  if (content.starts_with("{") || trace::looks_like_ilt(bytes_of(content))) {
+  const std::string_view content = without_byte_order_mark(bytes.text());
+  const std::size_t first = std::min(content.find_first_not_of(" \n\r\t"), content.size());
+  if (content.substr(first).starts_with("{") || trace::looks_like_ilt(bytes_of(content))) {
     throw Error(memory_snapshot::kNotASnapshot, file.string(), "this seems to be a trace, not a memory snapshot",
-                "name what torch.cuda.memory._dump_snapshot wrote");
+                "name it as a recording, and what torch.cuda.memory._dump_snapshot wrote as its snapshot");
   }
   return snapshot_of(bytes, file);
 }

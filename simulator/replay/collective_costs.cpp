@@ -214,22 +214,28 @@ std::optional<double> seen_lost_to_host_copies(const SiteTable& table, const Gat
   return statistics::median(lost);
 }
 
-/// Direct links between GPUs carry some hundreds of gigabytes a second, PCIe and host memory at most 64: the fastest of
-/// the large collectives tells which way they go. There, host copies and collectives slow each other down.
+/// Direct links between GPUs carry some hundreds of gigabytes a second, PCIe and host memory at most 64, so that the
+/// fastest of the large collectives tells which way they go. Few channels are slow on direct links, too, but not each
+/// of them: a CTA moves 29 bytes/ns there (two channels, 58), through host memory 10 to 13 (four CTAs, 40 to 53).
+/// Through the host, copies and collectives slow each other down.
 void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copies,
                     const contention::MachineProfile& machine) {
   constexpr Bytes kLarge = 8'000'000;
   constexpr double kFastestPcie = 64.0;   // bytes a nanosecond: generation 5, 16 lanes
+  constexpr double kFastestCta = 20.0;    // bytes a nanosecond
   constexpr double kUsualCopyRate = 0.6;  // beside a collective: 0.75 to 0.8 on two ranks, 0.42 to 0.6 on four
   double fastest = 0;
+  double fastest_cta = 0;
   for (const Site& site : table.sites) {
     if (site.kind != WorkKind::kCollective || site.bytes < kLarge) continue;
     for (const OperationId op : site.instances) {
       const auto duration = static_cast<double>(std::max<Nanoseconds>(1, trace.duration(op)));
-      fastest = std::max(fastest, static_cast<double>(site.bytes) / duration);
+      const double pace = static_cast<double>(site.bytes) / duration;
+      fastest = std::max(fastest, pace);
+      fastest_cta = std::max(fastest_cta, pace / std::max(1, site.ctas));
     }
   }
-  table.collectives_cross_host = fastest > 0 && fastest < kFastestPcie;
+  table.collectives_cross_host = fastest > 0 && fastest < kFastestPcie && fastest_cta < kFastestCta;
   if (!table.collectives_cross_host) return;
   const auto seen = seen_host_copy_costs(copies.copies);
   table.host_copy_rate = seen ? seen->alone / seen->beside : machine.host_copy_rate.value_or(kUsualCopyRate);

@@ -54,9 +54,13 @@ std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all
   return groups;
 }
 
-std::optional<std::size_t> fastest(const PredictReport& report) {
+std::optional<std::size_t> best(const PredictReport& report) {
+  if (report.predictions.size() < 2) return std::nullopt;
   for (const std::size_t i : by_step_time(report)) {
-    if (report.predictions[i].hazards.empty()) return i;
+    const Prediction& row = report.predictions[i];
+    if (!row.hazards.empty()) continue;
+    const bool beats_recorded = !row.speedup || *row.speedup > 1.0;
+    return beats_recorded ? std::optional(i) : std::nullopt;
   }
   return std::nullopt;
 }

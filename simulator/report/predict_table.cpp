@@ -134,7 +134,7 @@ std::string staleness_line(const Prediction& row) {
   return text.empty() ? text : text + ": not the numbers of a synchronous loop";
 }
 
-void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::size_t name_columns, const Axis& axis,
+void write_row(std::ostream& out, const Prediction& row, bool is_best, std::size_t name_columns, const Axis& axis,
                std::optional<Bytes> capacity, const std::vector<Diagnostic>& told, const TextStyle& style) {
   std::string name = shortened_middle(row.schedule, name_columns);
   name.append(name_columns - columns_of(name), ' ');
@@ -143,10 +143,10 @@ void write_row(std::ostream& out, const Prediction& row, bool is_fastest, std::s
   if (row.speedup) speedup = coloured(style, *row.speedup < 1 ? Colour::kBad : Colour::kBold, speedup);
   const bool hazardous = !row.hazards.empty();
   const std::string_view bad = style.unicode ? "✗" : "x";
-  const std::string_view mark = hazardous ? bad : !is_fastest ? " " : style.unicode ? "★" : "*";
+  const std::string_view mark = hazardous ? bad : !is_best ? " " : style.unicode ? "★" : "*";
   const auto marked = [&](std::string_view text) {
     if (hazardous) return coloured(style, Colour::kBad, text);
-    return is_fastest ? coloured(style, Colour::kGood, text) : std::string(text);
+    return is_best ? coloured(style, Colour::kGood, text) : std::string(text);
   };
   out << marked(name) << ' ' << marked(mark) << fmt::format("{:>{}}", milliseconds(row.step_time_ns), kStepColumns)
       << fmt::format("{:>{}}", milliseconds(row.step_time_low_ns) + " - " + milliseconds(row.step_time_high_ns),
@@ -204,8 +204,8 @@ void write_predict_table(std::ostream& out, const PredictReport& report, const T
     out << '\n' << coloured(style, Colour::kDim, head) << '\n';
     const auto order = by_step_time(report);
     for (const std::size_t i : order) {
-      write_row(out, report.predictions[i], fastest(report) == i && order.size() > 1, name_columns, axis,
-                report.recorded.capacity, shared, style);
+      write_row(out, report.predictions[i], best(report) == i, name_columns, axis, report.recorded.capacity, shared,
+                style);
     }
   }
   if (!report.skipped.empty()) out << '\n';

@@ -317,6 +317,12 @@ CHOSEN = (
     Constant(
         "kFastestPcie", COLLECTIVE_COSTS, "GB/s above which collectives must have direct links", "PCIe 5, 16 lanes"
     ),
+    Constant(
+        "kFastestCta",
+        COLLECTIVE_COSTS,
+        "GB/s of one CTA above which collectives must have direct links",
+        "between the 10 to 13 of seven recordings through host memory and the 29 of two channels of NVLink",
+    ),
     Constant("kBriefCopyNs", GPU_CPP, "ns below which a copy within device memory is not held up", "a choice"),
     Constant("kStrongest", KERNEL_COSTS, "largest sensitivity that a recording is believed to show", "a guard"),
     Constant(

@@ -61,6 +61,8 @@ TEST_F(CliTest, ErrorsAreOneLineWithACode) {
        "error[ingest.cannot_open]: /no/snapshot"},
       {"info " + sample("sparse.mem") + " --memory-snapshot " + snapshot("sparse", 0),
        "error[ingest.snapshot_count]: 1 memory snapshots for 2 ranks"},
+      {"info " + snapshot("sparse", 0) + " --memory-snapshot " + sample("sparse"),
+       "error[memory_snapshot.not_a_snapshot]: "},
       {"convert -o x.ilt " + sample("sparse") + " --memory-snapshot " + snapshot("sparse", 0) + " " +
            snapshot("sparse", 1),
        "error[ingest.snapshot_of_other_run]: " + snapshot("sparse", 0)},
@@ -469,6 +471,18 @@ TEST_F(EngineCliTest, RefusesStepsThatNoneCanBe) {
   const Finished both = interlace("predict --measured-step-ms 40 --under-recorder --schedule torchrec/base --from x");
   EXPECT_EQ(both.status, 2);
   EXPECT_NE(both.err.find("excludes"), std::string::npos) << both.err;
+}
+
+// 33.19 ms in another unit.
+TEST_F(CliTest, RefusesAMeasuredStepOfAnotherJob) {
+  for (const char* wrong : {"0.0332", "33200"}) {
+    const Finished run = interlace("predict --schedule torchrec/base --from " + sample("sparse") +
+                                   " --measured-step-ms " + std::string(wrong));
+    EXPECT_EQ(run.status, 1) << wrong;
+    EXPECT_NE(run.err.find("error[cli.cannot_anchor]"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("it was recorded with 33.19 ms"), std::string::npos) << run.err;
+    EXPECT_EQ(run.out, "");
+  }
 }
 
 TEST_F(CliTest, SaysWhetherSchedulesFit) {

@@ -103,6 +103,13 @@ TEST(SiteCosts, JaggedExchangesThatStandAloneKeepTheTimeOfTheirBatch) {
   EXPECT_GT(most / least, 1.8);
 }
 
+// Two CTAs move 58 bytes/ns over NVLink, four 48 through host memory.
+TEST(SiteCosts, FewChannelsOfDirectLinksAreNoPathThroughTheHost) {
+  const std::string campaigns = "docs/benchmarks/campaigns/";
+  EXPECT_FALSE(sites_of_engine(campaigns + "t6_2_channels/recording").collectives_cross_host);
+  EXPECT_TRUE(sites_of_engine(campaigns + "t6_no_p2p/recording").collectives_cross_host);
+}
+
 // Beside kernels an exchange of lengths through host memory takes 0.27 ms. By what its kind loses to them it would need
 // 0.15 ms alone, faster than any link of the recording; by the pooled exchanges 0.24, so that it lost but a part.
 TEST(SiteCosts, AnExchangeLosesNoMoreToItsCompanyThanItsTimeLeavesRoomFor) {

@@ -21,7 +21,9 @@ std::string text_of(Write write, const More&... arguments) {
 // The axis runs from the lowest low, 32 ms, to the highest high, 37 ms, over the 47 columns that a name column of 13
 // leaves of 100 (13 + 2 + 9 + 17 + 10 + 2 are taken): 46 / 5 = 9.2 columns a millisecond. So base's low at 35.5 ms is
 // column 32, its time at 36 ms column 37, its high column 46.
-TEST(PredictTable, FitsTheTerminalAndMarksTheFastest) {
+TEST(PredictTable, FitsTheTerminalAndMarksTheBest) {
+  PredictReport report = sample_report();
+  report.predictions[0].speedup = 38.0 / 36.0;
   const std::string expected =
       "recorded  torchrec/sparse_dist, 2 of 2 ranks, 3 steps, 34.10 ms a step as recorded, 34.00 ms\n"
       "          replayed\n"
@@ -32,7 +34,7 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheFastest) {
       "    x read_before_write of kjt(i)\n"
       "    x another\n"
       "    ! reads tables 1 update late: not the numbers of a synchronous loop\n"
-      "torchrec/base *    36.00    35.50 - 37.00    0.944x                                  |----o--------|\n"
+      "torchrec/base *    36.00    35.50 - 37.00    1.056x                                  |----o--------|\n"
       "    exposed communication 6.00 ms (25 % hidden), device idle 0.90 ms, host blocked 5.25 ms\n"
       "    ! assumed (replay.assumed)\n"
       "    - exposes 4.0 ms more communication\n"
@@ -40,7 +42,7 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheFastest) {
       "    ! gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\n"
       "\n"
       "left out, the recording has no stage prefetch: torchrec/prefetch_sparse_dist, torchrec/other\n";
-  EXPECT_EQ(text_of(write_predict_table, sample_report(), TextStyle{.unicode = false}), expected);
+  EXPECT_EQ(text_of(write_predict_table, report, TextStyle{.unicode = false}), expected);
 }
 
 TEST(PredictTable, CountsRanksOfAJobWhoseSizeIsNotKnown) {
@@ -98,8 +100,10 @@ TEST(PredictTable, NoLineIsWiderThanAsked) {
 }
 
 TEST(PredictTable, HasNoColoursUnlessAskedFor) {
-  EXPECT_EQ(text_of(write_predict_table, sample_report(), TextStyle{}).find('\x1b'), std::string::npos);
-  const std::string coloured = text_of(write_predict_table, sample_report(), TextStyle{.colour = true});
+  PredictReport report = sample_report();
+  report.predictions[0].speedup = 38.0 / 36.0;
+  EXPECT_EQ(text_of(write_predict_table, report, TextStyle{}).find('\x1b'), std::string::npos);
+  const std::string coloured = text_of(write_predict_table, report, TextStyle{.colour = true});
   EXPECT_NE(coloured.find("\x1b[1;32m"), std::string::npos);
   EXPECT_NE(coloured.find("\x1b[31m"), std::string::npos);
 }
@@ -243,12 +247,20 @@ TEST(DiagnosticsTable, CountsKindsInPlural) {
 
 TEST(PredictReport, OrdersByStepTime) {
   PredictReport report = sample_report();
-  EXPECT_EQ(fastest(report), 0U);  // the faster one is hazardous
-  report.predictions[1].hazards.clear();
-  EXPECT_EQ(fastest(report), 1U);
   report.predictions.push_back(report.predictions[1]);
   EXPECT_EQ(by_step_time(report), (std::vector<std::size_t>{1, 2, 0}));
-  EXPECT_FALSE(fastest(PredictReport{}).has_value());
+}
+
+TEST(PredictReport, TheBestIsWithoutHazardsAndFasterThanTheRecordedSchedule) {
+  PredictReport report = sample_report();
+  EXPECT_FALSE(best(report).has_value()) << "base takes longer than what was recorded";
+  report.predictions[0].speedup = 1.01;
+  EXPECT_EQ(best(report), 0U) << "the faster one is hazardous";
+  report.predictions[1].hazards.clear();
+  EXPECT_EQ(best(report), 1U) << "no speed-up is known where the recorded schedule is not";
+  report.predictions.pop_back();
+  EXPECT_FALSE(best(report).has_value()) << "one alone is not chosen";
+  EXPECT_FALSE(best(PredictReport{}).has_value());
 }
 
 }  // namespace
