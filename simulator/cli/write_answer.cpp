@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "simulator/cli/predict_request.hpp"
+#include "simulator/ingest/trace_files.hpp"
 #include "simulator/report/chrome_trace.hpp"
 #include "simulator/report/errors.hpp"
 #include "simulator/report/file_output.hpp"
@@ -75,26 +76,25 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
                 "name a folder that may be written to");
   }
   std::set<std::string> written;
-  const auto write = [&](const std::string& name, const std::function<void(std::ostream&)>& content) {
-    written.insert(name);
+  const auto write = [&](std::string_view name, const std::function<void(std::ostream&)>& content) {
+    written.emplace(name);
     console.progress("writing " + (folder / name).string());
     report::write_file(folder / name, content);
   };
-  const auto write_trace = [&](const std::string& stem, const trace::Trace& trace, const Diagnostics& diagnostics) {
-    const std::string name = stem + ".ilt";
+  const auto write_trace = [&](std::string_view name, const trace::Trace& trace, const Diagnostics& diagnostics) {
     write(name, [&](std::ostream& out) { trace::write_ilt(trace, diagnostics, out, (folder / name).string()); });
   };
   write("report.html", [&](std::ostream& out) { report::write_html(out, answer.report, timelines(answer)); });
-  write("report.json", [&](std::ostream& out) { report::write_predict_json(out, answer.report); });
+  write(ingest::kAnswerFile, [&](std::ostream& out) { report::write_predict_json(out, answer.report); });
   write("report.csv", [&](std::ostream& out) { report::write_predict_csv(out, answer.report); });
   Diagnostics of_recording;
   for (const Diagnostic& entry : answer.report.recorded.diagnostics) of_recording.add(entry);
-  write_trace("measured", answer.measured.trace, of_recording);
+  write_trace(ingest::kMeasuredTrace, answer.measured.trace, of_recording);
   for (std::size_t i = 0; i < answer.predicted.size(); ++i) {
     const SteadyTrace& predicted = answer.predicted[i];
     Diagnostics of_prediction;
     for (const Diagnostic& entry : answer.report.predictions[i].diagnostics) of_prediction.add(entry);
-    write_trace(stem_of(predicted.title), predicted.trace, of_prediction);
+    write_trace(stem_of(predicted.title) + ".ilt", predicted.trace, of_prediction);
     std::vector<report::ChromeRun> runs;
     const auto add = [&](const SteadyTrace& steady, const std::string& title) {
       runs.push_back({&steady.trace, title, steady.windows.empty() ? 0 : steady.windows.front().span.begin});

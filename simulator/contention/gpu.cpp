@@ -219,6 +219,7 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
       beside = w;
     }
   }
+  if (beside == nullptr) urgent_kernels = 0;  // equals among themselves share as others do
   const Shares shares =
       urgent_kernels > 0 && beside != nullptr ? shares_beside(*beside, urgent_waves, sm_count) : Shares{1.0, 1.0};
   for (ActiveWork* w : running) {

@@ -17,9 +17,6 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 3> kEndings{".ilt", ".json", ".json.gz"};
 /// What the GUI keeps beside recordings.
 constexpr std::string_view kNotesEnding = ".notes.json";
-/// Both lie in each folder that `predict --out` writes.
-constexpr std::string_view kMeasuredTrace = "measured.ilt";
-constexpr std::string_view kAnswer = "report.json";
 
 bool is_trace(const fs::directory_entry& entry) {
   std::error_code unknown;
@@ -32,7 +29,7 @@ bool is_trace(const fs::directory_entry& entry) {
 /// What `predict --out` writes is one trace a schedule, of the same ranks all: no run.
 void refuse_answer(const fs::path& folder, const std::vector<fs::path>& traces) {
   const auto holds = [&](std::string_view name) { return std::ranges::find(traces, folder / name) != traces.end(); };
-  if (!holds(kMeasuredTrace) || !holds(kAnswer)) return;
+  if (!holds(kMeasuredTrace) || !holds(kAnswerFile)) return;
   const auto is_prediction = [&](const fs::path& file) {
     return file.extension() == ".ilt" && file.filename() != kMeasuredTrace;
   };

@@ -2,11 +2,16 @@
 
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
 
 namespace interlace::ingest {
+
+/// Both lie in each folder that `predict --out` writes, which is told by them.
+inline constexpr std::string_view kMeasuredTrace = "measured.ilt";
+inline constexpr std::string_view kAnswerFile = "report.json";
 
 /// The files to read: what was named, and instead of a folder the traces in it by name, that is its files that end in
 /// .ilt, .json or .json.gz, but for notes (.notes.json). All else in a folder, also folders in it, counts

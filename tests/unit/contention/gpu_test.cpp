@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace interlace::contention {
@@ -302,6 +303,18 @@ TEST(Cohorts, AMoreUrgentKernelTakesTheSmsOfBlocksThatRetire) {
   gemm.cohorts.clear();
   ASSERT_TRUE(dispatch_cohorts(gemm, std::vector<ActiveWork*>{&gemm, &equal}, kSms));
   EXPECT_EQ(gemm.pending_blocks, 0) << "one of its own priority came later";
+}
+
+TEST(Sharing, EqualsShareAlikeHoweverUrgentAllAre) {
+  const auto rates = [](std::int32_t priority) {
+    ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0, priority);
+    first.remaining_ns = 50.0;  // half of its last round has retired
+    ActiveWork second = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0, priority);
+    share(std::vector<ActiveWork*>{&first, &second}, kSms);
+    return std::pair(first.rate, second.rate);
+  };
+  EXPECT_EQ(rates(0), std::pair(1.0, 0.5));
+  EXPECT_EQ(rates(-1), rates(0));
 }
 
 TEST(Sharing, AKernelAloneRunsAtFullRate) {
