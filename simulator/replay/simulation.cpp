@@ -61,9 +61,6 @@ class Simulation {
         hosts_(plan.programs.size()),
         random_(options.seed),
         host_scale_(options.host_scale.value_or(table.host_scale)) {
-    if (!options.as_recorded) {
-      for (std::size_t r = 0; r < hosts_.size(); ++r) hosts_[r].undisturbed = table.undisturbed[r];
-    }
     for (const Site& site : table.sites) {
       const bool in_cohorts = site.kind == WorkKind::kKernel && contention::runs_in_cohorts(site.shape);
       block_parts_.push_back(
@@ -84,6 +81,7 @@ class Simulation {
       for (std::size_t i = block.size(); i > 1; --i) std::swap(block[i - 1], block[random_.below(i)]);
       order_.insert(order_.end(), block.begin(), block.end());
     }
+    for (std::uint32_t r = 0; r < hosts_.size(); ++r) look_up_disturbance(r);
   }
 
   SimulationResult run() {
@@ -151,6 +149,7 @@ class Simulation {
         host.next = 0;
         host.marks.clear();
         ++host.iteration;
+        look_up_disturbance(rank);
         if (options_.jitter) host.pace = around_one(kPaceSpread);
         continue;
       }
@@ -175,6 +174,13 @@ class Simulation {
       if (carry_out(rank, instruction, now)) return;
     }
     close_range(host, now);
+  }
+
+  /// Of the iteration that the rank is about to replay.
+  void look_up_disturbance(std::uint32_t rank) {
+    Host& host = hosts_[rank];
+    if (options_.as_recorded || host.iteration >= iterations()) return;
+    host.undisturbed = table_->undisturbed[rank][order_[static_cast<std::size_t>(host.iteration)]];
   }
 
   /// Recorded host time without the profiler, as it may turn out this time.

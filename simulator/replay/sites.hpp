@@ -91,8 +91,8 @@ inline constexpr double kUsualHostScale = 0.71;
 /// A recording boiled down to what replay needs.
 struct SiteTable {
   std::vector<Site> sites;
-  std::vector<std::vector<RecordedIteration>> ranks;  ///< by rank, by iteration
-  std::vector<UndisturbedHost> undisturbed;           ///< by rank
+  std::vector<std::vector<RecordedIteration>> ranks;      ///< by rank, by iteration
+  std::vector<std::vector<UndisturbedHost>> undisturbed;  ///< by rank, by iteration
   std::uint32_t collective_streams = 1;
   bool lone_rank = false;               ///< nothing is exchanged (lone_rank.hpp)
   bool collectives_cross_host = false;  ///< no direct links between GPUs: collectives share PCIe with host copies

@@ -27,23 +27,28 @@ TEST(HostDisturbance, AThreadFarBeyondThatOfTheQuickestRankIsDisturbed) {
   SiteTable table;
   Diagnostics said;
   table.ranks = {{iteration(1000, 500)}, {iteration(2000, 500)}, {iteration(1200, 1000)}};
-  const std::vector<UndisturbedHost> hosts = undisturbed_hosts(table, said);
+  const auto hosts = undisturbed_hosts(table, said);
   ASSERT_EQ(hosts.size(), 3U);
-  EXPECT_EQ(hosts[0].part(kLookup), 1.0);
-  EXPECT_EQ(hosts[0].part(kBackward), 1.0);
-  EXPECT_DOUBLE_EQ(hosts[1].part(kLookup), kUnevenHosts * 1000 / 2000);
-  EXPECT_EQ(hosts[1].part(kBackward), 1.0);
-  EXPECT_EQ(hosts[2].part(kLookup), 1.0);
-  EXPECT_DOUBLE_EQ(hosts[2].part(kBackward), kUnevenHosts * 500 / 1000);
+  EXPECT_EQ(hosts[0][0].part(kLookup), 1.0);
+  EXPECT_EQ(hosts[0][0].part(kBackward), 1.0);
+  EXPECT_DOUBLE_EQ(hosts[1][0].part(kLookup), kUnevenHosts * 1000 / 2000);
+  EXPECT_EQ(hosts[1][0].part(kBackward), 1.0);
+  EXPECT_EQ(hosts[2][0].part(kLookup), 1.0);
+  EXPECT_DOUBLE_EQ(hosts[2][0].part(kBackward), kUnevenHosts * 500 / 1000);
   EXPECT_EQ(said.count_of("replay.disturbed_host"), 2);
 }
 
-TEST(HostDisturbance, ASingleSlowIterationIsNone) {
+TEST(HostDisturbance, ASlowIterationIsDisturbedByItselfAndNotTheRank) {
   SiteTable table;
   Diagnostics said;
   table.ranks = {{iteration(1000, 500), iteration(1000, 500), iteration(1000, 500)},
-                 {iteration(1000, 500), iteration(9000, 500), iteration(1000, 500)}};
-  EXPECT_EQ(undisturbed_hosts(table, said)[1].part(kLookup), 1.0);
+                 {iteration(1000, 500), iteration(9000, 500), iteration(1400, 500)}};
+  const auto hosts = undisturbed_hosts(table, said);
+  EXPECT_DOUBLE_EQ(hosts[1][1].part(kLookup), kUnevenHosts * 1000 / 1400 * kUnevenIterations * 1400 / 9000);
+  EXPECT_EQ(hosts[1][1].part(kBackward), 1.0);
+  EXPECT_DOUBLE_EQ(hosts[1][0].part(kLookup), kUnevenHosts * 1000 / 1400) << "of the rank alone";
+  EXPECT_EQ(hosts[0][1].part(kLookup), 1.0);
+  EXPECT_EQ(said.count_of("replay.disturbed_iteration"), 1);
 }
 
 TEST(HostDisturbance, IterationsThatAreLeftOutDoNotCount) {
@@ -51,16 +56,16 @@ TEST(HostDisturbance, IterationsThatAreLeftOutDoNotCount) {
   Diagnostics said;
   table.ranks = {{iteration(1000, 500), iteration(1000, 500)}, {iteration(5000, 500), iteration(1000, 500)}};
   table.left_out = {0};
-  EXPECT_EQ(undisturbed_hosts(table, said)[1].part(kLookup), 1.0);
+  EXPECT_EQ(undisturbed_hosts(table, said)[1][1].part(kLookup), 1.0);
   table.left_out = {0, 1};
-  EXPECT_EQ(undisturbed_hosts(table, said)[1].part(kLookup), 1.0);
+  EXPECT_EQ(undisturbed_hosts(table, said)[1][1].part(kLookup), 1.0);
 }
 
 TEST(HostDisturbance, ARankOfItsOwnHasNobodyToBeComparedWith) {
   SiteTable table;
   Diagnostics said;
   table.ranks = {{iteration(1000, 500)}};
-  EXPECT_EQ(undisturbed_hosts(table, said).front().part(kLookup), 1.0);
+  EXPECT_EQ(undisturbed_hosts(table, said)[0][0].part(kLookup), 1.0);
 }
 
 using DisturbedSample = RecordedSample;
