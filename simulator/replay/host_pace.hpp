@@ -14,8 +14,8 @@ namespace interlace::replay {
 [[nodiscard]] std::optional<double> unrecorded_step_ns(const trace::Trace& trace);
 
 /// What the scale is taken to be before the steps tell: between what PyTorch's profiler leaves (kUsualHostScale) and
-/// what the collector does, whose campaigns come out best from 0.76 to 0.80.
-inline constexpr double kLikelyScale = 0.75;
+/// what the collector does, whose campaigns come out best from 0.73 to 0.76.
+inline constexpr double kLikelyScale = 0.72;
 
 /// Sets the table's host_scale so that the replay of the recorded schedule becomes faster by as much as its steps were
 /// when nothing was recorded: then they took unrecorded_ns. Where the host decides little of a step, that tells little

@@ -245,13 +245,13 @@ FITTED = (
         "kUsualHostScale",
         SITES,
         "host time without the profiler, as a part of the recorded, where the recording does not tell",
-        "speed-ups of the sets above, and of thirteen and eleven jobs on slower hosts, come out best between 0.66 and 0.74",
+        "speed-ups of the sets above, and of thirteen and eleven jobs on slower hosts, come out best between 0.63 and 0.71",
     ),
     Constant(
         "kLikelyScale",
         HOST_PACE_HPP,
         "the same before the recording's steps without the recorder tell",
-        "between the profiler's, above, and 0.76 to 0.80, which suit the collector's 34 campaigns best",
+        "between the profiler's, above, and 0.73 to 0.76, which suit the collector's 34 campaigns best",
     ),
     Constant(
         "kUnevenHosts",

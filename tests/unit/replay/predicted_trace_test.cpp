@@ -50,6 +50,20 @@ std::set<std::string> waits_of(const trace::Trace& trace, const graph::Graph& gr
   return waits;
 }
 
+// What the runs of an ensemble take for the host's pace lies evenly around the usual: where the host decides, no seed
+// makes steps shorter or longer.
+TEST(Predictor, SeedsAgreeOnTheMeanWhereTheHostDecides) {
+  const Recorded recorded;
+  const auto step = [&](std::uint64_t seed) {
+    PredictOptions options;
+    options.simulation.host_scale = 4.0;
+    options.simulation.seed = seed;
+    return static_cast<double>(recorded.predictor.predict(schedule::find("torchrec/base"), options).step_time);
+  };
+  const double first = step(1);
+  for (const std::uint64_t seed : {2, 3, 4}) EXPECT_NEAR(step(seed) / first, 1.0, 0.015) << seed;
+}
+
 // Side streams work on later batches than the main one: each step that is shown holds as much as the others.
 TEST(Predictor, ShowsStepsWithAllThatRunsInThem) {
   const Recorded recorded;
