@@ -80,6 +80,11 @@ bool uses_up_memory(const ActiveWork& w) {
   return w.kind == ActiveWork::Kind::kKernel && contention::uses_up_memory(w.shape.bound, w.alone_ns);
 }
 
+/// One that takes the SMs of a kernel's blocks as these retire.
+bool is_urgent_copy(const ActiveWork& w, const ActiveWork& kernel) {
+  return w.kind == ActiveWork::Kind::kCopy && w.on_device && w.alone_ns >= kBriefCopyNs && w.priority < kernel.priority;
+}
+
 double pace_of_device_copy(const ActiveWork& copy, std::span<ActiveWork* const> running, std::int32_t sm_count) {
   if (copy.alone_ns < kBriefCopyNs) return 1.0;
   double free = sm_count - held_by_collectives(running);
@@ -257,6 +262,7 @@ bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, st
   double sms = sm_count - held - work.shape.lost_beside(held);
   const std::int64_t in_flight = work.blocks_in_flight();
   for (const ActiveWork* w : running) {
+    if (is_urgent_copy(*w, work)) sms -= kEnoughSmsForCopy * sm_count;
     if (w == &work || w->kind != ActiveWork::Kind::kKernel) continue;
     if (w->in_cohorts) {
       sms -= w->sms_used();

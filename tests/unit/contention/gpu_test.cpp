@@ -305,6 +305,28 @@ TEST(Cohorts, AMoreUrgentKernelTakesTheSmsOfBlocksThatRetire) {
   EXPECT_EQ(gemm.pending_blocks, 0) << "one of its own priority came later";
 }
 
+TEST(Cohorts, AMoreUrgentCopyTakesTheSmsOfBlocksThatRetire) {
+  ActiveWork gemm = kernel(132 * 3, 1, Bound::kCompute, 3000.0);
+  ASSERT_TRUE(dispatch_cohorts(gemm, std::vector<ActiveWork*>{&gemm}, kSms));
+  ASSERT_EQ(gemm.blocks_in_flight(), 132);
+  ActiveWork copy;
+  copy.kind = ActiveWork::Kind::kCopy;
+  copy.on_device = true;
+  copy.alone_ns = copy.remaining_ns = 100'000.0;
+  const std::vector<ActiveWork*> running{&gemm, &copy};
+  const auto blocks_of_next_round = [&](std::int32_t priority) {
+    copy.priority = priority;
+    ActiveWork next = gemm;
+    next.cohorts[0].remaining_ns = 0;
+    EXPECT_TRUE(dispatch_cohorts(next, std::vector<ActiveWork*>{&next, &copy}, kSms));
+    return next.blocks_in_flight();
+  };
+  share(running, kSms);
+  EXPECT_LT(copy.rate, 0.05) << "no block has retired";
+  EXPECT_EQ(blocks_of_next_round(0), 132);
+  EXPECT_EQ(blocks_of_next_round(-1), 99) << "a quarter of the GPU is enough for its pace";
+}
+
 TEST(Sharing, EqualsShareAlikeHoweverUrgentAllAre) {
   const auto rates = [](std::int32_t priority) {
     ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0, priority);
