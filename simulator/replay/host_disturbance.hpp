@@ -23,7 +23,7 @@ struct UndisturbedHost {
 inline constexpr double kUnevenHosts = 1.2;
 
 /// An iteration in which a thread took more than so many times as long as it mostly did shows a machine that was busy
-/// with something else. Of 101 recordings 97 have none beyond 1.64 times; in four of one machine all threads of all
+/// with something else. Of 101 recordings 97 have none beyond 1.64 times; in three of one machine all threads of all
 /// ranks took 2 to 6 times as long for 50 ms, which sparse_dist hides, so that base came out 8 % too long.
 inline constexpr double kUnevenIterations = 1.5;
 

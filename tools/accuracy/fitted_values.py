@@ -263,7 +263,7 @@ FITTED = (
         "kUnevenIterations",
         HOST_DISTURBANCE,
         "times that a host thread may take in one iteration, by its median, before it counts as disturbed",
-        "101 recordings: in 97 no iteration goes beyond 1.64 times, in those of a stalled machine to 2 to 6",
+        "101 recordings: in 97 no iteration goes beyond 1.64 times, in three of a stalled machine to 2 to 6",
     ),
     Constant(
         "kLeastPart",
