@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -199,6 +200,8 @@ Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTabl
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
   const Plan plan = compile(schedule, *cut_, sites_);
   const SimulationOptions usual = on_recorded_machine(options.simulation, sites_);
+  assert(usual.warm_up >= 1);  // a step begins where the one before it ends
+  assert(usual.iterations >= usual.warm_up + options.shown_steps);
   require_room(plan, sites_, usual, options.runs);
   const std::vector<SimulationResult> results = simulate_often(plan, sites_, usual, options.runs);
   const SimulationResult& result = results.front();

@@ -17,7 +17,7 @@ namespace interlace::replay {
 struct PredictOptions {
   SimulationOptions simulation;
   std::int32_t shown_steps = 3;  ///< steady steps in the predicted trace
-  std::int32_t runs = 4;         ///< simulations, each with a seed of its own
+  std::int32_t runs = 4;         ///< simulations, each with a seed and a host of its own
   /// Standard deviation of predicted over measured step times beyond jitter: of the speed-up errors over all sets but
   /// the bimodal one (docs/accuracy.md).
   double model_error = 0.014;
@@ -66,7 +66,8 @@ class Predictor {
   bool learn_memory(const schedule::Schedule& recorded, Diagnostics& diagnostics);
 
   /// Throws Error(replay.stage_not_recorded), and Error(replay.too_many_steps) where the simulated works would take
-  /// more than half of the machine's memory. Same input and seed give the same result.
+  /// more than half of the machine's memory. Same input and seed give the same result. Requires at least one step of
+  /// warm-up, and as many behind it as are shown.
   [[nodiscard]] Prediction predict(const schedule::Schedule& schedule, const PredictOptions& options) const;
 
   [[nodiscard]] const SiteTable& sites() const { return sites_; }

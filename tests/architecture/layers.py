@@ -1,4 +1,5 @@
-"""Who may include whom. The table is the architecture's: a folder sees what it names, and what that sees."""
+"""Who may include whom. The table is the architecture's: a folder sees what it names, and what that sees. CONTRIBUTING.md
+shows it, too."""
 
 import re
 
@@ -13,11 +14,11 @@ DIRECT = {
     "schedule": ("base",),
     "check": ("schedule", "graph"),
     "des": ("base",),
-    "contention": ("trace", "des"),
+    "contention": ("trace",),
     "allocator": ("base",),
     "memory": ("stages", "allocator"),
     "trace_check": ("check", "memory"),
-    "replay": ("memory", "check", "contention"),
+    "replay": ("memory", "check", "contention", "des"),
     "what_if": ("replay",),
     "analysis": ("graph",),
     "explain": ("analysis", "trace_check"),
@@ -49,6 +50,9 @@ TORCH_ALLOWED = "cupti_collector/allocator_hook"
 
 LIBRARY = re.compile(r"\binterlace_(\w+)")
 
+PAGE = "CONTRIBUTING.md"
+ROW = re.compile(r"^\| (\w+) \| [^|]+ \| ([\w, ]*)\|$")
+
 
 def visible_from(folder):
     """The folders of simulator/ that `folder` may include: itself and all below it in the table."""
@@ -69,6 +73,24 @@ def check(tree):
         yield from _linked(tree, path)
     for folder in sorted({p.split("/")[1] for p in tree.matching(".hpp", ".cpp", under=("simulator",))} - set(DIRECT)):
         yield Finding(f"simulator/{folder}", 0, "a folder that the table of layers does not know")
+    if PAGE in tree.paths:
+        yield from _shown(tree)
+
+
+def _shown(tree):
+    """The page's table is this one."""
+    missing = dict(DIRECT)
+    for number, text in tree.lines(PAGE):
+        row = ROW.match(text)
+        if not row or row[1] == "folder":
+            continue
+        direct = missing.pop(row[1], None)
+        if direct is None:
+            yield Finding(PAGE, number, f"the table of layers has no {row[1]}, or shows it twice")
+        elif sorted(filter(None, row[2].strip().split(", "))) != sorted(direct):
+            yield Finding(PAGE, number, f"{row[1]} may include {', '.join(direct)}")
+    if missing:
+        yield Finding(PAGE, 0, f"the table of layers lacks {', '.join(missing)}")
 
 
 def _problems(tree, path, bracket, included):

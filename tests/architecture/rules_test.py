@@ -59,6 +59,16 @@ class RulesTest(unittest.TestCase):
         for rule in (layers, forbidden, catalogues, build_lists):
             self.assertEqual(self.findings(rule, {}), [])
 
+    def test_the_page_shows_the_table_of_layers(self):
+        rows = [f"| {folder} | what it holds | {', '.join(direct)} |" for folder, direct in layers.DIRECT.items()]
+        page = "\n".join(rows).replace("|  |", "| |")
+        self.assertEqual(self.findings(layers, {"CONTRIBUTING.md": page}), [])
+        wrong = page.replace("| graph | what it holds | trace |", "| graph | what it holds | base |")
+        line = list(layers.DIRECT).index("graph") + 1
+        self.expect(layers, "CONTRIBUTING.md", line, "graph may include trace", {"CONTRIBUTING.md": wrong})
+        short = page[: page.index("| cli |")]
+        self.expect(layers, "CONTRIBUTING.md", 0, "lacks cli", {"CONTRIBUTING.md": short})
+
     def test_layers(self):
         self.plant(layers, "simulator/trace/trace.hpp", '#include "simulator/check/check.hpp"\n', "may include base", 2)
         self.plant(layers, "simulator/base/error.hpp", '#include "simulator/trace/trace.hpp"\n', "nothing of ours", 4)
