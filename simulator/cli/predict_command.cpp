@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "simulator/base/error.hpp"
+#include "simulator/base/units.hpp"
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/option_checks.hpp"
 #include "simulator/cli/predict_request.hpp"
@@ -42,8 +43,7 @@ void refuse_useless_step(double measured_ms, const report::RecordedRun& recorded
   }
   // A recorder costs a job bound by its host half of its pace at most; a slip of units is a factor of a thousand.
   constexpr double kMostApart = 4;
-  constexpr double kNsPerMs = 1e6;
-  const double recorded_ms = static_cast<double>(recorded.step_time_ns.value_or(0)) / kNsPerMs;
+  const double recorded_ms = static_cast<double>(recorded.step_time_ns.value_or(0)) / static_cast<double>(kMillisecond);
   if (recorded_ms <= 0 || std::max(measured_ms / recorded_ms, recorded_ms / measured_ms) <= kMostApart) return;
   throw Error(
       kCannotAnchor, kOption,

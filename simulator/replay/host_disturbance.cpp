@@ -61,9 +61,8 @@ std::vector<std::vector<UndisturbedHost>> undisturbed_hosts(const SiteTable& tab
         hosts[r][i].*thread = of_rank * of_iteration;
         if (of_iteration == 1.0 || table.left_out.contains(i)) continue;
         diagnostics.count(kDisturbedIteration,
-                          fmt::format("iteration {} of rank {}, thread of {}: {:.1f} ms, {:.1f} in "
-                                      "the median",
-                                      i, r, name, time / 1e6, usual[r] / 1e6));
+                          fmt::format("rank {}, iteration {}, thread of {}: {:.1f} ms, {:.1f} in the median", r, i,
+                                      name, time / 1e6, usual[r] / 1e6));
       }
     }
   }

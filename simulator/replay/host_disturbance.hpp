@@ -40,10 +40,10 @@ inline constexpr DiagnosticKind kDisturbedHost{
     "slower and no more",
     "none needed; where a rank's host is slow for good, say what the recorded schedule takes (--measured-step-ms)"};
 
-inline constexpr DiagnosticKind kDisturbedIteration{"replay.disturbed_iteration", Severity::kInfo,
-                                                    "recorded steps in which a host thread took more than 1.5 times as "
-                                                    "long as it mostly did; predictions take it to be "
-                                                    "that much slower there and no more",
-                                                    "none needed; see what else ran on the machine"};
+inline constexpr DiagnosticKind kDisturbedIteration{
+    "replay.disturbed_iteration", Severity::kInfo,
+    "recorded steps in which a host thread took more than 1.5 times as long as it mostly did; predictions take it to "
+    "be that much slower there and no more",
+    "none needed; see what else ran on the machine"};
 
 }  // namespace interlace::replay
