@@ -254,10 +254,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-  }
-  return interlace::kFailure;
+  return interlace::end_of([argc, argv] { return run(argc, argv); });
 }
