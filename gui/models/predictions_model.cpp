@@ -113,11 +113,8 @@ void PredictionsModel::mark_best() {
 }
 
 bool PredictionsModel::is_best(int row) const {
-  const report::Prediction* of = prediction(row);
-  if (of == nullptr || predictions_.size() < 2 || !of->hazards.empty()) return false;
-  return std::ranges::none_of(predictions_, [of](const report::Prediction& other) {
-    return other.hazards.empty() && other.step_time_ns < of->step_time_ns;
-  });
+  const auto best = report::best(predictions_);
+  return best && static_cast<int>(*best) == row - (recorded_ ? 1 : 0);
 }
 
 void PredictionsModel::clear() {

@@ -48,9 +48,7 @@ void OverlapAnchor::correct(analysis::OverlapSummary& overlap, bool is_recorded)
 
 OverlapAnchor overlap_anchor(const analysis::OverlapSummary& recorded, const replay::Predictor& unedited,
                              const schedule::Schedule& schedule, replay::PredictOptions options) {
-  constexpr std::int32_t kRuns = 2;  // of two dozen steps each: the part is settled to about a point
   options.simulation.as_recorded = true;
-  options.runs = std::min(options.runs, kRuns);
   return {recorded, analyse_prediction(unedited.predict(schedule, options)).overlap.mean};
 }
 

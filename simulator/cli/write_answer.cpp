@@ -2,9 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <ostream>
 #include <set>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -27,6 +29,19 @@ std::string stem_of(std::string name) {
   std::ranges::replace_if(
       name, [](char c) { return c == '/' || c == '\\' || c == ' '; }, '_');
   return name;
+}
+
+/// A stem of its own for each trace, none that of the recording: schedules of users may have any name, and the same.
+std::vector<std::string> stems_of(std::span<const SteadyTrace> predicted) {
+  std::set<std::string> taken{std::filesystem::path(ingest::kMeasuredTrace).stem().string()};
+  std::vector<std::string> stems;
+  for (const SteadyTrace& trace : predicted) {
+    const std::string usual = stem_of(trace.title);
+    std::string stem = usual;
+    for (int number = 2; !taken.insert(stem).second; ++number) stem = fmt::format("{}_{}", usual, number);
+    stems.push_back(std::move(stem));
+  }
+  return stems;
 }
 
 /// A step in the middle of the first rank's window (the earlier of two).
@@ -90,18 +105,19 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
   Diagnostics of_recording;
   for (const Diagnostic& entry : answer.report.recorded.diagnostics) of_recording.add(entry);
   write_trace(ingest::kMeasuredTrace, answer.measured.trace, of_recording);
+  const std::vector<std::string> stems = stems_of(answer.predicted);
   for (std::size_t i = 0; i < answer.predicted.size(); ++i) {
     const SteadyTrace& predicted = answer.predicted[i];
     Diagnostics of_prediction;
     for (const Diagnostic& entry : answer.report.predictions[i].diagnostics) of_prediction.add(entry);
-    write_trace(stem_of(predicted.title) + ".ilt", predicted.trace, of_prediction);
+    write_trace(stems[i] + ".ilt", predicted.trace, of_prediction);
     std::vector<report::ChromeRun> runs;
     const auto add = [&](const SteadyTrace& steady, const std::string& title) {
       runs.push_back({&steady.trace, title, steady.windows.empty() ? 0 : steady.windows.front().span.begin});
     };
     add(answer.measured, "measured");
     add(predicted, "predicted " + predicted.title);
-    write(stem_of(predicted.title) + std::string(kPerfetto),
+    write(stems[i] + std::string(kPerfetto),
           [&](std::ostream& out) { report::write_chrome_trace(out, runs); });
   }
   if (const std::vector<std::string> left = left_by_earlier(folder, written); !left.empty()) {

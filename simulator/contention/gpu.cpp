@@ -80,9 +80,15 @@ bool uses_up_memory(const ActiveWork& w) {
   return w.kind == ActiveWork::Kind::kKernel && contention::uses_up_memory(w.shape.bound, w.alone_ns);
 }
 
-/// One that takes the SMs of a kernel's blocks as these retire.
-bool is_urgent_copy(const ActiveWork& w, const ActiveWork& kernel) {
-  return w.kind == ActiveWork::Kind::kCopy && w.on_device && w.alone_ns >= kBriefCopyNs && w.priority < kernel.priority;
+/// SMs that device copies more urgent than a kernel take from its blocks as these retire: all copies the same, and only
+/// from blocks that hold copies up.
+double sms_of_urgent_copies(const ActiveWork& kernel, std::span<ActiveWork* const> running, std::int32_t sm_count) {
+  const auto is_urgent = [&](const ActiveWork* w) {
+    return w->kind == ActiveWork::Kind::kCopy && w->on_device && w->alone_ns >= kBriefCopyNs &&
+           w->priority < kernel.priority;
+  };
+  if (kernel.shape.bound != Bound::kCompute || std::ranges::none_of(running, is_urgent)) return 0;
+  return kEnoughSmsForCopy * sm_count;
 }
 
 double pace_of_device_copy(const ActiveWork& copy, std::span<ActiveWork* const> running, std::int32_t sm_count) {
@@ -225,8 +231,7 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
     }
   }
   if (beside == nullptr) urgent_kernels = 0;  // equals among themselves share as others do
-  const Shares shares =
-      urgent_kernels > 0 && beside != nullptr ? shares_beside(*beside, urgent_waves, sm_count) : Shares{1.0, 1.0};
+  const Shares shares = urgent_kernels > 0 ? shares_beside(*beside, urgent_waves, sm_count) : Shares{1.0, 1.0};
   for (ActiveWork* w : running) {
     if (w->kind == ActiveWork::Kind::kCopy) w->rate = w->on_device ? pace_of_device_copy(*w, running, sm_count) : 1.0;
     if (w->in_cohorts) {
@@ -235,7 +240,7 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
     if (w->kind != ActiveWork::Kind::kKernel || w->in_cohorts) continue;
     const bool urgent = urgent_kernels > 0 && w->priority == most_urgent;
     const double company = slowdown(w->shape, w->sensitivity, collectives);
-    const bool on_leftovers = urgent_kernels == 0 || (urgent && beside != nullptr && beside->in_cohorts);
+    const bool on_leftovers = urgent_kernels == 0 || (urgent && beside->in_cohorts);
     const double whole = on_leftovers ? share_of_leftovers(*w, urgent, running, sm_count)
                          : urgent     ? shares.urgent
                                       : shares.other;
@@ -259,10 +264,9 @@ bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, st
       std::erase_if(work.cohorts, [](const ActiveWork::Cohort& c) { return c.remaining_ns <= kEpsilon; }) > 0;
   if (work.pending_blocks == 0) return changed;
   const double held = held_by_collectives(running);
-  double sms = sm_count - held - work.shape.lost_beside(held);
+  double sms = sm_count - held - work.shape.lost_beside(held) - sms_of_urgent_copies(work, running, sm_count);
   const std::int64_t in_flight = work.blocks_in_flight();
   for (const ActiveWork* w : running) {
-    if (is_urgent_copy(*w, work)) sms -= kEnoughSmsForCopy * sm_count;
     if (w == &work || w->kind != ActiveWork::Kind::kKernel) continue;
     if (w->in_cohorts) {
       sms -= w->sms_used();

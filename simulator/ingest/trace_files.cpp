@@ -39,6 +39,25 @@ void refuse_answer(const fs::path& folder, const std::vector<fs::path>& traces) 
       "name one .ilt file of it, such as " + (example == traces.end() ? folder / kMeasuredTrace : *example).string());
 }
 
+bool holds_trace(const fs::path& folder) {
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure); !failure && entry != fs::directory_iterator();
+       entry.increment(failure)) {
+    if (is_trace(*entry)) return true;
+  }
+  return false;
+}
+
+/// Often the folder of several recordings is named instead of one of them.
+[[noreturn]] void refuse_without_traces(const fs::path& folder, std::vector<fs::path> inside) {
+  std::ranges::sort(inside);
+  const auto meant = std::ranges::find_if(inside, holds_trace);
+  throw Error(kNoFiles, folder.string(), "the folder holds no file that ends in .ilt, .json or .json.gz",
+              meant == inside.end()
+                  ? "name the recordings, one file a rank, or the folder that holds them"
+                  : "name one recording; a folder in this one that holds such files is " + meant->string());
+}
+
 std::vector<fs::path> traces_in(const fs::path& folder, Diagnostics& diagnostics) {
   std::vector<fs::path> traces;
   std::vector<fs::path> others;
@@ -52,8 +71,7 @@ std::vector<fs::path> traces_in(const fs::path& folder, Diagnostics& diagnostics
                 "check the name and that you may read it");
   }
   if (traces.empty()) {
-    throw Error(kNoFiles, folder.string(), "the folder holds no file that ends in .ilt, .json or .json.gz",
-                "name the recordings, one file a rank, or the folder that holds them");
+    refuse_without_traces(folder, others);
   }
   // A folder lists its files in any order.
   std::ranges::sort(traces);

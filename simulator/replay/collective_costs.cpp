@@ -227,10 +227,12 @@ void find_host_path(const Trace& trace, SiteTable& table, const HostCopies& copi
   double fastest = 0;
   double fastest_cta = 0;
   for (const Site& site : table.sites) {
-    if (site.kind != WorkKind::kCollective || site.bytes < kLarge) continue;
+    if (site.kind != WorkKind::kCollective) continue;
     for (const OperationId op : site.instances) {
+      const trace::CollectiveDetail* collective = trace.collective(op);
+      if (collective == nullptr || bytes_moved(*collective) < kLarge) continue;
       const auto duration = static_cast<double>(std::max<Nanoseconds>(1, trace.duration(op)));
-      const double pace = static_cast<double>(site.bytes) / duration;
+      const double pace = static_cast<double>(bytes_moved(*collective)) / duration;
       fastest = std::max(fastest, pace);
       fastest_cta = std::max(fastest_cta, pace / std::max(1, site.ctas));
     }

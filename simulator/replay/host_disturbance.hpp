@@ -37,13 +37,13 @@ inline constexpr double kUnevenIterations = 1.5;
 inline constexpr DiagnosticKind kDisturbedHost{
     "replay.disturbed_host", Severity::kInfo,
     "host threads that took more than 1.2 times as long as on the quickest rank; predictions take them to be that much "
-    "slower and no more",
+    "slower and no more (--under-recorder: as recorded)",
     "none needed; where a rank's host is slow for good, say what the recorded schedule takes (--measured-step-ms)"};
 
 inline constexpr DiagnosticKind kDisturbedIteration{
     "replay.disturbed_iteration", Severity::kInfo,
     "recorded steps in which a host thread took more than 1.5 times as long as it mostly did; predictions take it to "
-    "be that much slower there and no more",
+    "be that much slower there and no more (--under-recorder: as recorded)",
     "none needed; see what else ran on the machine"};
 
 }  // namespace interlace::replay

@@ -38,13 +38,14 @@ constexpr std::array<Deviation, 4> kDeviations{{{0, 0}, {-1.2247, 0.7071}, {0, -
 SimulationOptions drawn(const SimulationOptions& usual, std::uint64_t run) {
   constexpr double kHostSpread = 0.10;
   constexpr double kLatencySpread = 700.0;
+  constexpr double kLargestLatencySpread = 0.25;  // of the latency: where that is small, all remain well above none
   SimulationOptions options = usual;
   options.seed += run;
   if (!options.jitter) return options;
   const Deviation& deviation = kDeviations[run % kDeviations.size()];
   options.host_scale = *options.host_scale * (1.0 + kHostSpread * deviation.host);
-  options.machine.launch_latency_ns =
-      std::max(2'000.0, options.machine.launch_latency_ns + kLatencySpread * deviation.latency);
+  double& latency = options.machine.launch_latency_ns;
+  latency += std::min(kLatencySpread, kLargestLatencySpread * latency) * deviation.latency;
   return options;
 }
 

@@ -182,7 +182,7 @@ class SiteFinder {
     site.instances.push_back(op);
     if (const trace::CollectiveDetail* c = trace_->collective(op)) {
       site.function = c->function;
-      site.bytes = std::max(site.bytes, std::max(c->in_elements, c->out_elements) * c->element_bytes);
+      site.bytes = std::max(site.bytes, bytes_moved(*c));
     }
     return known->second;
   }

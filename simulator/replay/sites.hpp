@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -112,5 +113,10 @@ struct SiteTable {
 /// null) stands in for what is usual; its launch latency also for the recorded one, which the recorder lengthens.
 [[nodiscard]] SiteTable find_sites(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics,
                                    const contention::MachineProfile* machine = nullptr);
+
+/// Of what a collective sends and receives on its rank, the larger; 0 where the type of its elements is unknown.
+[[nodiscard]] inline Bytes bytes_moved(const trace::CollectiveDetail& of) {
+  return std::max(of.in_elements, of.out_elements) * of.element_bytes;
+}
 
 }  // namespace interlace::replay

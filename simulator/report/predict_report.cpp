@@ -54,15 +54,15 @@ std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all
   return groups;
 }
 
-std::optional<std::size_t> best(const PredictReport& report) {
-  if (report.predictions.size() < 2) return std::nullopt;
-  for (const std::size_t i : by_step_time(report)) {
-    const Prediction& row = report.predictions[i];
-    if (!row.hazards.empty()) continue;
-    const bool beats_recorded = !row.speedup || *row.speedup > 1.0;
-    return beats_recorded ? std::optional(i) : std::nullopt;
+std::optional<std::size_t> best(std::span<const Prediction> predictions) {
+  if (predictions.size() < 2) return std::nullopt;
+  std::optional<std::size_t> fastest;
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    if (!predictions[i].hazards.empty()) continue;
+    if (!fastest || predictions[i].step_time_ns < predictions[*fastest].step_time_ns) fastest = i;
   }
-  return std::nullopt;
+  const bool beats_recorded = fastest && (!predictions[*fastest].speedup || *predictions[*fastest].speedup > 1.0);
+  return beats_recorded ? fastest : std::nullopt;
 }
 
 }  // namespace interlace::report

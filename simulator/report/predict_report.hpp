@@ -122,7 +122,7 @@ struct PredictReport {
 
 /// Position of the schedule to take: the smallest step time of those without hazards, the first of equals. None where
 /// there is none, where there is nothing to choose from, or where the recorded schedule, if known, is as fast.
-[[nodiscard]] std::optional<std::size_t> best(const PredictReport& report);
+[[nodiscard]] std::optional<std::size_t> best(std::span<const Prediction> predictions);
 /// Positions of the predictions, fastest first; equals in the order asked for.
 [[nodiscard]] std::vector<std::size_t> by_step_time(const PredictReport& report);
 

@@ -325,6 +325,15 @@ TEST(Cohorts, AMoreUrgentCopyTakesTheSmsOfBlocksThatRetire) {
   EXPECT_LT(copy.rate, 0.05) << "no block has retired";
   EXPECT_EQ(blocks_of_next_round(0), 132);
   EXPECT_EQ(blocks_of_next_round(-1), 99) << "a quarter of the GPU is enough for its pace";
+
+  ActiveWork next = gemm;
+  next.cohorts[0].remaining_ns = 0;
+  ActiveWork second_copy = copy;
+  ASSERT_TRUE(dispatch_cohorts(next, std::vector<ActiveWork*>{&next, &copy, &second_copy}, kSms));
+  EXPECT_EQ(next.blocks_in_flight(), 99) << "two copies share what one takes";
+  ActiveWork gather = kernel(132 * 3, 1, Bound::kGather, 3000.0);
+  ASSERT_TRUE(dispatch_cohorts(gather, std::vector<ActiveWork*>{&gather, &copy}, kSms));
+  EXPECT_EQ(gather.blocks_in_flight(), 132) << "its blocks hold no copy up";
 }
 
 TEST(Sharing, EqualsShareAlikeHoweverUrgentAllAre) {

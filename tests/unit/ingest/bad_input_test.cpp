@@ -52,6 +52,7 @@ TEST(BadInput, NoFile) {
   expect(failure_of({"no such file"}), "ingest.cannot_open", "No such file");
   // A folder stands for the traces in it, of which the first by name must be one.
   expect(failure_of({sample("torchrec_c6")}), "kineto.not_a_trace", "c6.r0.json");
+  expect(failure_of({sample("")}), "ingest.no_files", "a folder in this one that holds such files is");
   expect(failure_of_content(""), "ingest.empty_file", "empty");
   expect(failure_of_content(testing::gzip("")), "ingest.empty_file", "inflates to nothing");
 }

@@ -61,7 +61,8 @@ TEST(Predictor, SeedsAgreeOnTheMeanWhereTheHostDecides) {
     return static_cast<double>(recorded.predictor.predict(schedule::find("torchrec/base"), options).step_time);
   };
   const double first = step(1);
-  for (const std::uint64_t seed : {2, 3, 4}) EXPECT_NEAR(step(seed) / first, 1.0, 0.015) << seed;
+  // A run's seed is that of the prediction and its number: seeds far apart have no run in common.
+  for (const std::uint64_t seed : {101, 201, 301}) EXPECT_NEAR(step(seed) / first, 1.0, 0.015) << seed;
 }
 
 // Side streams work on later batches than the main one: each step that is shown holds as much as the others.

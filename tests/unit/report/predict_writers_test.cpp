@@ -253,14 +253,14 @@ TEST(PredictReport, OrdersByStepTime) {
 
 TEST(PredictReport, TheBestIsWithoutHazardsAndFasterThanTheRecordedSchedule) {
   PredictReport report = sample_report();
-  EXPECT_FALSE(best(report).has_value()) << "base takes longer than what was recorded";
+  EXPECT_FALSE(best(report.predictions).has_value()) << "base takes longer than what was recorded";
   report.predictions[0].speedup = 1.01;
-  EXPECT_EQ(best(report), 0U) << "the faster one is hazardous";
+  EXPECT_EQ(best(report.predictions), 0U) << "the faster one is hazardous";
   report.predictions[1].hazards.clear();
-  EXPECT_EQ(best(report), 1U) << "no speed-up is known where the recorded schedule is not";
+  EXPECT_EQ(best(report.predictions), 1U) << "no speed-up is known where the recorded schedule is not";
   report.predictions.pop_back();
-  EXPECT_FALSE(best(report).has_value()) << "one alone is not chosen";
-  EXPECT_FALSE(best(PredictReport{}).has_value());
+  EXPECT_FALSE(best(report.predictions).has_value()) << "one alone is not chosen";
+  EXPECT_FALSE(best({}).has_value());
 }
 
 }  // namespace
