@@ -117,8 +117,7 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
     };
     add(answer.measured, "measured");
     add(predicted, "predicted " + predicted.title);
-    write(stems[i] + std::string(kPerfetto),
-          [&](std::ostream& out) { report::write_chrome_trace(out, runs); });
+    write(stems[i] + std::string(kPerfetto), [&](std::ostream& out) { report::write_chrome_trace(out, runs); });
   }
   if (const std::vector<std::string> left = left_by_earlier(folder, written); !left.empty()) {
     console.note(fmt::format("{} also holds predicted traces that are not of this answer: {}", folder.string(),

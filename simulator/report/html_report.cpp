@@ -65,8 +65,8 @@ void write_table(std::ostream& out, const PredictReport& report) {
     out << fmt::format(
         "<tr{}><th scope=\"row\">{}</th><td>{}</td><td>{} to {}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td><td>{}, {}</td></tr>\n",
-        best(report.predictions) == i ? " class=\"best\"" : "", escaped_markup(row.schedule), milliseconds(row.step_time_ns),
-        milliseconds(row.step_time_low_ns), milliseconds(row.step_time_high_ns),
+        best(report.predictions) == i ? " class=\"best\"" : "", escaped_markup(row.schedule),
+        milliseconds(row.step_time_ns), milliseconds(row.step_time_low_ns), milliseconds(row.step_time_high_ns),
         row.speedup ? fmt::format("{:.3f}", *row.speedup) : "-", milliseconds(row.overlap.exposed_communication_ns),
         or_dash(row.overlap.communication_hidden_ratio()), or_dash(row.overlap.busy_ratio()),
         row.host_blocked_ns ? milliseconds(*row.host_blocked_ns) : "-",

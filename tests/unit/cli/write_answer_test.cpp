@@ -1,0 +1,41 @@
+// The folder of `predict --out`.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/cli/run_interlace.hpp"
+
+namespace interlace::cli {
+namespace {
+
+TEST(WriteAnswer, KeepsTheRecordingAndEachPredictionWhateverSchedulesAreCalled) {
+  const testing::TemporaryFolder folder;
+  const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
+  const Finished shown = interlace("schedules show torchrec/base --json");
+  ASSERT_EQ(shown.status, 0) << shown.err;
+  std::string files;
+  for (const std::string name : {"measured", "torchrec_base"}) {
+    auto schedule = nlohmann::ordered_json::parse(shown.out);
+    schedule["name"] = name;
+    const std::string file = path("my_" + name + ".json");
+    std::ofstream(file) << schedule;
+    files += " " + file;
+  }
+  const Finished run =
+      interlace("predict --from " + sample("sparse") + " --schedule torchrec/base" + files + " --out " + path("out"));
+  ASSERT_EQ(run.status, 0) << run.err;
+  for (const char* stem : {"torchrec_base", "torchrec_base_2", "measured_2"}) {
+    EXPECT_TRUE(std::filesystem::exists(path("out/" + std::string(stem) + ".ilt"))) << stem;
+    EXPECT_TRUE(std::filesystem::exists(path("out/" + std::string(stem) + ".perfetto.json.gz"))) << stem;
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("out/measured.perfetto.json.gz")));
+  const Finished recorded = interlace("info " + path("out/measured.ilt"));
+  EXPECT_NE(recorded.out.find("33.19"), std::string::npos) << "the recording itself\n" << recorded.out;
+}
+
+}  // namespace
+}  // namespace interlace::cli
