@@ -24,12 +24,17 @@ double left_of_last_round(const ActiveWork& w) {
   return std::clamp(w.remaining_ns / (w.alone_ns / w.shape.waves()), 0.0, 1.0);
 }
 
-/// SMs that a kernel's blocks keep from a collective's CTAs, which need nearly a whole SM each: all until its last
-/// round of blocks; in that one all of them to the end where it is one of few, else fewer and fewer.
+/// Does it leave SMs to others before it ends? Blocks of a single round end together, those of cohorts are counted.
+bool empties_sms(const ActiveWork& w) {
+  return w.kind == ActiveWork::Kind::kKernel && !w.in_cohorts && w.shape.waves() > 1.0;
+}
+
+/// SMs that a kernel's blocks keep from a collective's CTAs, which need nearly a whole SM each. In its last round
+/// blocks end at any time, and an SM is free once the last of those on it has.
 double sms_kept(const ActiveWork& w) {
   if (w.kind != ActiveWork::Kind::kKernel) return w.resident_ctas;
-  const bool to_the_end = w.in_cohorts || w.shape.waves() <= kFewWaves;
-  return to_the_end ? w.sms_touched() : w.sms_touched() * left_of_last_round(w);
+  if (!empties_sms(w)) return w.sms_touched();
+  return w.sms_touched() * (1.0 - std::pow(1.0 - left_of_last_round(w), w.shape.blocks_per_sm));
 }
 
 double free_sms(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
@@ -161,9 +166,22 @@ bool ActiveWork::dispatched() const {
   return until_dispatched_ns() <= kEpsilon;
 }
 
+bool ActiveWork::lacks_ctas() const { return kind == Kind::kCollective && resident_ctas < ctas; }
+
 double ActiveWork::until_dispatched_ns() const {
   if (kind != Kind::kKernel || shape.waves() <= 1.0) return 0.0;
   return std::max(0.0, remaining_ns - alone_ns / shape.waves());
+}
+
+double ActiveWork::until_emptier_ns() const {
+  if (!empties_sms(*this)) return remaining_ns;
+  constexpr double kSteps = 16.0;
+  const double round_ns = alone_ns / shape.waves();
+  for (double step = 1.0; step < kSteps; ++step) {
+    const double left_ns = (1.0 - std::pow(step / kSteps, 1.0 / shape.blocks_per_sm)) * round_ns;
+    if (remaining_ns > left_ns + kEpsilon) return remaining_ns - left_ns;
+  }
+  return remaining_ns;
 }
 
 std::int64_t ActiveWork::blocks_in_flight() const {
@@ -240,7 +258,10 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
     if (w->kind != ActiveWork::Kind::kKernel || w->in_cohorts) continue;
     const bool urgent = urgent_kernels > 0 && w->priority == most_urgent;
     const double company = slowdown(w->shape, w->sensitivity, collectives);
-    const bool on_leftovers = urgent_kernels == 0 || (urgent && beside->in_cohorts);
+    // Blocks that run keep their SMs: a kernel's last ones go on as before, whoever comes.
+    const bool keeps_sms = !urgent && w->dispatched();
+    const bool on_leftovers =
+        urgent_kernels == 0 || keeps_sms || (urgent && (beside->in_cohorts || beside->dispatched()));
     const double whole = on_leftovers ? share_of_leftovers(*w, urgent, running, sm_count)
                          : urgent     ? shares.urgent
                                       : shares.other;

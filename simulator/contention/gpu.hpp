@@ -45,6 +45,10 @@ struct ActiveWork {
   [[nodiscard]] bool dispatched() const;
   /// Time alone that must still pass until then; 0 where they have. Only for kernels that are not in cohorts.
   [[nodiscard]] double until_dispatched_ns() const;
+  /// Time alone that must still pass until its last blocks leave CTAs another sixteenth of its SMs, or until it ends.
+  [[nodiscard]] double until_emptier_ns() const;
+  /// Is it a collective of which CTAs wait for an SM?
+  [[nodiscard]] bool lacks_ctas() const;
   /// SMs that its blocks fill, as densely as they fit.
   [[nodiscard]] double sms_used() const;
   /// SMs on which at least one of its blocks runs.

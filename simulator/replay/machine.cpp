@@ -19,18 +19,30 @@ constexpr double kLongestPass = 2 * kRace;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Until a running work ends, or a cohort of its blocks, or, where others wait for that, its last blocks are
-/// dispatched.
-double until_change_ns(const contention::ActiveWork& work, bool others_wait) {
+/// Until a running work ends, or a cohort of its blocks, or, where that matters to others, its last blocks are
+/// dispatched or leave SMs.
+double until_change_ns(const contention::ActiveWork& work, bool matters) {
   if (work.rate <= 0) return kNever;
   double left = kNever;
   if (work.in_cohorts) {
     for (const auto& cohort : work.cohorts) left = std::min(left, cohort.remaining_ns);
+  } else if (!matters) {
+    left = work.remaining_ns;
   } else {
-    left =
-        others_wait && !work.dispatched() ? std::min(work.remaining_ns, work.until_dispatched_ns()) : work.remaining_ns;
+    left = work.dispatched() ? work.until_emptier_ns() : work.until_dispatched_ns();
   }
   return std::max(0.0, left) / work.rate;
+}
+
+/// Do kernels of different priorities run beside each other?
+bool some_are_urgent(std::span<contention::ActiveWork* const> running) {
+  std::optional<std::int32_t> priority;
+  for (const contention::ActiveWork* w : running) {
+    if (w->kind != contention::ActiveWork::Kind::kKernel) continue;
+    if (priority.value_or(w->priority) != w->priority) return true;
+    priority = w->priority;
+  }
+  return false;
 }
 
 /// By how much the one delays a kernel more than the other does.
@@ -335,8 +347,11 @@ std::optional<double> Machine::next_change() const {
   double next = kNever;
   for (const Gpu& gpu : gpus_) {
     if (gpu.placing) next = std::min(next, now_ns_ + contention::kClusterLaunchNs);
+    const bool last_blocks_matter =
+        gpu.blocked || (options_.contention && (some_are_urgent(gpu.active) ||
+                                                std::ranges::any_of(gpu.active, &contention::ActiveWork::lacks_ctas)));
     for (const WorkId id : gpu.running) {
-      next = std::min(next, now_ns_ + until_change_ns(works_[id.index()].active, gpu.blocked));
+      next = std::min(next, now_ns_ + until_change_ns(works_[id.index()].active, last_blocks_matter));
     }
     for (const Stream& stream : gpu.streams) {
       if (stream.running || stream.queue.empty()) continue;

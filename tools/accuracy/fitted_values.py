@@ -224,6 +224,12 @@ FITTED = (
         "the same recordings, by eye",
     ),
     Constant(
+        "kLeastStartup",
+        COLLECTIVE_COSTS,
+        "time (ns) that such an exchange takes besides its bytes at the pooled ones' bandwidth, at least",
+        "exchanges of 112 and 224 bytes in t2, t7 and n6",
+    ),
+    Constant(
         "kOwnTimeOfBlock",
         KERNEL_SHAPE_CPP,
         "ns that a block which follows indices needs however few run",

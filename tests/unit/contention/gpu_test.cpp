@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,32 @@ TEST(Admission, AnEqualKernelWaitsUntilAllBlocksBeforeItAreDispatched) {
   EXPECT_DOUBLE_EQ(first.until_dispatched_ns(), 300.0);  // three of four waves
   first.remaining_ns = 100.0;
   EXPECT_TRUE(admits(running, second, kSms));
+}
+
+// Of eight blocks on each SM that end at any time of the last round, the last one has on (1 - left)^8 of the SMs.
+TEST(Admission, ACollectiveEntersAsTheLastBlocksOfAKernelLeaveSms) {
+  ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);  // four rounds of 100
+  const std::vector<ActiveWork*> running{&first};
+  first.remaining_ns = 35.0;
+  EXPECT_FALSE(admits(running, collective(32), kSms)) << "4.2 SMs are free";
+  first.remaining_ns = 25.0;
+  EXPECT_TRUE(admits(running, collective(32), kSms)) << "13.2 are";
+
+  ActiveWork one_round = kernel(132 * 8, 8, Bound::kStreaming, 400.0);
+  one_round.remaining_ns = 4.0;
+  EXPECT_FALSE(admits(std::vector<ActiveWork*>{&one_round}, collective(32), kSms)) << "its blocks end together";
+}
+
+TEST(Admission, SmsComeFreeInSixteenSteps) {
+  ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);
+  const double first_step = 100.0 * (1.0 - std::pow(1.0 / 16.0, 1.0 / 8.0));
+  EXPECT_NEAR(first.until_emptier_ns(), 400.0 - first_step, 1e-9);
+  int steps = 0;
+  for (; first.remaining_ns > 1e-9; ++steps) first.remaining_ns -= first.until_emptier_ns();
+  EXPECT_EQ(steps, 16);
+
+  ActiveWork one_round = kernel(132 * 8, 8, Bound::kStreaming, 400.0);
+  EXPECT_DOUBLE_EQ(one_round.until_emptier_ns(), 400.0);
 }
 
 TEST(Admission, AMoreUrgentKernelEntersAtOnce) {
@@ -267,6 +294,19 @@ TEST(Sharing, BlocksOfALastRoundKeepTheirSmsUntilTheyRetire) {
   const std::vector<ActiveWork*> other_way{&second, &first};
   share(other_way, kSms);
   EXPECT_DOUBLE_EQ(second.rate, 1.0) << "what was there first keeps its SMs";
+}
+
+TEST(Sharing, AnUrgentKernelTakesNoSmsOfBlocksThatRun) {
+  ActiveWork first = kernel(4 * 8 * kSms, 8, Bound::kStreaming, 400.0);  // four rounds of 100
+  ActiveWork urgent = kernel(64 * 8 * kSms, 8, Bound::kStreaming, 400.0, -1);
+  const std::vector<ActiveWork*> running{&first, &urgent};
+  share(running, kSms);
+  EXPECT_DOUBLE_EQ(first.rate, 0.2) << "its next blocks wait";
+  EXPECT_DOUBLE_EQ(urgent.rate, 0.8);
+  first.remaining_ns = 50.0;
+  share(running, kSms);
+  EXPECT_DOUBLE_EQ(first.rate, 1.0) << "none of its blocks waits";
+  EXPECT_DOUBLE_EQ(urgent.rate, 0.5) << "half of the last ones have retired";
 }
 
 // A kernel of two rounds, the second of which leaves 8 of 132 SMs.
