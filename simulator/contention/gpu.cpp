@@ -19,10 +19,13 @@ constexpr int kGpcs = 8;
 /// kernel on 128 of 132 SMs (t7, t9), one of 32 did beside 124 (c6).
 constexpr double kLeastFreeSms = 8.0;
 
+/// Time alone of a round of a kernel's blocks.
+double round_ns(const ActiveWork& w) { return w.alone_ns / w.shape.waves(); }
+
 /// Of a kernel that is not in cohorts, the part of its last round of blocks that has not retired: 1 until that begins.
-double left_of_last_round(const ActiveWork& w) {
-  return std::clamp(w.remaining_ns / (w.alone_ns / w.shape.waves()), 0.0, 1.0);
-}
+double left_of_last_round(const ActiveWork& w) { return std::clamp(w.remaining_ns / round_ns(w), 0.0, 1.0); }
+
+bool lacks_ctas(const ActiveWork& w) { return w.kind == ActiveWork::Kind::kCollective && w.resident_ctas < w.ctas; }
 
 /// Does it leave SMs to others before it ends? Blocks of a single round end together, those of cohorts are counted.
 bool empties_sms(const ActiveWork& w) {
@@ -143,13 +146,9 @@ double sms_claimed(const ActiveWork& urgent) {
   return urgent.shape.waves() <= 1.0 ? urgent.sms_used() : urgent.sms_used() * left_of_last_round(urgent);
 }
 
-Shares shares_beside(const ActiveWork& other, double urgent_waves, std::int32_t sm_count) {
+Shares shares_beside(const ActiveWork& other) {
   const double waves = other.shape.waves();
-  if (waves <= 1.0) {
-    // One round of blocks that all run already: the urgent kernel gets the SMs they left free.
-    const double free = std::max(kLeastShare, 1.0 - other.sms_used() / sm_count);
-    return {std::min(1.0, free / std::max(urgent_waves, 0.01)), 1.0};
-  }
+  if (waves <= 1.0) return {1.0, 1.0};  // has no blocks to put off
   if (waves <= 30.0 && other.shape.bound != Bound::kCompute) return {0.8, 0.2};
   return {0.95, 0.1};
 }
@@ -166,19 +165,16 @@ bool ActiveWork::dispatched() const {
   return until_dispatched_ns() <= kEpsilon;
 }
 
-bool ActiveWork::lacks_ctas() const { return kind == Kind::kCollective && resident_ctas < ctas; }
-
 double ActiveWork::until_dispatched_ns() const {
   if (kind != Kind::kKernel || shape.waves() <= 1.0) return 0.0;
-  return std::max(0.0, remaining_ns - alone_ns / shape.waves());
+  return std::max(0.0, remaining_ns - round_ns(*this));
 }
 
 double ActiveWork::until_emptier_ns() const {
   if (!empties_sms(*this)) return remaining_ns;
   constexpr double kSteps = 16.0;
-  const double round_ns = alone_ns / shape.waves();
   for (double step = 1.0; step < kSteps; ++step) {
-    const double left_ns = (1.0 - std::pow(step / kSteps, 1.0 / shape.blocks_per_sm)) * round_ns;
+    const double left_ns = (1.0 - std::pow(step / kSteps, 1.0 / shape.blocks_per_sm)) * round_ns(*this);
     if (remaining_ns > left_ns + kEpsilon) return remaining_ns - left_ns;
   }
   return remaining_ns;
@@ -218,7 +214,7 @@ bool admits(std::span<ActiveWork* const> running, const ActiveWork& candidate, s
 }
 
 bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns) {
-  if (collective.resident_ctas >= collective.ctas) return false;
+  if (!lacks_ctas(collective)) return false;
   const double free = free_sms(running, collective, sm_count);
   const double fit = free >= sm_count ? collective.ctas : sms_fit_for_clusters(free);
   const double launched =
@@ -228,13 +224,23 @@ bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, s
   return most > launched;
 }
 
+bool last_blocks_matter(std::span<ActiveWork* const> running) {
+  const ActiveWork* kernel = nullptr;
+  for (const ActiveWork* w : running) {
+    if (lacks_ctas(*w)) return true;
+    if (w->kind != ActiveWork::Kind::kKernel) continue;
+    if (kernel != nullptr && kernel->priority != w->priority) return true;
+    kernel = w;
+  }
+  return false;
+}
+
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
   const CtasBeside collectives = ctas_beside(running);
   const bool beside_copy = std::ranges::any_of(
       running, [](const ActiveWork* w) { return w->kind == ActiveWork::Kind::kCopy && uses_up_memory(*w); });
   std::int32_t most_urgent = 0;
   int urgent_kernels = 0;
-  double urgent_waves = 0;
   const ActiveWork* beside = nullptr;
   for (const ActiveWork* w : running) {
     if (w->kind == ActiveWork::Kind::kKernel) most_urgent = std::min(most_urgent, w->priority);
@@ -243,13 +249,12 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
     if (w->kind != ActiveWork::Kind::kKernel) continue;
     if (most_urgent < 0 && w->priority == most_urgent) {
       ++urgent_kernels;
-      urgent_waves = std::max(urgent_waves, std::min(1.0, w->shape.waves()));
     } else if (beside == nullptr) {
       beside = w;
     }
   }
   if (beside == nullptr) urgent_kernels = 0;  // equals among themselves share as others do
-  const Shares shares = urgent_kernels > 0 ? shares_beside(*beside, urgent_waves, sm_count) : Shares{1.0, 1.0};
+  const Shares shares = urgent_kernels > 0 ? shares_beside(*beside) : Shares{1.0, 1.0};
   for (ActiveWork* w : running) {
     if (w->kind == ActiveWork::Kind::kCopy) w->rate = w->on_device ? pace_of_device_copy(*w, running, sm_count) : 1.0;
     if (w->in_cohorts) {

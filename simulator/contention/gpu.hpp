@@ -47,8 +47,6 @@ struct ActiveWork {
   [[nodiscard]] double until_dispatched_ns() const;
   /// Time alone that must still pass until its last blocks leave CTAs another sixteenth of its SMs, or until it ends.
   [[nodiscard]] double until_emptier_ns() const;
-  /// Is it a collective of which CTAs wait for an SM?
-  [[nodiscard]] bool lacks_ctas() const;
   /// SMs that its blocks fill, as densely as they fit.
   [[nodiscard]] double sms_used() const;
   /// SMs on which at least one of its blocks runs.
@@ -76,6 +74,10 @@ struct ActiveWork {
 /// kClusterLaunchNs from now.
 bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns);
 inline constexpr double kClusterLaunchNs = 1'000.0;
+
+/// Does it change something for others on a GPU when the last blocks of a kernel are dispatched and leave SMs? So it
+/// does for a collective of which CTAs wait for an SM, and between kernels of different priorities.
+[[nodiscard]] bool last_blocks_matter(std::span<ActiveWork* const> running);
 
 /// Sets the rates of everything that runs on one GPU, except collectives (their rate depends on all ranks).
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count);

@@ -60,16 +60,15 @@ Transfers transfers_of(const GatheringsOfSite& gatherings, const SiteTable& tabl
   transfers.by_rank.resize(table.ranks.size());
   const double to_host_copies = table.collectives_cross_host ? table.lost_to_host_copies : 0.0;
   for (const auto& [iteration, gathering] : gatherings) {
-    const Nanoseconds begin = gathering.last_start;
-    const auto recorded = [&](Nanoseconds end) { return static_cast<double>(std::max(begin, end) - begin); };
-    const auto without_losses = [&](Nanoseconds end) {
-      return std::max(1.0, recorded(end) - held_up.lost({begin, std::max(begin, end)}, to_host_copies));
+    const auto without_losses = [&](Interval span) {
+      return std::max(1.0, static_cast<double>(span.length()) - held_up.lost(span, to_host_copies));
     };
     for (const auto& part : gathering.parts) {
-      const double time = std::max(without_losses(part.end), std::min(recorded(part.end), least_ns));
-      transfers.by_rank[part.rank].push_back(time);
+      const Interval span{gathering.last_start, std::max(gathering.last_start, part.end)};
+      const double least = std::min(static_cast<double>(span.length()), least_ns);
+      transfers.by_rank[part.rank].push_back(std::max(without_losses(span), least));
     }
-    transfers.whole[iteration] = without_losses(gathering.last_end);
+    transfers.whole[iteration] = without_losses(gathering.span());
   }
   return transfers;
 }
@@ -119,8 +118,8 @@ class JaggedExchanges {
   static constexpr double kStartup = 50'000.0;
 
  public:
-  JaggedExchanges(const Trace& trace, SiteTable& table)
-      : table_(&table), kernels_(kernel_time(trace)), pooled_(pooled_bandwidth(table)) {}
+  JaggedExchanges(const Trace& trace, SiteTable& table, double pooled_bandwidth)
+      : table_(&table), kernels_(kernel_time(trace)), pooled_(pooled_bandwidth) {}
 
   void add(SiteId id, const GatheringsOfSite& gatherings, const Transfers& transfers) {
     std::ptrdiff_t crowded = 0;
@@ -328,7 +327,7 @@ void estimate_collectives(const Trace& trace, const Gatherings& gatherings, Site
     if (!is_jagged_exchange(site)) continue;
     jagged.emplace(id, estimate(id, of_site, jagged_ones, least_time(site.bytes, bandwidth)));
   }
-  JaggedExchanges exchanges(trace, table);
+  JaggedExchanges exchanges(trace, table, bandwidth);
   for (const auto& [id, transfers] : jagged) exchanges.add(id, gatherings.at(id), transfers);
   exchanges.free_crowded();
 }

@@ -34,17 +34,6 @@ double until_change_ns(const contention::ActiveWork& work, bool matters) {
   return std::max(0.0, left) / work.rate;
 }
 
-/// Do kernels of different priorities run beside each other?
-bool some_are_urgent(std::span<contention::ActiveWork* const> running) {
-  std::optional<std::int32_t> priority;
-  for (const contention::ActiveWork* w : running) {
-    if (w->kind != contention::ActiveWork::Kind::kKernel) continue;
-    if (priority.value_or(w->priority) != w->priority) return true;
-    priority = w->priority;
-  }
-  return false;
-}
-
 /// By how much the one delays a kernel more than the other does.
 Delays more_delays(const Delays& here, const std::optional<Delays>& usual) {
   constexpr double kOther = 0.5;  // one more or less: in between lie those that are there now and then
@@ -347,11 +336,9 @@ std::optional<double> Machine::next_change() const {
   double next = kNever;
   for (const Gpu& gpu : gpus_) {
     if (gpu.placing) next = std::min(next, now_ns_ + contention::kClusterLaunchNs);
-    const bool last_blocks_matter =
-        gpu.blocked || (options_.contention && (some_are_urgent(gpu.active) ||
-                                                std::ranges::any_of(gpu.active, &contention::ActiveWork::lacks_ctas)));
+    const bool matters = gpu.blocked || (options_.contention && contention::last_blocks_matter(gpu.active));
     for (const WorkId id : gpu.running) {
-      next = std::min(next, now_ns_ + until_change_ns(works_[id.index()].active, last_blocks_matter));
+      next = std::min(next, now_ns_ + until_change_ns(works_[id.index()].active, matters));
     }
     for (const Stream& stream : gpu.streams) {
       if (stream.running || stream.queue.empty()) continue;
