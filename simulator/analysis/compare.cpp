@@ -122,17 +122,8 @@ void compare_host(const std::vector<HostBlock>& before, const std::vector<HostBl
   }
 }
 
-/// Names a StagePair.
-struct PairKey {
-  std::string_view later;
-  std::string_view earlier;
-  std::optional<std::int64_t> batches_apart;
-
-  auto operator<=>(const PairKey&) const = default;
-};
-
 /// "embedding_lookup of i+1", "optimizer_step of i"; the stage that is on the device for less time is the hidden one.
-std::pair<std::string, std::string> hidden_and_cover(const PairKey& key,
+std::pair<std::string, std::string> hidden_and_cover(const StagePairKey& key,
                                                      const std::map<std::string_view, Nanoseconds>& device_time) {
   const auto of_batch = [&](std::string_view stage, std::int64_t batch) {
     if (!key.batches_apart) return std::string(stage);
@@ -149,7 +140,7 @@ std::pair<std::string, std::string> hidden_and_cover(const PairKey& key,
 }
 
 void compare_stages(const StageOverlap& before, const StageOverlap& now, Reasons& reasons) {
-  std::map<PairKey, std::pair<Nanoseconds, Nanoseconds>> both;
+  std::map<StagePairKey, std::pair<Nanoseconds, Nanoseconds>> both;
   for (const StagePair& pair : before.pairs)
     both[{pair.later, pair.earlier, pair.batches_apart}].first = pair.overlap_ns;
   for (const StagePair& pair : now.pairs) both[{pair.later, pair.earlier, pair.batches_apart}].second = pair.overlap_ns;

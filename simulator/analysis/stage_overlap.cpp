@@ -23,24 +23,17 @@ struct Edge {
   auto operator<=>(const Edge&) const = default;
 };
 
-struct PairKey {
-  std::string_view later;
-  std::string_view earlier;
-  std::optional<std::int64_t> batches_apart;
-
-  auto operator<=>(const PairKey&) const = default;
-};
-
-PairKey pair_of(const StageLabel& a, const StageLabel& b) {
+StagePairKey pair_of(const StageLabel& a, const StageLabel& b) {
   if (!a.batch || !b.batch) return {std::min(a.stage, b.stage), std::max(a.stage, b.stage), {}};
   if (*a.batch == *b.batch) return {std::min(a.stage, b.stage), std::max(a.stage, b.stage), 0};
   const bool a_is_later = *a.batch > *b.batch;
-  return a_is_later ? PairKey{a.stage, b.stage, *a.batch - *b.batch} : PairKey{b.stage, a.stage, *b.batch - *a.batch};
+  return a_is_later ? StagePairKey{a.stage, b.stage, *a.batch - *b.batch}
+                    : StagePairKey{b.stage, a.stage, *b.batch - *a.batch};
 }
 
 struct Sums {
   std::map<std::string_view, std::pair<double, double>> stages;  // device, hidden
-  std::map<PairKey, double> pairs;
+  std::map<StagePairKey, double> pairs;
 };
 
 /// The device work of one rank, each operation labelled with its stage and batch.

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/analysis/annotations.hpp"
@@ -28,6 +30,15 @@ struct StagePair {
   Nanoseconds overlap_ns = 0;                 ///< a step, mean over ranks
 
   bool operator==(const StagePair&) const = default;
+};
+
+/// What tells one StagePair from another. Its names are those of whoever made it.
+struct StagePairKey {
+  std::string_view later;
+  std::string_view earlier;
+  std::optional<std::int64_t> batches_apart;
+
+  auto operator<=>(const StagePairKey&) const = default;
 };
 
 struct StageOverlap {

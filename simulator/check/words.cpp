@@ -4,9 +4,7 @@
 
 namespace interlace::check {
 
-std::string relative(std::int64_t batch, std::int64_t iteration) {
-  return batch == iteration ? "i" : fmt::format("i{:+}", batch - iteration);
-}
+std::string relative(std::int64_t batch, std::int64_t iteration) { return schedule::batch_word(batch - iteration); }
 
 std::string name_of(const schedule::StageStep& step) {
   std::string text(schedule::to_string(step.stage));

@@ -16,10 +16,10 @@ namespace interlace::cli {
 
 namespace {
 
-constexpr double kNsPerMs = 1e6;
+double in_ms(Nanoseconds time) { return static_cast<double>(time) / static_cast<double>(kMillisecond); }
 
 campaign::Overlap overlap_of(const analysis::OverlapSummary& summary) {
-  return {summary.communication_hidden_ratio(), static_cast<double>(summary.exposed_communication_ns) / kNsPerMs};
+  return {summary.communication_hidden_ratio(), in_ms(summary.exposed_communication_ns)};
 }
 
 /// Median of the runs that came to an end; none where there are none.
@@ -69,7 +69,7 @@ std::vector<double> baseline(PredictRequest request, bool device_only, Console& 
   request.device_only = device_only;
   std::vector<double> steps;
   for (const report::Prediction& row : predict(request, console).report.predictions) {
-    steps.push_back(static_cast<double>(row.step_time_ns) / kNsPerMs);
+    steps.push_back(in_ms(row.step_time_ns));
   }
   return steps;
 }
@@ -90,9 +90,9 @@ campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const 
     const report::Prediction& row = answer.report.predictions[i];
     campaign::PredictedSchedule predicted;
     predicted.schedule = row.schedule;
-    predicted.step_ms = static_cast<double>(row.step_time_ns) / kNsPerMs;
-    predicted.low_ms = static_cast<double>(row.step_time_low_ns) / kNsPerMs;
-    predicted.high_ms = static_cast<double>(row.step_time_high_ns) / kNsPerMs;
+    predicted.step_ms = in_ms(row.step_time_ns);
+    predicted.low_ms = in_ms(row.step_time_low_ns);
+    predicted.high_ms = in_ms(row.step_time_high_ns);
     predicted.no_contention_ms = no_contention.at(i);
     predicted.critical_path_ms = critical_path.at(i);
     predicted.overlap = overlap.at(i);
@@ -116,7 +116,7 @@ campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, co
   const std::vector<analysis::StepWindow> steady = analysis::steady_windows_of(steps);
   const analysis::OverlapSummary summary = analysis::overlap(trace, annotations, steady).mean;
   campaign::MeasuredTrace measured{
-      .schedule = schedule, .step_ms = static_cast<double>(summary.step_ns) / kNsPerMs, .overlap = overlap_of(summary)};
+      .schedule = schedule, .step_ms = in_ms(summary.step_ns), .overlap = overlap_of(summary)};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const std::vector<Interval>& of_rank : steps) fewest = std::min(fewest, of_rank.size());
   for (std::size_t i = 0; i < fewest; ++i) {

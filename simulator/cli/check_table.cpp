@@ -18,8 +18,6 @@ using check::WaitUse;
 using report::Colour;
 using report::TextStyle;
 
-constexpr std::size_t kIndent = 2;
-
 std::size_t waits_of(const ScheduleCheck& result, WaitUse::Use use) {
   return static_cast<std::size_t>(std::ranges::count(result.waits, use, &WaitUse::use));
 }

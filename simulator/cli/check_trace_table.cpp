@@ -18,7 +18,7 @@ using trace_check::TraceCheck;
 using trace_check::TraceHazard;
 
 constexpr Margin kWide{.width = 12};
-constexpr Margin kDeep{.indent = 4, .width = 12};
+constexpr Margin kUnderHazard{.indent = 4, .width = 12};
 
 std::string in_us(Nanoseconds time) { return fmt::format("{:.1f} us", static_cast<double>(time) / 1e3); }
 
@@ -56,10 +56,10 @@ void write_hazard(std::ostream& out, const TraceHazard& hazard, const Look& look
              style, Colour::kBold,
              fmt::format("{}{}: {} on {}", look.prefix, to_string(hazard.kind), hazard.datum, ranks_text(hazard.ranks)))
       << '\n';
-  write_paragraph(out, hazard.earlier.does, side_text(hazard.earlier), style, kDeep);
-  write_paragraph(out, hazard.later.does, side_text(hazard.later), style, kDeep);
-  write_paragraph(out, "luck", luck(hazard), style, kDeep);
-  if (!look.note.empty()) write_paragraph(out, "but", look.note, style, kDeep);
+  write_paragraph(out, hazard.earlier.does, side_text(hazard.earlier), style, kUnderHazard);
+  write_paragraph(out, hazard.later.does, side_text(hazard.later), style, kUnderHazard);
+  write_paragraph(out, "luck", luck(hazard), style, kUnderHazard);
+  if (!look.note.empty()) write_paragraph(out, "but", look.note, style, kUnderHazard);
 }
 
 std::string held_text(const TraceHazard& held) {

@@ -18,7 +18,7 @@ namespace interlace::cli {
 namespace {
 
 constexpr std::chrono::seconds kLongWork{3};
-constexpr std::size_t kIndent = 2;  // of what follows the first line of a note
+constexpr std::size_t kHangingIndent = 2;  // of what follows the first line of a note
 
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before any thread starts
@@ -78,9 +78,9 @@ void Console::note(std::string_view text) {
   if (quiet_) return;
   done();
   std::string lead;
-  for (const std::string& line : report::wrapped(text, style_.width - kIndent)) {
+  for (const std::string& line : report::wrapped(text, style_.width - kHangingIndent)) {
     std::cerr << lead << line << '\n';
-    lead.assign(kIndent, ' ');
+    lead.assign(kHangingIndent, ' ');
   }
 }
 

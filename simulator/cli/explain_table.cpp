@@ -17,7 +17,6 @@ using report::Align;
 using report::Colour;
 using report::TextTable;
 
-constexpr std::size_t kIndent = 2;
 constexpr Margin kBesideFigures{.indent = 0, .width = 11};  ///< of the steps at the top
 constexpr std::size_t kMostHidden = 5;
 constexpr Nanoseconds kLeastShown = 5 * kMicrosecond;  // less reads as 0.00 ms

@@ -10,9 +10,12 @@
 
 namespace interlace::cli {
 
+/// Columns before what stands under a title.
+inline constexpr std::size_t kIndent = 2;
+
 /// Where the text of a paragraph begins: behind the indent and a margin that holds a word.
 struct Margin {
-  std::size_t indent = 2;
+  std::size_t indent = kIndent;
   std::size_t width = 10;
 };
 /// A paragraph with a word in its margin.

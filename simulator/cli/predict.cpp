@@ -32,8 +32,6 @@ namespace interlace::cli {
 
 namespace {
 
-constexpr double kNsPerMs = 1e6;
-
 struct AskedSchedule {
   schedule::Schedule schedule;
   bool by_name = true;  ///< false: through "all", so that it may be left out
@@ -185,7 +183,7 @@ PredictAnswer predict_from_one(const PredictRequest& request, Console& console) 
       replay::find_sites(recording.trace, cut, recording.diagnostics, machine ? &*machine : nullptr);
   const std::vector<schedule::Schedule> library = schedule::all_sound();
   std::optional<double> measured_ns;
-  if (request.measured_step_ms) measured_ns = *request.measured_step_ms * kNsPerMs;
+  if (request.measured_step_ms) measured_ns = *request.measured_step_ms * static_cast<double>(kMillisecond);
   const schedule::Schedule* known =
       replay::recorded_schedule(library, recording.trace, cut, sites, recording.diagnostics, measured_ns);
   replay::SiteTable edited = what_if::apply_edits(sites, edits);

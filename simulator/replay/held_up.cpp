@@ -19,7 +19,7 @@ double usual_loss(const contention::LostToMemory& lost, contention::Bound bound)
   return bound == contention::Bound::kGather ? lost.gather : lost.streaming;
 }
 
-constexpr std::size_t kEnough = 2;
+constexpr std::size_t kEnoughWorks = 2;
 
 /// What these exchanges, equal but for their company, take by themselves; none where too few stand so.
 std::optional<double> time_alone(std::span<const RecordedExchange* const> exchanges, const HungryKernels& kernels) {
@@ -31,7 +31,7 @@ std::optional<double> time_alone(std::span<const RecordedExchange* const> exchan
     for (const auto& [name, k] : kernels) covered += static_cast<double>(k.busy.covered(exchange->span));
     if (covered < kLittle * time) alone.push_back(time);
   }
-  if (alone.size() < kEnough) return std::nullopt;
+  if (alone.size() < kEnoughWorks) return std::nullopt;
   return statistics::median(std::move(alone));
 }
 
@@ -101,7 +101,7 @@ LostBeside learn_lost_beside(const HungryKernels& kernels, std::span<const Recor
   }
   LostBeside losses;
   for (const auto& [name, values] : seen) {
-    if (values.size() >= kEnough) losses.emplace(name, statistics::median(values));
+    if (values.size() >= kEnoughWorks) losses.emplace(name, statistics::median(values));
   }
   return losses;
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -106,19 +105,17 @@ std::vector<double> with_model_error(const std::vector<double>& steps, double re
   return spread;
 }
 
-Nanoseconds nanoseconds(double value) { return std::llround(value); }
-
 PredictedRun run_of(const SimulationResult& result, std::int32_t warm_up) {
   PredictedRun run;
   run.works.reserve(result.works.size());
   for (const Work& work : result.works) {
     if (!work.end_ns) continue;
-    run.works.push_back({work.rank, work.kind, work.label, {nanoseconds(*work.start_ns), nanoseconds(*work.end_ns)}});
+    run.works.push_back({work.rank, work.kind, work.label, {rounded(*work.start_ns), rounded(*work.end_ns)}});
   }
   for (const std::vector<double>& ends : result.iteration_ends) {
     auto& of_rank = run.steps.emplace_back();
     for (auto i = static_cast<std::size_t>(warm_up); i + 1 < ends.size(); ++i) {
-      of_rank.push_back({nanoseconds(ends[i - 1]), nanoseconds(ends[i])});
+      of_rank.push_back({rounded(ends[i - 1]), rounded(ends[i])});
     }
   }
   return run;
@@ -234,9 +231,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   for (const std::vector<double>& ends : result.iteration_ends) {
     auto& of_rank = windows.emplace_back();
     for (std::int32_t i = first; i < first + options.shown_steps; ++i) {
-      const auto end = [&](std::int32_t k) {
-        return nanoseconds(ends[static_cast<std::size_t>(k)]) - predicted.origin();
-      };
+      const auto end = [&](std::int32_t k) { return rounded(ends[static_cast<std::size_t>(k)]) - predicted.origin(); };
       of_rank.push_back({end(i - 1), end(i)});
     }
   }
@@ -245,9 +240,9 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   std::vector<PredictedRun> runs;
   for (const SimulationResult& one : results) runs.push_back(run_of(one, usual.warm_up));
   return {schedule.name,
-          nanoseconds(statistics::mean(steps)),
-          nanoseconds(statistics::quantile(single_steps, 0.1)),
-          nanoseconds(statistics::quantile(single_steps, 0.9)),
+          rounded(statistics::mean(steps)),
+          rounded(statistics::quantile(single_steps, 0.1)),
+          rounded(statistics::quantile(single_steps, 0.9)),
           std::move(races),
           std::move(memory),
           std::move(streams),

@@ -1,14 +1,11 @@
 #include "simulator/replay/predicted_memory.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace interlace::replay {
 
 namespace {
-
-Nanoseconds rounded(double ns) { return static_cast<Nanoseconds>(std::llround(ns)); }
 
 /// The iterations that fill the pipeline, all at time zero: of these the simulation has no calls.
 std::vector<memory::PlayedCall> prologue(const Program& program) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -24,8 +23,6 @@ using trace::TraceBuilder;
 
 constexpr std::int64_t kHostThread = 1;
 constexpr std::string_view kInventedCall = "launch that an edit adds";
-
-Nanoseconds rounded(double ns) { return std::llround(ns); }
 
 trace::AllocationAction action_of(allocator::Action action) {
   using enum trace::AllocationAction;

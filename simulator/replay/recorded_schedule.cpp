@@ -16,7 +16,7 @@ namespace interlace::replay {
 namespace {
 
 /// Twice what the farthest of 158 sound recordings is off (docs/accuracy.md).
-constexpr double kFar = 0.1;
+constexpr double kMostOff = 0.1;
 
 /// When the last work of an iteration's optimizer ended.
 std::optional<Nanoseconds> device_end(const trace::Trace& trace, const RecordedIteration& iteration,
@@ -58,7 +58,7 @@ const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> 
   if (table.unrecorded_step_ns) learn_host_pace(*table.unrecorded_step_ns, cut, *recorded, table);
   const double replayed_ns = learn_delays(cut, *recorded, table);
   const auto recorded_ns = recorded_device_step(trace, table);
-  if (recorded_ns && std::abs(replayed_ns / *recorded_ns - 1.0) > kFar) {
+  if (recorded_ns && std::abs(replayed_ns / *recorded_ns - 1.0) > kMostOff) {
     diagnostics.count(kFarFromRecorded, fmt::format("{}: {:.2f} ms a step as recorded, {:.2f} ms replayed",
                                                     recorded->name, *recorded_ns / 1e6, replayed_ns / 1e6));
   }

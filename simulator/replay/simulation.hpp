@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -26,6 +27,9 @@ struct SimulationOptions {
   bool jitter = true;  ///< draw host times and durations from their spread; false: no draws, kernels win races
   MachineOptions machine;
 };
+
+/// A simulated time as traces and results have it.
+[[nodiscard]] inline Nanoseconds rounded(double ns) { return std::llround(ns); }
 
 /// The same options, with what the table tells of machine and host.
 [[nodiscard]] SimulationOptions on_recorded_machine(SimulationOptions options, const SiteTable& table);

@@ -7,7 +7,7 @@ namespace interlace::report {
 
 namespace {
 
-Json json_of(const trace::Device& device) {
+Json entry_of(const trace::Device& device) {
   return Json{{"ordinal", device.ordinal},
               {"name", device.name},
               {"compute_capability", std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor)},
@@ -15,9 +15,9 @@ Json json_of(const trace::Device& device) {
               {"memory_bytes", device.memory}};
 }
 
-Json json_of(const RankInfo& one) {
+Json entry_of(const RankInfo& one) {
   Json devices = Json::array();
-  for (const trace::Device& device : one.rank.devices) devices.push_back(json_of(device));
+  for (const trace::Device& device : one.rank.devices) devices.push_back(entry_of(device));
   Json steps = nullptr;
   if (one.steps)
     steps = Json{{"marker", one.steps->marker},
@@ -36,10 +36,10 @@ Json json_of(const RankInfo& one) {
       {"window", {{"begin_ns", one.window.span.begin}, {"end_ns", one.window.span.end}, {"steps", one.window.steps}}},
       {"step_time_ns", one.overlap.step_ns},
       {"exposed_communication_ns", one.overlap.exposed_communication_ns},
-      {"overlap", report::json_of(one.overlap)}};
+      {"overlap", json_of(one.overlap)}};
 }
 
-Json json_of(const StreamInfo& stream) {
+Json entry_of(const StreamInfo& stream) {
   Json of_class;
   for (std::size_t i = 0; i < analysis::kDeviceClasses; ++i) {
     of_class[std::string(to_string(static_cast<analysis::DeviceClass>(i))) + "_ns"] = stream.use.of_class_ns[i];
@@ -53,14 +53,14 @@ Json json_of(const StreamInfo& stream) {
               {"busy_of_class", std::move(of_class)}};
 }
 
-Json json_of(const analysis::CollectiveTally& tally) {
+Json entry_of(const analysis::CollectiveTally& tally) {
   return Json{{"function", to_string(tally.function)}, {"name", tally.name},         {"dtype", tally.dtype},
               {"group_size", tally.group_size},        {"count", tally.count},       {"in_bytes", tally.in_bytes},
               {"out_bytes", tally.out_bytes},          {"total_ns", tally.total_ns}, {"channels", tally.most_channels},
               {"with_buffers", tally.with_buffers}};
 }
 
-Json json_of(const analysis::NoteTally& notes) {
+Json entry_of(const analysis::NoteTally& notes) {
   Json categories = Json::object();
   for (const auto& [name, count] : notes.categories) categories[name] = count;
   return Json{{"payloads", notes.payloads},
@@ -69,7 +69,7 @@ Json json_of(const analysis::NoteTally& notes) {
               {"external_ids", notes.externals}};
 }
 
-Json json_of(const analysis::KernelTally& tally) {
+Json entry_of(const analysis::KernelTally& tally) {
   return Json{{"name", tally.name},
               {"count", tally.count},
               {"total_ns", tally.total_ns},
@@ -77,16 +77,16 @@ Json json_of(const analysis::KernelTally& tally) {
               {"longest_ns", tally.longest_ns}};
 }
 
-Json json_of(const analysis::HostBlock& block) {
+Json entry_of(const analysis::HostBlock& block) {
   return Json{
       {"stage", block.stage}, {"by", to_string(block.kind)}, {"calls", block.calls}, {"blocked_ns", block.blocked_ns}};
 }
 
-Json json_of(const analysis::IdleTime& idle) {
+Json entry_of(const analysis::IdleTime& idle) {
   return Json{{"cause", to_string(idle.cause)}, {"stage", idle.stage}, {"idle_ns", idle.idle_ns}};
 }
 
-Json json_of(const MemoryInfo& one) {
+Json entry_of(const MemoryInfo& one) {
   Json streams = Json::array();
   for (std::size_t i = 0; i < one.use.streams.size(); ++i) {
     const analysis::StreamMemory& stream = one.use.streams[i];
@@ -110,7 +110,7 @@ Json json_of(const MemoryInfo& one) {
 template <class T>
 Json array_of(const std::vector<T>& rows) {
   Json all = Json::array();
-  for (const T& row : rows) all.push_back(json_of(row));
+  for (const T& row : rows) all.push_back(entry_of(row));
   return all;
 }
 
@@ -130,8 +130,8 @@ void write_info_json(std::ostream& out, const InfoReport& info) {
                               {"host_blocks", array_of(info.host_blocks)},
                               {"idle", array_of(info.idle)},
                               {"memory", array_of(info.memory)},
-                              {"notes", json_of(info.notes)},
-                              {"diagnostics", report::json_of(info.diagnostics)}});
+                              {"notes", entry_of(info.notes)},
+                              {"diagnostics", json_of(info.diagnostics)}});
 }
 
 }  // namespace interlace::report

@@ -11,7 +11,7 @@ namespace interlace::report {
 
 namespace {
 
-constexpr std::size_t kIndent = 2;
+constexpr std::size_t kUnderTitle = 2;  // columns that what stands there is indented by
 constexpr std::size_t kMostPlaces = 8;
 constexpr Nanoseconds kLeastShown = 5 * kMicrosecond;  // less reads as 0.00 ms
 
@@ -258,11 +258,11 @@ class InfoWriter {
   }
 
   void print(const std::string& title, const TextTable& table) {
-    out_ << coloured(style_, Colour::kBold, title) << '\n' << table.text(style_, kIndent);
+    out_ << coloured(style_, Colour::kBold, title) << '\n' << table.text(style_, kUnderTitle);
   }
   void line(const std::string& text) {
-    for (const std::string& one : wrapped(text, style_.width - kIndent))
-      out_ << std::string(kIndent, ' ') << one << '\n';
+    for (const std::string& one : wrapped(text, style_.width - kUnderTitle))
+      out_ << std::string(kUnderTitle, ' ') << one << '\n';
   }
 
   std::ostream& out_;

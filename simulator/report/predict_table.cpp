@@ -13,7 +13,7 @@ namespace interlace::report {
 
 namespace {
 
-constexpr std::size_t kIndent = 4;
+constexpr std::size_t kUnderRow = 4;  // columns that what stands there is indented by
 constexpr std::size_t kStepColumns = 9;
 constexpr std::size_t kRangeColumns = 17;
 constexpr std::size_t kSpeedupColumns = 10;
@@ -98,7 +98,7 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextSt
 
 /// Lines of a text behind a mark, indented under a row.
 void write_item(std::ostream& out, std::string_view mark, const std::string& text, const TextStyle& style) {
-  std::string lead = std::string(kIndent, ' ') + std::string(mark) + ' ';
+  std::string lead = std::string(kUnderRow, ' ') + std::string(mark) + ' ';
   const std::size_t indent = columns_of(lead);
   for (const std::string& line : wrapped(text, style.width - indent)) {
     out << lead << shortened_middle(line, style.width - indent) << '\n';  // a name may be longer than a line
@@ -158,8 +158,8 @@ void write_row(std::ostream& out, const Prediction& row, bool is_best, std::size
   lines.insert(lines.begin(), device_line(row));
   if (!row.step_times_ns.empty()) lines.insert(lines.begin(), recordings_line(row));
   for (const std::string& line : lines) {
-    for (const std::string& part : wrapped(line, style.width - kIndent)) {
-      out << std::string(kIndent, ' ') << coloured(style, Colour::kDim, part) << '\n';
+    for (const std::string& part : wrapped(line, style.width - kUnderRow)) {
+      out << std::string(kUnderRow, ' ') << coloured(style, Colour::kDim, part) << '\n';
     }
   }
   for (const std::string& hazard : row.hazards) write_item(out, coloured(style, Colour::kBad, bad), hazard, style);

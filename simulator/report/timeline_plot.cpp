@@ -10,13 +10,6 @@ namespace interlace::report {
 
 namespace {
 
-constexpr int kNameWidth = 150;
-constexpr int kRowHeight = 22;
-constexpr int kBoxHeight = 18;
-constexpr int kTitleHeight = 26;
-constexpr int kAxisHeight = 26;
-constexpr double kLetterWidth = 6.2;  // of the 10-pixel text in the boxes, roughly
-
 std::string_view class_of(BoxKind kind) {
   static constexpr std::array<std::string_view, 5> kNames{"stage", "blocked", "compute", "communication", "copy"};
   return kNames[static_cast<std::size_t>(kind)];
@@ -57,6 +50,13 @@ class Drawing {
   }
 
  private:
+  static constexpr int kNameWidth = 150;
+  static constexpr int kRowHeight = 22;
+  static constexpr int kBoxHeight = 18;
+  static constexpr int kTitleHeight = 26;
+  static constexpr int kAxisHeight = 26;
+  static constexpr double kLetterWidth = 6.2;  // of the 10-pixel text in the boxes, roughly
+
   void box(const TimelineBox& one, int top) {
     const double x = kNameWidth + static_cast<double>(one.span.begin) * pixels_a_ns_;
     const double width = std::max(0.3, static_cast<double>(one.span.length()) * pixels_a_ns_);

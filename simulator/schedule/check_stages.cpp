@@ -17,8 +17,6 @@ struct Placed {
   int line = 0;
 };
 
-std::string batch_word(std::int32_t batch) { return batch == 0 ? "i" : fmt::format("i+{}", batch); }
-
 std::string title(const StageStep& step) {
   std::string text = fmt::format("stage \"{}\"", to_string(step.stage));
   if (step.part) text += fmt::format(" ({})", to_string(*step.part));

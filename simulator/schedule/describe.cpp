@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t kColumns = 5;
 constexpr std::array<std::string_view, kColumns> kHeadings = {"line", "step", "batch", "stream", "waits and notes"};
 
-using Row = std::array<std::string, kColumns>;
-
-std::string batch_word(std::int32_t batch) { return batch == 0 ? "i" : fmt::format("i{:+}", batch); }
-
 class Table {
  public:
   explicit Table(const Schedule& schedule) : schedule_(schedule) { add(schedule.iteration, ""); }
@@ -43,6 +39,8 @@ class Table {
   }
 
  private:
+  using Row = std::array<std::string, kColumns>;
+
   void add(const std::vector<Step>& steps, const std::string& indent) {
     for (const Step& step : steps) {
       Row row;

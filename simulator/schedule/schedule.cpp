@@ -1,5 +1,7 @@
 #include "simulator/schedule/schedule.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -47,6 +49,8 @@ std::optional<KeptUntil> kept_until_named(std::string_view word) {
   const auto stage = stage_named(word);
   return stage ? std::optional(KeptUntil{*stage}) : std::nullopt;
 }
+
+std::string batch_word(std::int64_t batch) { return batch == 0 ? "i" : fmt::format("i{:+}", batch); }
 
 std::optional<StreamIndex> Schedule::stream_named(std::string_view wanted) const {
   const auto found = std::ranges::find(streams, wanted, &Stream::name);

@@ -76,6 +76,9 @@ struct Stream {
 /// The farthest batch ahead of the iteration that a step may name.
 inline constexpr std::int32_t kMaxBatch = 15;
 
+/// "i", "i+2", "i-1": a batch as seen from an iteration.
+[[nodiscard]] std::string batch_word(std::int64_t batch);
+
 /// Runs a stage of batch (iteration + batch) on a stream.
 struct StageStep {
   Stage stage = Stage::kCompute;

@@ -42,10 +42,10 @@ const Effects kDenseBackward{{Resource::kActivations, Resource::kDenseParameters
 const Effects kGradientReduction{{Resource::kDenseGradients}, {Resource::kDenseGradients}};
 const Effects kSplitsExchange{{Resource::kSplits}, {Resource::kSplits}};
 
-class Finder {
+class AccessFinder {
  public:
-  Finder(const trace::Trace& trace, const StagedWork& staged, const graph::StreamQueues& queues, trace::RankId rank,
-         const AccessOptions& options)
+  AccessFinder(const trace::Trace& trace, const StagedWork& staged, const graph::StreamQueues& queues,
+               trace::RankId rank, const AccessOptions& options)
       : trace_(&trace), staged_(&staged), queues_(&queues), rank_(rank), options_(options) {}
 
   Accesses run() {
@@ -165,7 +165,7 @@ class Finder {
 
 Accesses find_accesses(const trace::Trace& trace, const StagedWork& staged, const graph::StreamQueues& queues,
                        trace::RankId rank, const AccessOptions& options) {
-  return Finder(trace, staged, queues, rank, options).run();
+  return AccessFinder(trace, staged, queues, rank, options).run();
 }
 
 }  // namespace interlace::trace_check

@@ -21,10 +21,10 @@ struct Wait {
   bool for_event = false;
 };
 
-class Finder {
+class UnfinishedReadFinder {
  public:
-  Finder(const trace::Trace& trace, const StagedWork& staged, const Graph& graph, const RecordedOrder& order,
-         trace::RankId rank)
+  UnfinishedReadFinder(const trace::Trace& trace, const StagedWork& staged, const Graph& graph,
+                       const RecordedOrder& order, trace::RankId rank)
       : trace_(&trace), staged_(&staged), graph_(&graph), order_(&order), rank_(rank) {}
 
   std::vector<Race> run() {
@@ -115,7 +115,7 @@ class Finder {
 std::vector<Race> find_unfinished_host_reads(const trace::Trace& trace, const StagedWork& staged,
                                              const graph::Graph& graph, const RecordedOrder& order,
                                              trace::RankId rank) {
-  return Finder(trace, staged, graph, order, rank).run();
+  return UnfinishedReadFinder(trace, staged, graph, order, rank).run();
 }
 
 }  // namespace interlace::trace_check

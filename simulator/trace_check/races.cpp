@@ -13,10 +13,10 @@ namespace {
 using check::HazardKind;
 using trace::OperationId;
 
-class Finder {
+class RaceFinder {
  public:
-  Finder(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses,
-         const graph::StreamQueues& queues, const RecordedOrder& order)
+  RaceFinder(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses,
+             const graph::StreamQueues& queues, const RecordedOrder& order)
       : trace_(&trace), staged_(&staged), accesses_(&accesses), queues_(&queues), order_(&order) {}
 
   std::vector<Race> run() {
@@ -115,7 +115,7 @@ class Finder {
 
 std::vector<Race> find_races(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses,
                              const graph::StreamQueues& queues, const RecordedOrder& order) {
-  return Finder(trace, staged, accesses, queues, order).run();
+  return RaceFinder(trace, staged, accesses, queues, order).run();
 }
 
 }  // namespace interlace::trace_check
