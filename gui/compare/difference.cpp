@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "gui/theme/font.hpp"
 #include "gui/timeline/names.hpp"
 #include "gui/timeline/pane.hpp"
 #include "gui/timeline/ticks.hpp"
@@ -45,10 +46,7 @@ void draw_curve(QPainter& painter, const std::vector<Lead>& leads, const Viewpor
 
 void draw_text(QPainter& painter, const QRectF& area, const QString& text, int pixels, bool bold,
                const QColor& colour) {
-  QFont font;
-  font.setPixelSize(pixels);
-  font.setBold(bold);
-  painter.setFont(font);
+  painter.setFont(sized(pixels, bold));
   painter.setPen(colour);
   painter.drawText(area, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, text);
 }

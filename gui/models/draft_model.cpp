@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/session/in_qt.hpp"
+
 namespace interlace::gui {
 
 namespace {
@@ -17,8 +19,6 @@ using schedule::WaitStep;
 
 const QString kRowMime = QStringLiteral("application/x-interlace-schedule-row");
 const QString kHost = QStringLiteral("host");
-
-QString in_qt(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
 QString name_of(const Schedule& schedule, StreamIndex stream) { return in_qt(schedule.stream(stream).name); }
 

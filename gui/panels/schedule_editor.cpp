@@ -16,13 +16,12 @@
 
 #include "gui/compare/facts.hpp"
 #include "gui/panels/draft_delegate.hpp"
+#include "gui/session/in_qt.hpp"
 #include "simulator/schedule/library.hpp"
 
 namespace interlace::gui {
 
 namespace {
-
-QString in_qt(const std::string& text) { return QString::fromStdString(text); }
 
 QString title_of(Gravity gravity) {
   switch (gravity) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "gui/theme/font.hpp"
 #include "gui/timeline/names.hpp"
 #include "gui/timeline/ticks.hpp"
 
@@ -13,14 +14,7 @@ namespace interlace::gui {
 namespace {
 
 constexpr double kLabelsApart = 110;
-constexpr double kPadding = 8;
-
-QFont sized(int pixels, bool bold = false) {
-  QFont font;
-  font.setPixelSize(pixels);
-  font.setBold(bold);
-  return font;
-}
+constexpr double kTextInset = 8;
 
 /// Draws `text` cut to fit, and returns where it ends.
 double draw_text(QPainter& painter, const QFont& font, const QColor& colour, const QRectF& area, const QString& text,
@@ -128,7 +122,7 @@ void draw_lane_names(QPainter& painter, const PaneContent& content, const PaneAr
     painter.fillRect(bar, theme.rank);
     draw_triangle(painter, bar.left() + 10, bar.center().y(), !rank.folded, theme.dim_text);
     const int pixels = std::clamp(static_cast<int>(std::lround(rank.height * 0.58)), 8, 12);
-    draw_text(painter, sized(pixels, true), theme.text, bar.adjusted(22, 0, -kPadding, 0),
+    draw_text(painter, sized(pixels, true), theme.text, bar.adjusted(22, 0, -kTextInset, 0),
               rank_title(content.scene->trace(), rank.rank));
   }
   painter.setPen(theme.line);
@@ -139,7 +133,7 @@ void draw_rows_cut(QPainter& painter, const PaneContent& content, const PaneArea
   const QRectF all = areas.labels.united(areas.plot);
   const QRectF line(all.left(), all.bottom() - kRowsCutHeight, all.width(), kRowsCutHeight);
   painter.fillRect(line, theme.strip);
-  draw_text(painter, sized(10, true), theme.bad, line.adjusted(kPadding, 0, -kPadding, 0),
+  draw_text(painter, sized(10, true), theme.bad, line.adjusted(kTextInset, 0, -kTextInset, 0),
             content.rows_cut == 1 ? QStringLiteral("1 more row does not fit")
                                   : QStringLiteral("%1 more rows do not fit").arg(content.rows_cut));
 }
@@ -148,7 +142,7 @@ void draw_title(QPainter& painter, const PaneContent& content, const QRectF& are
   painter.fillRect(area, theme.strip);
   painter.setPen(theme.line);
   painter.drawLine(area.topLeft(), area.topRight());
-  const QRectF text = area.adjusted(kPadding, 0, -kPadding, 0);
+  const QRectF text = area.adjusted(kTextInset, 0, -kTextInset, 0);
   constexpr double kApart = 14;
   double end = draw_text(painter, sized(13, true), theme.text, text, content.title);
   if (!content.losses.isEmpty()) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/theme/font.hpp"
 #include "gui/timeline/lanes.hpp"
 #include "gui/timeline/pane.hpp"
 #include "gui/timeline/ticks.hpp"
@@ -15,13 +16,6 @@ namespace interlace::gui {
 namespace {
 
 using analysis::MemoryCurve;
-
-QFont sized(int pixels, bool bold = false) {
-  QFont font;
-  font.setPixelSize(pixels);
-  font.setBold(bold);
-  return font;
-}
 
 QColor pool_colour(std::size_t pool) {
   const auto colours = categorical_colours();

@@ -28,6 +28,7 @@
 #include "gui/models/operation_facts.hpp"
 #include "gui/panels/memory_strip.hpp"
 #include "gui/panels/table_panel.hpp"
+#include "gui/session/in_qt.hpp"
 #include "gui/session/notes.hpp"
 #include "gui/timeline/measure.hpp"
 #include "gui/timeline/names.hpp"
@@ -41,8 +42,6 @@ namespace {
 
 const QString kRecentFiles = QStringLiteral("recent_files");
 constexpr int kMostRecent = 10;
-
-QString in_qt(const std::string& text) { return QString::fromStdString(text); }
 
 }  // namespace
 

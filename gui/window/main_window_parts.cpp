@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "gui/panels/table_panel.hpp"
+#include "gui/session/in_qt.hpp"
 #include "gui/session/sample.hpp"
 #include "gui/session/save_schedule.hpp"
 #include "gui/window/actions.hpp"
@@ -24,12 +25,6 @@
 #include "simulator/schedule/library.hpp"
 
 namespace interlace::gui {
-
-namespace {
-
-QString in_qt(const std::string& text) { return QString::fromStdString(text); }
-
-}  // namespace
 
 void MainWindow::make_panels() {
   predictions_table_ = new TablePanel(&predictions_, {}, true);

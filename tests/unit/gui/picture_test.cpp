@@ -18,12 +18,13 @@
 namespace interlace::gui {
 namespace {
 
-const std::filesystem::path kTraces = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
+const std::filesystem::path kTorchRecTraces =
+    std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
 
 class PictureTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    recorded_ = open_recording({kTraces / "base.r0.json.gz", kTraces / "base.r1.json.gz"}, {});
+    recorded_ = open_recording({kTorchRecTraces / "base.r0.json.gz", kTorchRecTraces / "base.r1.json.gz"}, {});
     Forecaster forecaster(recorded_);
     sparse_ = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
     fused_ = forecaster.predict(schedule::find("torchrec/fused_sparse_dist"), {});
@@ -133,8 +134,8 @@ TEST_F(PictureTest, ShowsWhyStepsTakeSoLongWhereAsked) {
 
 TEST_F(PictureTest, ShowsMemoryOnOneScaleWhereItWasRecorded) {
   const RecordedPtr recorded =
-      open_recording({kTraces / "base.mem.r0.json.gz", kTraces / "base.mem.r1.json.gz",
-                      kTraces / "base.mem.r0.snap.pickle", kTraces / "base.mem.r1.snap.pickle"},
+      open_recording({kTorchRecTraces / "base.mem.r0.json.gz", kTorchRecTraces / "base.mem.r1.json.gz",
+                      kTorchRecTraces / "base.mem.r0.snap.pickle", kTorchRecTraces / "base.mem.r1.snap.pickle"},
                      {});
   Forecaster forecaster(recorded);
   const ForecastPtr sparse = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
