@@ -2,13 +2,12 @@
 
 #include <vector>
 
-#include "simulator/allocator/caching_allocator.hpp"
+#include "tests/unit/allocator/take.hpp"
 
 namespace interlace::allocator {
 namespace {
 
 constexpr Stream kMain = 0;
-constexpr Stream kSide = 11;
 constexpr Stream kOther = 22;
 constexpr Bytes kSize = 30 * kMiB;
 

@@ -2,26 +2,16 @@
 
 #include <vector>
 
-#include "simulator/allocator/caching_allocator.hpp"
+#include "tests/unit/allocator/take.hpp"
 
 namespace interlace::allocator {
 namespace {
-
-constexpr Stream kSide = 11;
 
 CachingAllocator expandable(Bytes total = 80 * kGiB) {
   Configuration configuration;
   configuration.expandable_segments = true;
   return CachingAllocator(configuration, DriverMemory({.total = total}));
 }
-
-Allocation take(CachingAllocator& allocator, Bytes size, Stream stream = 0) {
-  const MallocResult result = allocator.malloc(size, stream, 0);
-  EXPECT_TRUE(result.allocation);
-  return *result.allocation;
-}
-
-Bytes reserved(const CachingAllocator& allocator) { return allocator.statistics().reserved_bytes.all.current; }
 
 TEST(ExpandableSegments, GrowByWholePagesInOneRange) {
   CachingAllocator a = expandable();

@@ -2,12 +2,10 @@
 
 #include <vector>
 
-#include "simulator/allocator/caching_allocator.hpp"
+#include "tests/unit/allocator/take.hpp"
 
 namespace interlace::allocator {
 namespace {
-
-constexpr Stream kSide = 11;
 
 AllocatorState state_of(CachingAllocator& a) {
   const auto first = a.malloc(5 * kMiB, 0, 0).allocation;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "simulator/allocator/caching_allocator.hpp"
+#include "tests/unit/allocator/take.hpp"
 
 namespace interlace::allocator {
 namespace {
@@ -12,12 +12,6 @@ std::vector<Bytes> free_sizes(const CachingAllocator& allocator, bool small, Str
   std::vector<Bytes> sizes;
   for (const BlockRecord& block : allocator.free_blocks({}, small, stream)) sizes.push_back(block.size);
   return sizes;
-}
-
-BlockId take(CachingAllocator& allocator, Bytes size, Stream stream = 0) {
-  const MallocResult result = allocator.malloc(size, stream, 0);
-  EXPECT_TRUE(result.allocation);
-  return result.allocation->block;
 }
 
 struct Vector {
@@ -62,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Placement, AFreedSegmentServesASlightlySmallerRequestWhole) {
   CachingAllocator allocator;
-  allocator.free(take(allocator, 64 * kMiB), 1);
+  allocator.free(take_block(allocator, 64 * kMiB), 1);
   take(allocator, 63 * kMiB);
   EXPECT_EQ(allocator.statistics().allocated_bytes.all.current, 64 * kMiB);
   EXPECT_EQ(allocator.statistics().reserved_bytes.all.current, 64 * kMiB);
@@ -71,8 +65,8 @@ TEST(Placement, AFreedSegmentServesASlightlySmallerRequestWhole) {
 
 TEST(Placement, AHoleThatIsTooSmallMakesANewSegment) {
   CachingAllocator allocator;
-  allocator.free(take(allocator, 64 * kMiB), 0);
-  const BlockId first = take(allocator, 16 * kMiB);
+  allocator.free(take_block(allocator, 64 * kMiB), 0);
+  const BlockId first = take_block(allocator, 16 * kMiB);
   take(allocator, 16 * kMiB);
   allocator.free(first, 0);
   take(allocator, 60 * kMiB);
@@ -83,7 +77,7 @@ TEST(Placement, AHoleThatIsTooSmallMakesANewSegment) {
 
 TEST(Placement, AnotherStreamCannotHaveIt) {
   CachingAllocator allocator;
-  allocator.free(take(allocator, 30 * kMiB, 0), 0);
+  allocator.free(take_block(allocator, 30 * kMiB, 0), 0);
   take(allocator, 30 * kMiB, 7);
   EXPECT_EQ(allocator.statistics().allocated_bytes.all.current, 30 * kMiB);
   EXPECT_EQ(allocator.statistics().reserved_bytes.all.current, 60 * kMiB);
@@ -105,7 +99,8 @@ TEST(Placement, NeighboursMergeInAnyOrderOfFreeing) {
   const std::vector<std::vector<std::size_t>> orders{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (const auto& order : orders) {
     CachingAllocator allocator;
-    const std::vector<BlockId> blocks{take(allocator, 512), take(allocator, 512), take(allocator, 512)};
+    const std::vector<BlockId> blocks{take_block(allocator, 512), take_block(allocator, 512),
+                                      take_block(allocator, 512)};
     for (const std::size_t i : order) allocator.free(blocks[i], 0);
     EXPECT_EQ(free_sizes(allocator, true), (std::vector<Bytes>{2 * kMiB}));
     EXPECT_EQ(allocator.statistics().inactive_split.all.current, 0);
@@ -119,7 +114,7 @@ TEST(Placement, OversizeBlocksKeepApart) {
   Configuration configuration;
   configuration.max_split_size = 64 * kMiB;
   CachingAllocator allocator(configuration);
-  allocator.free(take(allocator, 100 * kMiB), 0);
+  allocator.free(take_block(allocator, 100 * kMiB), 0);
   const auto small = allocator.malloc(40 * kMiB, 0, 0).allocation;
   EXPECT_TRUE(small->from_driver);
   EXPECT_TRUE(allocator.malloc(80 * kMiB, 0, 0).allocation->from_driver);  // 100 >= 80 + 20

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "simulator/allocator/caching_allocator.hpp"
+#include "tests/unit/allocator/take.hpp"
 
 namespace interlace::allocator {
 namespace {
@@ -10,16 +10,9 @@ namespace {
 constexpr PoolId kGraph{0, 1};
 constexpr PoolId kMemPool{5, 0};
 constexpr Stream kCapture = 44;
-constexpr Stream kSide = 11;
 
 bool every_stream(Stream /*stream*/) { return true; }
 bool capture_stream(Stream stream) { return stream == kCapture; }
-
-BlockId take(CachingAllocator& allocator, Bytes size, Stream stream, Nanoseconds now = 0) {
-  const MallocResult result = allocator.malloc(size, stream, now);
-  EXPECT_TRUE(result.allocation);
-  return result.allocation->block;
-}
 
 Bytes reserved_in(const CachingAllocator& allocator, PoolId pool) {
   Bytes sum = 0;
@@ -29,7 +22,7 @@ Bytes reserved_in(const CachingAllocator& allocator, PoolId pool) {
 
 TEST(PrivatePools, TakeTheMallocsOfTheirRoute) {
   CachingAllocator a;
-  a.free(take(a, 30 * kMiB, kCapture), 0);
+  a.free(take_block(a, 30 * kMiB, kCapture), 0);
   a.begin_allocate_to_pool(kGraph, capture_stream);
   EXPECT_TRUE(a.malloc(30 * kMiB, kCapture, 0).allocation->from_driver);
   take(a, 30 * kMiB, kSide);
@@ -53,8 +46,8 @@ TEST(PrivatePools, TheRouteOpenedLastIsAskedFirst) {
 
 TEST(PrivatePools, NothingIsPolledWhileARouteIsOpen) {
   CachingAllocator a;
-  const BlockId before = take(a, 30 * kMiB, 0);
-  const BlockId during = take(a, 30 * kMiB, 0);
+  const BlockId before = take_block(a, 30 * kMiB, 0);
+  const BlockId during = take_block(a, 30 * kMiB, 0);
   const std::vector<StreamUse> uses{{kSide, 10}};
   a.free(before, 5, uses);
   a.begin_allocate_to_pool(kGraph, capture_stream);
@@ -68,7 +61,7 @@ TEST(PrivatePools, NothingIsPolledWhileARouteIsOpen) {
 
 TEST(PrivatePools, NothingCachedIsReleasedWhileARouteIsOpen) {
   CachingAllocator a({}, DriverMemory({.total = 100 * kMiB}));
-  a.free(take(a, 60 * kMiB, 0), 0);
+  a.free(take_block(a, 60 * kMiB, 0), 0);
   a.begin_allocate_to_pool(kGraph, capture_stream);
   const MallocResult result = a.malloc(60 * kMiB, kCapture, 0);
   EXPECT_FALSE(result.allocation);
@@ -80,7 +73,7 @@ TEST(PrivatePools, NothingCachedIsReleasedWhileARouteIsOpen) {
 TEST(PrivatePools, KeepTheirMemoryWhileTheyHaveUsers) {
   CachingAllocator a;
   a.begin_allocate_to_pool(kGraph, every_stream);
-  const BlockId block = take(a, 30 * kMiB, 0);
+  const BlockId block = take_block(a, 30 * kMiB, 0);
   a.end_allocate_to_pool(kGraph);
   a.free(block, 0);
   a.empty_cache(0);
@@ -101,10 +94,10 @@ TEST(PrivatePools, OverflowPoolsServeBeforeAnythingIsReleased) {
   CachingAllocator a({}, DriverMemory({.total = 100 * kMiB}));
   a.set_pool_options(kMemPool, {.use_on_oom = true});
   a.begin_allocate_to_pool(kMemPool, every_stream);
-  const BlockId block = take(a, 60 * kMiB, 0);
+  const BlockId block = take_block(a, 60 * kMiB, 0);
   a.end_allocate_to_pool(kMemPool);
   a.free(block, 0);
-  a.free(take(a, 30 * kMiB, 0), 0);
+  a.free(take_block(a, 30 * kMiB, 0), 0);
   const MallocResult result = a.malloc(50 * kMiB, 0, 0);
   ASSERT_TRUE(result.allocation);
   EXPECT_FALSE(result.synchronised);

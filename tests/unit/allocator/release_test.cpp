@@ -2,27 +2,17 @@
 
 #include <vector>
 
-#include "simulator/allocator/caching_allocator.hpp"
+#include "tests/unit/allocator/take.hpp"
 
 namespace interlace::allocator {
 namespace {
 
-constexpr Stream kSide = 11;
-
 DriverMemory of(Bytes total) { return DriverMemory({.total = total}); }
-
-BlockId take(CachingAllocator& allocator, Bytes size, Stream stream = 0, Nanoseconds now = 0) {
-  const MallocResult result = allocator.malloc(size, stream, now);
-  EXPECT_TRUE(result.allocation);
-  return result.allocation->block;
-}
-
-Bytes reserved(const CachingAllocator& allocator) { return allocator.statistics().reserved_bytes.all.current; }
 
 TEST(OutOfMemory, CachedSegmentsOfAllStreamsAreGivenBackFirst) {
   CachingAllocator allocator({}, of(100 * kMiB));
-  allocator.free(take(allocator, 40 * kMiB, 0), 0);
-  allocator.free(take(allocator, 30 * kMiB, kSide), 0);
+  allocator.free(take_block(allocator, 40 * kMiB, 0), 0);
+  allocator.free(take_block(allocator, 30 * kMiB, kSide), 0);
   take(allocator, 512, 0);
   const MallocResult result = allocator.malloc(90 * kMiB, 0, 10);
   ASSERT_TRUE(result.allocation);
@@ -37,7 +27,7 @@ TEST(OutOfMemory, CachedSegmentsOfAllStreamsAreGivenBackFirst) {
 TEST(OutOfMemory, WaitsForPendingBlocksAndSaysUntilWhen) {
   CachingAllocator allocator({}, of(100 * kMiB));
   const std::vector<StreamUse> uses{{kSide, 900}};
-  allocator.free(take(allocator, 60 * kMiB), 5, uses);
+  allocator.free(take_block(allocator, 60 * kMiB), 5, uses);
   const MallocResult result = allocator.malloc(80 * kMiB, 0, 10);
   ASSERT_TRUE(result.allocation);
   EXPECT_EQ(result.waited_until, 900);
@@ -57,7 +47,7 @@ TEST(OutOfMemory, IsReportedWithWhatTheDriverHas) {
 // PyTorch issue 189504: what the synchronising completes inside a partly used segment is not looked at again.
 TEST(OutOfMemory, ABlockCompletedByTheRetryIsMissedAndFoundTheNextTime) {
   CachingAllocator allocator({}, of(20 * kMiB));
-  const BlockId first = take(allocator, 8 * kMiB);
+  const BlockId first = take_block(allocator, 8 * kMiB);
   take(allocator, 4 * kMiB);
   take(allocator, 8 * kMiB - 512);
   const std::vector<StreamUse> uses{{kSide, 900}};
@@ -101,11 +91,12 @@ class GarbageCollection : public testing::Test {
 
 TEST_F(GarbageCollection, ReleasesBlocksOfAtLeastMeanAge) {
   CachingAllocator a = allocator();
-  const BlockId old_block = take(a, 20 * kMiB);
-  const BlockId young_block = take(a, 30 * kMiB, kSide);
-  a.free(old_block, 0);                                           // age base 2: two searches so far
-  for (int i = 0; i < 4; ++i) a.free(take(a, 12 * kMiB, 33), 0);  // four more searches; a cached segment of 12 MiB
-  a.free(young_block, 0);                                         // age base 6
+  const BlockId old_block = take_block(a, 20 * kMiB);
+  const BlockId young_block = take_block(a, 30 * kMiB, kSide);
+  a.free(old_block, 0);  // age base 2: two searches so far
+  // Four more searches; a cached segment of 12 MiB.
+  for (int i = 0; i < 4; ++i) a.free(take_block(a, 12 * kMiB, 33), 0);
+  a.free(young_block, 0);  // age base 6
   ASSERT_EQ(reserved(a), 62 * kMiB);
   // The next miss is the seventh search: ages 5 (20 MiB), 1 (30 MiB) and 1 (12 MiB). Target 62 - 50 = 12 MiB. Mean 7/3:
   // only the old one goes, and that is enough.
@@ -116,11 +107,11 @@ TEST_F(GarbageCollection, ReleasesBlocksOfAtLeastMeanAge) {
 
 TEST_F(GarbageCollection, GoesOnRoundByRoundUntilEnoughIsReleased) {
   CachingAllocator a = allocator();
-  const BlockId first = take(a, 12 * kMiB, 1);
-  const BlockId second = take(a, 40 * kMiB, 2);
-  const BlockId third = take(a, 30 * kMiB, 3);
+  const BlockId first = take_block(a, 12 * kMiB, 1);
+  const BlockId second = take_block(a, 40 * kMiB, 2);
+  const BlockId third = take_block(a, 30 * kMiB, 3);
   a.free(first, 0);
-  a.free(take(a, 12 * kMiB, 1), 0);
+  a.free(take_block(a, 12 * kMiB, 1), 0);
   a.free(second, 0);
   a.free(third, 0);
   // Bases: first 4 (freed again), second 4, third 4; next search is the fifth: all of age 1 = mean: all go at once,
@@ -131,8 +122,8 @@ TEST_F(GarbageCollection, GoesOnRoundByRoundUntilEnoughIsReleased) {
 
 TEST_F(GarbageCollection, LeavesSplitSegmentsAndTheSmallPoolAlone) {
   CachingAllocator a = allocator();
-  a.free(take(a, 512), 0);
-  const BlockId part = take(a, 2 * kMiB);
+  a.free(take_block(a, 512), 0);
+  const BlockId part = take_block(a, 2 * kMiB);
   take(a, 2 * kMiB);
   a.free(part, 0);
   take(a, 40 * kMiB);
@@ -143,7 +134,7 @@ TEST_F(GarbageCollection, LeavesSplitSegmentsAndTheSmallPoolAlone) {
 
 TEST_F(GarbageCollection, DoesNothingBelowTheThreshold) {
   CachingAllocator a = allocator();
-  a.free(take(a, 36 * kMiB), 0);
+  a.free(take_block(a, 36 * kMiB), 0);
   take(a, 14 * kMiB, kSide);
   ASSERT_EQ(reserved(a), 50 * kMiB);
   take(a, 10 * kMiB, kSide);
@@ -161,8 +152,8 @@ class OversizeRelease : public testing::Test {
 
 TEST_F(OversizeRelease, OneLargeEnoughBlockGoesWithoutSynchronising) {
   CachingAllocator a = allocator(200 * kMiB);
-  a.free(take(a, 100 * kMiB), 0);
-  a.free(take(a, 70 * kMiB, kSide), 0);
+  a.free(take_block(a, 100 * kMiB), 0);
+  a.free(take_block(a, 70 * kMiB, kSide), 0);
   const MallocResult result = a.malloc(60 * kMiB, 0, 0);  // 100 >= 60 + 20: not for reuse
   ASSERT_TRUE(result.allocation);
   EXPECT_FALSE(result.synchronised);
@@ -171,8 +162,8 @@ TEST_F(OversizeRelease, OneLargeEnoughBlockGoesWithoutSynchronising) {
 
 TEST_F(OversizeRelease, ElseTheLargestOfTheStreamUntilItIsEnough) {
   CachingAllocator a = allocator(200 * kMiB);
-  const std::vector<BlockId> blocks{take(a, 60 * kMiB), take(a, 50 * kMiB), take(a, 40 * kMiB),
-                                    take(a, 30 * kMiB, kSide)};
+  const std::vector<BlockId> blocks{take_block(a, 60 * kMiB), take_block(a, 50 * kMiB), take_block(a, 40 * kMiB),
+                                    take_block(a, 30 * kMiB, kSide)};
   for (const BlockId block : blocks) a.free(block, 0);
   const MallocResult result = a.malloc(100 * kMiB, 0, 0);
   ASSERT_TRUE(result.allocation);
@@ -182,8 +173,8 @@ TEST_F(OversizeRelease, ElseTheLargestOfTheStreamUntilItIsEnough) {
 
 TEST_F(OversizeRelease, IfItIsNotEnoughEverythingGoes) {
   CachingAllocator a = allocator(100 * kMiB);
-  a.free(take(a, 30 * kMiB), 0);
-  a.free(take(a, 60 * kMiB, kSide), 0);
+  a.free(take_block(a, 30 * kMiB), 0);
+  a.free(take_block(a, 60 * kMiB, kSide), 0);
   const MallocResult result = a.malloc(80 * kMiB, 0, 0);
   ASSERT_TRUE(result.allocation);
   EXPECT_TRUE(result.synchronised);
@@ -192,7 +183,7 @@ TEST_F(OversizeRelease, IfItIsNotEnoughEverythingGoes) {
 
 TEST(Usage, ShowsWhatEachStreamHolds) {
   CachingAllocator allocator;
-  allocator.free(take(allocator, 30 * kMiB, kSide, 10), 11);
+  allocator.free(take_block(allocator, 30 * kMiB, kSide, 10), 11);
   take(allocator, 3 * kMiB, 0, 20);
   take(allocator, 512, 0, 21);
   const auto usage = allocator.usage();

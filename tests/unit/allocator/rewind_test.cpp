@@ -4,12 +4,10 @@
 
 #include <vector>
 
-#include "simulator/allocator/caching_allocator.hpp"
+#include "tests/unit/allocator/take.hpp"
 
 namespace interlace::allocator {
 namespace {
-
-constexpr Stream kSide = 11;
 
 class Rewind : public testing::Test {
  protected:

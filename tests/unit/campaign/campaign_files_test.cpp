@@ -27,7 +27,7 @@ Plan plan() {
   return made;
 }
 
-PredictionFile prediction() {
+PredictionFile full_prediction() {
   PredictionFile made;
   made.recorded = "torchrec/sparse_dist";
   PredictedSchedule one;
@@ -71,9 +71,9 @@ TEST(CampaignFolder, GivesBackWhatWasWritten) {
   failed.failure = "engine.out_of_memory";
   folder.write_reference(failed);
   EXPECT_EQ(folder.read_references(), std::vector<MeasuredRun>{failed});
-  folder.write_prediction(prediction());
-  EXPECT_EQ(folder.read_prediction()->schedules, prediction().schedules);
-  EXPECT_EQ(folder.read_prediction()->left_out, prediction().left_out);
+  folder.write_prediction(full_prediction());
+  EXPECT_EQ(folder.read_prediction()->schedules, full_prediction().schedules);
+  EXPECT_EQ(folder.read_prediction()->left_out, full_prediction().left_out);
   folder.write_run(run);
   folder.write_run(failed);
   EXPECT_EQ(folder.read_runs(), (std::vector<MeasuredRun>{run, failed}));
@@ -98,7 +98,7 @@ TEST(CampaignFolder, KeepsTheDigestOfThePrediction) {
   const testing::TemporaryFolder place;
   const Folder folder(place.path());
   folder.create(plan(), {});
-  folder.write_prediction(prediction());
+  folder.write_prediction(full_prediction());
   std::ifstream in(place.path() / "prediction.json", std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(in)), {});
   EXPECT_EQ(folder.prediction_digest(), sha256(text));
@@ -116,7 +116,7 @@ TEST(CampaignFolder, HoldsThePredictionToWhatItWasMadeFrom) {
     MeasuredRun run;
     run.schedule = "torchrec/sparse_dist";
     folder.write_reference(run);
-    folder.write_prediction(prediction());
+    folder.write_prediction(full_prediction());
     folder.write_run(run);
     change(place, folder);
     return code_of([&] { static_cast<void>(folder.read_prediction()); });

@@ -8,7 +8,7 @@
 namespace interlace::campaign {
 namespace {
 
-PredictionFile prediction() {
+PredictionFile prediction_of_abc() {
   PredictionFile file;
   file.recorded = std::string(1, 'a');
   for (const char* name : {"a", "b", "c"}) {
@@ -29,7 +29,7 @@ Plan plan(std::int32_t repeats) {
 
 /// All steps to the end, each carried out.
 std::vector<NextStep> all_steps(const Plan& planned, std::string_view fails = {}) {
-  const PredictionFile predicted = prediction();
+  const PredictionFile predicted = prediction_of_abc();
   std::int32_t recordings = 0;
   std::vector<MeasuredRun> references;
   const PredictionFile* known = nullptr;

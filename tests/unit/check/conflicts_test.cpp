@@ -12,7 +12,6 @@ namespace {
 
 using Kinds = std::map<HazardKind, std::size_t>;
 
-const std::string kThen = ",";
 const std::string kSideWaits = R"(, {"wait": "main", "stream": "side"}, )";
 const std::string kMainWaits = R"(, {"wait": "side", "stream": "main"}, )";
 

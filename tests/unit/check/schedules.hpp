@@ -18,6 +18,9 @@ inline schedule::Schedule steps(const std::string& lines) {
                          "test");
 }
 
+/// Between two steps.
+inline const std::string kThen = ",";
+
 /// A step of named data: work on a stream that reads and writes by name.
 inline std::string work(const std::string& stream, const std::string& reads, const std::string& writes,
                         const std::string& more = "") {

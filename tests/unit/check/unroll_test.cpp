@@ -12,8 +12,6 @@
 namespace interlace::check {
 namespace {
 
-const std::string kThen = ",";
-
 UnrollOptions batches(std::int64_t number) {
   UnrollOptions options;
   options.batches = number;

@@ -27,7 +27,7 @@ std::string output_of(const std::string& arguments, const TemporaryFolder& folde
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-fs::path sample(const std::string& name) {
+fs::path sample_file(const std::string& name) {
   return fs::path(INTERLACE_SOURCE_DIR) / "samples" / "traces" / "torchrec_c6" / name;
 }
 
@@ -36,7 +36,7 @@ TEST(Convert, ToIltLosesNothingThatPredictUses) {
   const TemporaryFolder folder;
   const fs::path input = folder.path() / "run";
   fs::create_directory(input);
-  for (const char* name : {"sparse.r0.json.gz", "sparse.r1.json.gz"}) fs::copy_file(sample(name), input / name);
+  for (const char* name : {"sparse.r0.json.gz", "sparse.r1.json.gz"}) fs::copy_file(sample_file(name), input / name);
   const std::string predict = "predict --format json --schedule all --steps 5 --from " + input.string();
   const std::string from_kineto = output_of(predict, folder);
 
@@ -108,7 +108,7 @@ TEST(Merge, RefusesClocksThatNothingTellsOf) {
 
 TEST(Predict, WritesTracesThatCanBeReadAgain) {
   const TemporaryFolder folder;
-  const std::vector<fs::path> recorded{sample("sparse.r0.json.gz"), sample("sparse.r1.json.gz")};
+  const std::vector<fs::path> recorded{sample_file("sparse.r0.json.gz"), sample_file("sparse.r1.json.gz")};
   const fs::path answer = folder.path() / "answer";
   output_of("predict --steps 5 --schedule torchrec/base --from " + recorded[0].string() + " " + recorded[1].string() +
                 " --out " + answer.string(),

@@ -2,21 +2,18 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "tests/support/file_content.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/cli/run_interlace.hpp"
 
 namespace interlace::cli {
 namespace {
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {(std::istreambuf_iterator<char>(in)), {}};
-}
+using testing::content_of;
 
 nlohmann::json read(const std::filesystem::path& file) { return nlohmann::json::parse(content_of(file)); }
 

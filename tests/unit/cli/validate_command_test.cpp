@@ -2,12 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "simulator/report/text.hpp"
+#include "tests/support/file_content.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/cli/run_interlace.hpp"
 
@@ -16,10 +16,7 @@ namespace {
 
 const std::filesystem::path kCampaign = INTERLACE_SOURCE_DIR "/tests/unit/cli/campaign";
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using testing::content_of;
 
 // A campaign of the engine on a CPU, without its recordings: the figures come out of the kept files alone.
 class ValidateReport : public ::testing::Test {

@@ -9,6 +9,7 @@
 #include "tests/support/gzip.hpp"
 #include "tests/support/kineto_text.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/unit/ingest/recordings.hpp"
 
 namespace interlace::ingest {
 namespace {
@@ -16,10 +17,6 @@ namespace {
 using namespace std::string_literals;
 using testing::KinetoText;
 using testing::TemporaryFolder;
-
-std::filesystem::path sample(const std::string& name) {
-  return std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples" / "traces" / name;
-}
 
 struct Failure {
   std::string code;

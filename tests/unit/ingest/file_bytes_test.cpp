@@ -10,7 +10,7 @@ namespace {
 
 using testing::gzip;
 
-std::string code_of(const std::string& compressed, const ReadOptions& options = {}) {
+std::string code_of_inflating(const std::string& compressed, const ReadOptions& options = {}) {
   try {
     (void)inflate(compressed, "some.json.gz", options);
   } catch (const Error& error) {
@@ -40,30 +40,30 @@ TEST(Inflate, CountsWhatFollowsTheLastMember) {
 TEST(Inflate, RefusesEveryTruncation) {
   const std::string whole = gzip("some text that is long enough to be cut anywhere");
   for (std::size_t size = 2; size < whole.size(); ++size) {
-    EXPECT_EQ(code_of(whole.substr(0, size)), "ingest.damaged_gzip") << size;
+    EXPECT_EQ(code_of_inflating(whole.substr(0, size)), "ingest.damaged_gzip") << size;
   }
 }
 
 TEST(Inflate, RefusesDamage) {
   std::string damaged = gzip(std::string(1000, 'a') + "b" + std::string(1000, 'c'));
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
-  EXPECT_EQ(code_of(damaged), "ingest.damaged_gzip");
+  EXPECT_EQ(code_of_inflating(damaged), "ingest.damaged_gzip");
 }
 
 TEST(Inflate, StopsAtTheLimit) {
   const std::string text(1'000'000, ' ');
   ReadOptions options;
   options.max_inflated_bytes = 999'999;
-  EXPECT_EQ(code_of(gzip(text), options), "kineto.inflates_too_large");
+  EXPECT_EQ(code_of_inflating(gzip(text), options), "kineto.inflates_too_large");
   options.max_inflated_bytes = 1'000'000;
-  EXPECT_EQ(code_of(gzip(text), options), "none");
+  EXPECT_EQ(code_of_inflating(gzip(text), options), "none");
 }
 
 TEST(Inflate, StopsAtTheLimitWhereTheTrailerHidesTheSize) {
   // The last member says 4 bytes.
   ReadOptions options;
   options.max_inflated_bytes = 999'999;
-  EXPECT_EQ(code_of(gzip(std::string(1'000'000, ' ')) + gzip("tiny"), options), "kineto.inflates_too_large");
+  EXPECT_EQ(code_of_inflating(gzip(std::string(1'000'000, ' ')) + gzip("tiny"), options), "kineto.inflates_too_large");
 }
 
 TEST(Inflate, RefusesABombByItsRatio) {
@@ -71,7 +71,7 @@ TEST(Inflate, RefusesABombByItsRatio) {
   const std::string member = gzip(std::string(std::size_t{1} << 20U, ' '));
   std::string bomb;
   for (int i = 0; i < 300; ++i) bomb += member;
-  EXPECT_EQ(code_of(bomb), "kineto.inflates_too_large");
+  EXPECT_EQ(code_of_inflating(bomb), "kineto.inflates_too_large");
 }
 
 }  // namespace

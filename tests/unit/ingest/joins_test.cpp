@@ -6,23 +6,16 @@
 
 #include "simulator/ingest/read.hpp"
 #include "tests/support/kineto_text.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/ingest/recordings.hpp"
 
 namespace interlace::ingest {
 namespace {
 
 using testing::KinetoText;
-using testing::TemporaryFolder;
 using trace::OperationId;
 using trace::OperationKind;
 using trace::SyncKind;
 using trace::Trace;
-
-Recording read_text(const KinetoText& text) {
-  const TemporaryFolder folder;
-  const std::vector<std::filesystem::path> files{folder.write("trace.json", text.text())};
-  return read(files);
-}
 
 /// A cuda_sync record. more: args beside the correlation and the device.
 KinetoText& add_sync(KinetoText& text, std::string_view kind, std::string_view row, int correlation,

@@ -11,6 +11,7 @@
 #include "tests/support/gzip.hpp"
 #include "tests/support/kineto_text.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/unit/ingest/recordings.hpp"
 
 namespace interlace::ingest {
 namespace {
@@ -21,16 +22,7 @@ using trace::OperationId;
 using trace::OperationKind;
 using trace::Trace;
 
-std::filesystem::path sample(const std::string& name) {
-  return std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples" / "traces" / name;
-}
-
 Recording read_files(const std::vector<std::filesystem::path>& files) { return read(files); }
-
-Recording read_text(const KinetoText& text) {
-  const TemporaryFolder folder;
-  return read_files({folder.write("trace.json", text.text())});
-}
 
 std::map<OperationKind, int> kinds_of(const Trace& trace) {
   std::map<OperationKind, int> kinds;

@@ -13,6 +13,7 @@
 #include "simulator/trace/ilt/writer.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/trace_difference.hpp"
+#include "tests/unit/ingest/recordings.hpp"
 
 namespace interlace::ingest {
 namespace {
@@ -23,22 +24,20 @@ using trace::LaneId;
 using trace::OperationId;
 using trace::Trace;
 
-std::filesystem::path sample(const std::string& name) {
-  return std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples" / "traces" / "torchrec_c6" / name;
-}
+std::filesystem::path torchrec_c6(const std::string& name) { return sample("torchrec_c6") / name; }
 
 memory_snapshot::Snapshot snapshot_of(const std::string& schedule, int rank) {
-  const auto file = sample(schedule + ".mem.r" + std::to_string(rank) + ".snap.pickle");
+  const auto file = torchrec_c6(schedule + ".mem.r" + std::to_string(rank) + ".snap.pickle");
   return memory_snapshot::decode_snapshot(read_file(file).text(), file);
 }
 
 class SnapshotSamples : public ::testing::TestWithParam<std::string> {
  protected:
-  std::vector<std::filesystem::path> traces{sample(GetParam() + ".mem.r0.json.gz"),
-                                            sample(GetParam() + ".mem.r1.json.gz")};
+  std::vector<std::filesystem::path> traces{torchrec_c6(GetParam() + ".mem.r0.json.gz"),
+                                            torchrec_c6(GetParam() + ".mem.r1.json.gz")};
   // Given the wrong way round: their devices tell whose they are.
-  Recording joined = read(traces, {.memory_snapshots = {sample(GetParam() + ".mem.r1.snap.pickle"),
-                                                        sample(GetParam() + ".mem.r0.snap.pickle")}});
+  Recording joined = read(traces, {.memory_snapshots = {torchrec_c6(GetParam() + ".mem.r1.snap.pickle"),
+                                                        torchrec_c6(GetParam() + ".mem.r0.snap.pickle")}});
 
   /// Allocator operations of a rank's device, in order.
   static std::vector<OperationId> allocations(const Trace& trace, std::uint32_t rank) {

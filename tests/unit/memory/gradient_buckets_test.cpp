@@ -10,9 +10,6 @@
 namespace interlace::memory {
 namespace {
 
-const SegmentKey kForward{Stage::kDenseForward, Piece::kWhole, {}};
-const SegmentKey kBackward{Stage::kBackward, Piece::kDense, {}};
-
 /// One iteration that all-reduces 100 floats in its forward and, in its backward, as many as are asked for.
 class Program {
  public:
@@ -55,8 +52,8 @@ class Program {
 
 TEST(GradientBuckets, AreWhatTheBackwardReduces) {
   Program program(true);
-  program.all_reduce(kBackward, 20);
-  program.all_reduce(kBackward, 50);
+  program.all_reduce(kDense, 20);
+  program.all_reduce(kDense, 50);
   std::vector<Bytes> persistent{200, 400, 80, 80};
   EXPECT_EQ(program.buckets(persistent), (std::vector<Bytes>{80, 200}));
   EXPECT_EQ(persistent, (std::vector<Bytes>{400, 80}));
@@ -64,7 +61,7 @@ TEST(GradientBuckets, AreWhatTheBackwardReduces) {
 
 TEST(GradientBuckets, AProgramWithoutDistributedDataParallelHasNone) {
   Program program(false);
-  program.all_reduce(kBackward, 20);
+  program.all_reduce(kDense, 20);
   std::vector<Bytes> persistent{80};
   EXPECT_TRUE(program.buckets(persistent).empty());
   EXPECT_EQ(persistent.size(), 1U);
@@ -72,8 +69,8 @@ TEST(GradientBuckets, AProgramWithoutDistributedDataParallelHasNone) {
 
 TEST(GradientBuckets, AnAllReduceOfNoPersistentBlockTellsOfOtherMeans) {
   Program program(true);
-  program.all_reduce(kBackward, 20);
-  program.all_reduce(kBackward, 50);
+  program.all_reduce(kDense, 20);
+  program.all_reduce(kDense, 50);
   std::vector<Bytes> persistent{80, 400};
   EXPECT_TRUE(program.buckets(persistent).empty());
   EXPECT_EQ(persistent.size(), 2U);

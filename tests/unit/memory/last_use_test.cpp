@@ -11,16 +11,9 @@
 namespace interlace::memory {
 namespace {
 
-constexpr ModuleId kModule{0};
-const SegmentKey kCopy{Stage::kCopyBatchToGpu, Piece::kWhole, {}};
 const SegmentKey kPermute{Stage::kInputDistStart, Piece::kPermute, kModule};
 const SegmentKey kExchange{Stage::kInputDistStart, Piece::kExchange, {}};
-const SegmentKey kTensors{Stage::kInputDistWait, Piece::kTensors, kModule};
-const SegmentKey kPooled{Stage::kOutputDistWait, Piece::kWhole, kModule};
-const SegmentKey kDense{Stage::kBackward, Piece::kDense, {}};
-const SegmentKey kGradDist{Stage::kBackward, Piece::kGradDist, kModule};
 const SegmentKey kOrder{Stage::kBackward, Piece::kOrder, kModule};
-const SegmentKey kUpdate{Stage::kBackward, Piece::kUpdate, kModule};
 
 StepRun run_in(const char* schedule, const SegmentKey& segment) {
   return *step_run_of(schedule::find(schedule), segment);

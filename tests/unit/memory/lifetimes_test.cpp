@@ -10,18 +10,6 @@
 namespace interlace::memory {
 namespace {
 
-constexpr ModuleId kModule{0};
-const SegmentKey kCopy{Stage::kCopyBatchToGpu, Piece::kWhole, {}};
-const SegmentKey kTensors{Stage::kInputDistWait, Piece::kTensors, kModule};
-const SegmentKey kFinish{Stage::kInputDistFinish, Piece::kWhole, kModule};
-const SegmentKey kLookup{Stage::kEmbeddingLookup, Piece::kWhole, kModule};
-const SegmentKey kScatter{Stage::kOutputDistStart, Piece::kWhole, kModule};
-const SegmentKey kPooled{Stage::kOutputDistWait, Piece::kWhole, kModule};
-const SegmentKey kForward{Stage::kDenseForward, Piece::kWhole, {}};
-const SegmentKey kDense{Stage::kBackward, Piece::kDense, {}};
-const SegmentKey kGradDist{Stage::kBackward, Piece::kGradDist, kModule};
-const SegmentKey kUpdate{Stage::kBackward, Piece::kUpdate, kModule};
-
 /// A recording of one batch in which each stage makes one block, under sparse_dist.
 RecordedMemory recording() {
   RecordedMemory memory;

@@ -12,7 +12,6 @@ namespace interlace::memory {
 namespace {
 
 constexpr Bytes kMiB = 1 << 20;
-const SegmentKey kForward{Stage::kDenseForward, Piece::kWhole, {}};
 const SegmentKey kBackward{Stage::kBackward, Piece::kWhole, {}};
 constexpr std::uint32_t kMain = 0;
 constexpr std::uint32_t kSide = 1;

@@ -10,7 +10,7 @@ namespace {
 using trace::AllocationAction;
 using trace::BlockState;
 
-constexpr std::uint64_t kBase = 1U << 30U;
+constexpr std::uint64_t kSegmentAddress = 1U << 30U;
 constexpr Bytes kSegment = Bytes{2} << 20;
 
 /// One rank whose recording begins with an empty allocator.
@@ -18,31 +18,32 @@ class WholeProgram {
  public:
   WholeProgram() : rank_(builder_.add_rank({.number = 0})) {
     thread_ = builder_.lane(trace::LaneKind::kHostThread, rank_, 1, 1);
-    add(0, AllocationAction::kSegmentAlloc, kBase, kSegment);
+    add(0, AllocationAction::kSegmentAlloc, kSegmentAddress, kSegment);
   }
   void alloc(Nanoseconds time, std::uint64_t place, Bytes bytes) {
-    add(time, AllocationAction::kAlloc, kBase + place, bytes);
+    add(time, AllocationAction::kAlloc, kSegmentAddress + place, bytes);
   }
   void free(Nanoseconds time, std::uint64_t place, Bytes bytes) {
-    add(time, AllocationAction::kFreeRequested, kBase + place, bytes);
-    add(time, AllocationAction::kFreeCompleted, kBase + place, bytes);
+    add(time, AllocationAction::kFreeRequested, kSegmentAddress + place, bytes);
+    add(time, AllocationAction::kFreeCompleted, kSegmentAddress + place, bytes);
   }
   /// Blocks of 512 bytes at these places are allocated, the rest is free.
   void state(Nanoseconds time, const std::vector<std::uint64_t>& allocated) {
-    trace::AllocatorSegment segment{.address = kBase, .bytes = kSegment};
+    trace::AllocatorSegment segment{.address = kSegmentAddress, .bytes = kSegment};
     std::uint64_t next = 0;
     const auto fill = [&](std::uint64_t end) {
-      if (next < end) segment.blocks.push_back({kBase + next, static_cast<Bytes>(end - next), 0, BlockState::kFree});
+      if (next < end)
+        segment.blocks.push_back({kSegmentAddress + next, static_cast<Bytes>(end - next), 0, BlockState::kFree});
     };
     for (const std::uint64_t place : allocated) {
       fill(place);
-      segment.blocks.push_back({kBase + place, 512, 100, BlockState::kAllocated});
+      segment.blocks.push_back({kSegmentAddress + place, 512, 100, BlockState::kAllocated});
       next = place + 512;
     }
     fill(static_cast<std::uint64_t>(kSegment));
     builder_.add_allocator_state({.rank = rank_, .time = time, .segments = {segment}});
   }
-  static constexpr std::uint64_t at(std::uint64_t place) { return kBase + place; }
+  static constexpr std::uint64_t at(std::uint64_t place) { return kSegmentAddress + place; }
   std::vector<Bytes> persistent(Interval steps, const std::unordered_set<std::uint64_t>& of_stages = {}) {
     Diagnostics diagnostics;
     const trace::Trace trace = std::move(builder_).build(diagnostics);

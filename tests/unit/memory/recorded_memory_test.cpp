@@ -18,11 +18,7 @@ namespace {
 
 using trace::AllocationAction;
 
-const SegmentKey kFinish{Stage::kInputDistFinish, Piece::kWhole, ModuleId{0}};
-const SegmentKey kLookup{Stage::kEmbeddingLookup, Piece::kWhole, ModuleId{0}};
-const SegmentKey kOutput{Stage::kOutputDistStart, Piece::kWhole, ModuleId{0}};
 const SegmentKey kNextModule{Stage::kInputDistStart, Piece::kPermute, ModuleId{1}};
-const SegmentKey kPooled{Stage::kOutputDistWait, Piece::kWhole, ModuleId{0}};
 
 /// What a host does under torchrec/base, 10 ns apart: calls, and blocks made and given back.
 class Host {
@@ -117,7 +113,7 @@ RecordedMemory dropped_in(const SegmentKey& last) {
     host.call(kFinish);
     host.make(kLookup, address);
     host.call(kLookup);
-    host.call(kOutput);
+    host.call(kScatter);
     host.drop(last, address);
     host.call(last);
     host.end_iteration();
@@ -134,7 +130,7 @@ TEST(RecordedMemory, ABlockIsGivenBackAtItsPlaceInASegment) {
 // segment long before, it would seem to be given back as soon as it is made.
 TEST(RecordedMemory, ABlockThatGoesAsAnotherModuleBeginsGoesBehindWhatWasBefore) {
   const RecordedMemory memory = dropped_in(kNextModule);
-  EXPECT_EQ(memory.classes.at({kLookup, 0, 1}).released, (Release{end_of(kOutput), 0, {}}));
+  EXPECT_EQ(memory.classes.at({kLookup, 0, 1}).released, (Release{end_of(kScatter), 0, {}}));
 }
 
 /// Five iterations; every other batch makes a block of another size, and gives it back later.
@@ -148,8 +144,8 @@ RecordedMemory alternating(stages::Frees frees, std::optional<std::int64_t> firs
     host.make(kLookup, address, odd ? 1024 : 512);
     host.call(kLookup);
     if (!odd) host.drop(kLookup, address);
-    host.call(kOutput);
-    if (odd) host.drop(kOutput, address);
+    host.call(kScatter);
+    if (odd) host.drop(kScatter, address);
     host.end_iteration();
   }
   return host.memory(frees);
@@ -166,7 +162,7 @@ TEST(RecordedMemory, BatchesThatGiveBlocksBackElsewhereHaveAVariantOfTheirOwn) {
       EXPECT_TRUE(released_in.emplace(sizes->front(), *history.released->place.segment).second);
     }
   }
-  EXPECT_EQ(released_in, (std::map<Bytes, SegmentKey>{{512, kLookup}, {1024, kOutput}}));
+  EXPECT_EQ(released_in, (std::map<Bytes, SegmentKey>{{512, kLookup}, {1024, kScatter}}));
 }
 
 TEST(RecordedMemory, NumbersOfIterationsSayWhichBatchWasTheFirst) {
@@ -197,7 +193,7 @@ bool is_gradient(bool accumulated, Bytes parameter) {
     host.call(kLookup);
     if (accumulated) host.accumulate();
     host.drop(kLookup, address);
-    host.call(kOutput);
+    host.call(kScatter);
     host.end_iteration();
   }
   return host.memory().classes.at({kLookup, 0, 1}).gradient;

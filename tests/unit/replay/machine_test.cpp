@@ -10,8 +10,8 @@ namespace {
 using contention::ActiveWork;
 using contention::Bound;
 
-constexpr StreamIndex kMain{0};
-constexpr StreamIndex kSide{1};
+constexpr StreamIndex kMainStream{0};
+constexpr StreamIndex kSideStream{1};
 
 /// Times below are chosen so that the launch latency (10), the dispatch gap (1) and the wait latency (4) show.
 class MachineTest : public testing::Test {
@@ -38,7 +38,7 @@ class MachineTest : public testing::Test {
     return w;
   }
   static Work collective(std::uint32_t rank, double called, double alone) {
-    Work w = copy(kSide, called, alone, rank);
+    Work w = copy(kSideStream, called, alone, rank);
     w.kind = WorkKind::kCollective;
     w.active.kind = ActiveWork::Kind::kCollective;
     w.active.ctas = 2;
@@ -54,8 +54,8 @@ class MachineTest : public testing::Test {
 };
 
 TEST_F(MachineTest, AStreamIsFirstInFirstOut) {
-  const WorkId a = machine.launch(copy(kMain, 0, 100));
-  const WorkId b = machine.launch(copy(kMain, 0, 50));
+  const WorkId a = machine.launch(copy(kMainStream, 0, 100));
+  const WorkId b = machine.launch(copy(kMainStream, 0, 50));
   drain(machine);
   EXPECT_DOUBLE_EQ(*machine.works()[a.index()].start_ns, 10);
   EXPECT_DOUBLE_EQ(*machine.works()[a.index()].end_ns, 110);
@@ -64,10 +64,10 @@ TEST_F(MachineTest, AStreamIsFirstInFirstOut) {
 }
 
 TEST_F(MachineTest, StreamsOverlapUnlessOneWaits) {
-  machine.launch(copy(kMain, 0, 100));
-  const WorkId beside = machine.launch(copy(kSide, 0, 30));
-  machine.wait(0, kSide, machine.record(0, kMain));
-  const WorkId after = machine.launch(copy(kSide, 0, 5));
+  machine.launch(copy(kMainStream, 0, 100));
+  const WorkId beside = machine.launch(copy(kSideStream, 0, 30));
+  machine.wait(0, kSideStream, machine.record(0, kMainStream));
+  const WorkId after = machine.launch(copy(kSideStream, 0, 5));
   drain(machine);
   EXPECT_DOUBLE_EQ(*machine.works()[beside.index()].start_ns, 10);
   EXPECT_DOUBLE_EQ(*machine.works()[after.index()].start_ns, 110 + 4);
@@ -78,7 +78,7 @@ TEST_F(MachineTest, AHostCopyIsSlowedByCollectivesThatMoveDataNotByThoseThatWait
   options.host_copy_rate = 0.5;
   options.lost_to_host_copies = 0;
   Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
-  const WorkId copied = two.launch(copy(kMain, 0, 1000));
+  const WorkId copied = two.launch(copy(kMainStream, 0, 1000));
   two.launch(collective(0, 0, 200));
   two.launch(collective(1, 400, 200));  // waits for this one until 410
   drain(two);
@@ -90,8 +90,8 @@ TEST_F(MachineTest, CopiesOfOneRankCostACollectiveAsMuchAsThoseOfAll) {
   options.collectives_cross_host = true;
   options.lost_to_host_copies = 0.4;
   Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
-  two.launch(copy(kMain, 0, 200));
-  two.launch(copy(kMain, 100, 100, 1));
+  two.launch(copy(kMainStream, 0, 200));
+  two.launch(copy(kMainStream, 100, 100, 1));
   const WorkId exchange = two.launch(collective(0, 0, 200));
   two.launch(collective(1, 0, 200));
   drain(two);
@@ -99,25 +99,25 @@ TEST_F(MachineTest, CopiesOfOneRankCostACollectiveAsMuchAsThoseOfAll) {
 }
 
 TEST_F(MachineTest, ARecordOnAnIdleStreamIsDoneAtOnce) {
-  EXPECT_TRUE(machine.done_at(machine.record(0, kMain)).has_value());
+  EXPECT_TRUE(machine.done_at(machine.record(0, kMainStream)).has_value());
 }
 
 TEST_F(MachineTest, AWaitMadeBeforeARecordOnAnIdleStreamGotThereIsOneMore) {
-  machine.wait(0, kSide, machine.record(0, kMain));
-  const WorkId at_once = machine.launch(kernel(kSide, 0, 50, 10));
+  machine.wait(0, kSideStream, machine.record(0, kMainStream));
+  const WorkId at_once = machine.launch(kernel(kSideStream, 0, 50, 10));
   drain(machine);
   EXPECT_EQ(machine.works()[at_once.index()].delays.waits, 1);
-  const TokenId recorded = machine.record(0, kMain);
+  const TokenId recorded = machine.record(0, kMainStream);
   machine.advance(*machine.works()[at_once.index()].end_ns + 10);  // the launch latency
-  machine.wait(0, kSide, recorded);
-  const WorkId later = machine.launch(kernel(kSide, 0, 50, 10));
+  machine.wait(0, kSideStream, recorded);
+  const WorkId later = machine.launch(kernel(kSideStream, 0, 50, 10));
   drain(machine);
   EXPECT_EQ(machine.works()[later.index()].delays.waits, 0);
 }
 
 TEST_F(MachineTest, KernelsOfEqualPriorityOverlapOnlyInTheTail) {
-  const WorkId first = machine.launch(kernel(kMain, 0, 400, 132 * 8 * 4));  // four waves of 100
-  const WorkId second = machine.launch(kernel(kSide, 0, 50, 10));
+  const WorkId first = machine.launch(kernel(kMainStream, 0, 400, 132 * 8 * 4));  // four waves of 100
+  const WorkId second = machine.launch(kernel(kSideStream, 0, 50, 10));
   drain(machine);
   EXPECT_NEAR(*machine.works()[second.index()].start_ns, 10 + 300, 0.01);
   EXPECT_NEAR(*machine.works()[first.index()].end_ns, 410, 0.01);
@@ -126,8 +126,8 @@ TEST_F(MachineTest, KernelsOfEqualPriorityOverlapOnlyInTheTail) {
 TEST_F(MachineTest, WithoutContentionTheyDoNotMeet) {
   options.contention = false;
   Machine free{1, {{"main", 0}, {"side", 0}}, 132, options};
-  free.launch(kernel(kMain, 0, 400, 132 * 8 * 4));
-  const WorkId second = free.launch(kernel(kSide, 0, 50, 10));
+  free.launch(kernel(kMainStream, 0, 400, 132 * 8 * 4));
+  const WorkId second = free.launch(kernel(kSideStream, 0, 50, 10));
   drain(free);
   EXPECT_DOUBLE_EQ(*free.works()[second.index()].start_ns, 10);
 }
@@ -150,7 +150,7 @@ TEST_F(MachineTest, ACollectiveSlowsDownBesideAKernelThatStreamsMemoryOnAnyRank)
   const WorkId mine = two.launch(exchange);
   exchange.rank = 1;
   two.launch(exchange);
-  Work stream = kernel(kMain, 0, 60'000, 100);  // the collective finds 32 SMs
+  Work stream = kernel(kMainStream, 0, 60'000, 100);  // the collective finds 32 SMs
   stream.active.sensitivity = {};
   stream.rank = 1;
   const WorkId beside = two.launch(stream);
@@ -168,7 +168,7 @@ TEST_F(MachineTest, ACollectiveSlowsKernelsThatStreamMemoryOnlyOnceAllRanksAreTh
   exchange.rank = 1;
   exchange.called_ns = 50'000;
   two.launch(exchange);
-  Work stream = kernel(kMain, 0, 100'000, 16);  // the collective finds room for all
+  Work stream = kernel(kMainStream, 0, 100'000, 16);  // the collective finds room for all
   stream.active.sensitivity = {.waiting = 0.0, .moving = 1.0};
   const WorkId beside = two.launch(stream);
   drain(two);
@@ -180,7 +180,7 @@ TEST_F(MachineTest, ACollectiveSlowsKernelsThatStreamMemoryOnlyOnceAllRanksAreTh
 class StreamedBesideTest : public MachineTest {
  protected:
   Work exchange = collective(0, 0, 100'000);
-  Work stream = kernel(kMain, 0, 60'000, 100);
+  Work stream = kernel(kMainStream, 0, 60'000, 100);
 
   StreamedBesideTest() {
     exchange.active.lost = {.streaming = 0.5, .gather = 0.1};
@@ -213,12 +213,12 @@ class RaceTest : public MachineTest {
   /// Starts of a memset of a microsecond, of a kernel behind it that fills all SMs, and of the collective.
   /// `later` is the time by which the collective becomes ready behind the memset.
   std::vector<double> starts(bool lets_pass, double later) {
-    race.launch(copy(kSide, 0, 10'000));
-    const TokenId released = race.record(0, kSide);
-    race.wait(0, kMain, released);
+    race.launch(copy(kSideStream, 0, 10'000));
+    const TokenId released = race.record(0, kSideStream);
+    race.wait(0, kMainStream, released);
     race.wait(0, kNccl, released);
-    const WorkId first = race.launch(kernel(kMain, 0, 1'000, 8));
-    const WorkId behind = race.launch(kernel(kMain, 0, 100'000, 132 * 8 * 20));
+    const WorkId first = race.launch(kernel(kMainStream, 0, 1'000, 8));
+    const WorkId behind = race.launch(kernel(kMainStream, 0, 100'000, 132 * 8 * 20));
     Work exchange = collective(0, 10'004 + later, 70);
     exchange.stream = kNccl;
     exchange.lets_pass = lets_pass;
@@ -238,12 +238,12 @@ class RaceTest : public MachineTest {
   };
   /// Does a kernel that fills all SMs start before the collective that its stream issues?
   static bool kernel_wins(Machine& m, const Race& race) {
-    Work next = kernel(kMain, 0, 100'000, 132 * 8 * 20);
+    Work next = kernel(kMainStream, 0, 100'000, 132 * 8 * 20);
     next.site = race.kernel;
     next.usual_delays = race.usual_delays;
     const WorkId behind = m.launch(next);
     Work exchange = collective(0, 0, 70);
-    exchange.issued_on = kMain;
+    exchange.issued_on = kMainStream;
     exchange.races = race.odds;
     exchange.recorded = race.recorded;
     exchange.draw = race.draw;
@@ -288,8 +288,8 @@ TEST_F(RaceTest, TheOddsOfItsSiteDecide) {
        {Case{7, std::nullopt, true, false}, Case{8, std::nullopt, true, true}, Case{8, kWon, true, false},
         Case{7, kLost, true, true}, Case{8, kWon, false, true}, Case{7, kLost, false, false}}) {
     Machine one{1, {{"main", 0}, {"nccl", 0}}, 132, options};
-    const TokenId released = one.works()[one.launch(kernel(kMain, 0, 10'000, 8)).index()].done;
-    one.wait(0, kSide, released);
+    const TokenId released = one.works()[one.launch(kernel(kMainStream, 0, 10'000, 8)).index()].done;
+    one.wait(0, kSideStream, released);
     EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{site},
                                 .usual_delays = Delays{.waits = 5},
                                 .odds = &odds,
@@ -322,8 +322,8 @@ TEST_F(RaceTest, AKernelBehindMoreWaitsThanRecordedLosesWhatItWonThere) {
       one.advance(*one.next_change());
       one.settle();
     }
-    one.wait(0, kMain, copied);
-    one.wait(0, kMain, exchanged);
+    one.wait(0, kMainStream, copied);
+    one.wait(0, kMainStream, exchanged);
     const auto usual = usual_waits ? std::optional(Delays{.waits = *usual_waits}) : std::nullopt;
     EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{7},
                                 .usual_delays = usual,
@@ -350,8 +350,8 @@ TEST_F(RaceTest, AKernelLosesMoreOftenWhileMoreStreamsWaitThanRecorded) {
     const TokenId copied = one.works()[one.launch(copy(StreamIndex{3}, 0, 1'000'000)).index()].done;
     one.wait(0, StreamIndex{2}, copied);
     one.launch(kernel(StreamIndex{2}, 0, 1'000, 8));
-    const TokenId released = one.works()[one.launch(kernel(kMain, 0, 10'000, 8)).index()].done;
-    one.wait(0, kSide, released);
+    const TokenId released = one.works()[one.launch(kernel(kMainStream, 0, 10'000, 8)).index()].done;
+    one.wait(0, kSideStream, released);
     const auto usual = usually_waiting ? std::optional(Delays{.waiting_streams = *usually_waiting}) : std::nullopt;
     EXPECT_EQ(kernel_wins(one, {.kernel = SiteId{7},
                                 .usual_delays = usual,
@@ -373,9 +373,9 @@ TEST_F(MachineTest, WhatStandsBehindAWaitIsOneLatencyLaterAlsoForOtherStreams) {
   MachineOptions slow = options;
   slow.wait_latency_ns = 2'000;
   Machine chain{1, {{"main", 0}, {"side", 0}, {"third", 0}}, 132, slow};
-  const WorkId first = chain.launch(copy(kMain, 0, 10'000));
-  chain.wait(0, kSide, chain.works()[first.index()].done);
-  chain.wait(0, StreamIndex{2}, chain.record(0, kSide));
+  const WorkId first = chain.launch(copy(kMainStream, 0, 10'000));
+  chain.wait(0, kSideStream, chain.works()[first.index()].done);
+  chain.wait(0, StreamIndex{2}, chain.record(0, kSideStream));
   const WorkId last = chain.launch(copy(StreamIndex{2}, 0, 10));
   drain(chain);
   EXPECT_NEAR(*chain.works()[last.index()].start_ns, *chain.works()[first.index()].end_ns + 4'000, 1);

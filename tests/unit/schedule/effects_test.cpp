@@ -10,8 +10,6 @@
 namespace interlace::schedule {
 namespace {
 
-constexpr StreamIndex kMain{0};
-
 struct Placed {
   Stage stage;
   std::optional<Part> part;
@@ -153,8 +151,8 @@ TEST(TableUpdate, OfOneModule) {
   };
   const Schedule schedule{.streams = {{.name = "main"}, {.name = "side"}},
                           .iteration = {lookup("a", 1), lookup("b", 0)}};
-  EXPECT_EQ(table_update_streams(schedule), (std::vector{StreamIndex{1}, kMain}));
-  EXPECT_EQ(table_update_streams(schedule, "b"), std::vector{kMain});
+  EXPECT_EQ(table_update_streams(schedule), (std::vector{StreamIndex{1}, StreamIndex{0}}));
+  EXPECT_EQ(table_update_streams(schedule, "b"), std::vector{StreamIndex{0}});
 }
 
 TEST(Runs, FillsAndDrains) {

@@ -7,7 +7,7 @@
 namespace interlace::trace {
 namespace {
 
-class TraceBuilderTest : public testing::Test {
+class TraceBuilderTest : public ::testing::Test {
  protected:
   TraceBuilder builder;
   RankId rank = builder.add_rank({.number = 3, .source = "r3.json"});
