@@ -15,7 +15,6 @@ using schedule::RecordStep;
 using schedule::Schedule;
 using schedule::StageStep;
 using schedule::Step;
-using schedule::StreamIndex;
 using schedule::WaitStep;
 
 const std::string kHost = "host";

@@ -14,7 +14,6 @@ namespace interlace::analysis {
 
 namespace {
 
-using trace::LaneId;
 using trace::OperationId;
 
 /// The host calls of each thread that block it, by start.

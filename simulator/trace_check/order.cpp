@@ -8,7 +8,6 @@ namespace interlace::trace_check {
 
 using graph::Graph;
 using graph::VertexId;
-using trace::LaneId;
 using trace::OperationId;
 
 std::vector<VertexId> along_time(const Graph& graph) {

@@ -113,6 +113,13 @@ class RulesTest(unittest.TestCase):
         self.expect(forbidden, "simulator/base/error.cpp", 0, "before all else",
                     {"simulator/base/error.cpp": "#include <string>\n" + SOUND["simulator/base/error.cpp"]})
 
+    def test_forbidden_in_sources(self):
+        self.plant(forbidden, "simulator/base/error.cpp", "using trace::LaneId;\n", "does not use the name LaneId", 3)
+        self.plant(forbidden, "gui/window.cpp", "namespace fs = std::filesystem;  // fs\n", "the name fs", 3)
+        self.plant(forbidden, "gui/window.cpp", '#include "gui/other.cpp"\n', "includes a source", 3)
+        used = {"gui/window.cpp": "using trace::LaneId;\nnamespace fs = std::filesystem;\nfs::path a(LaneId);\n"}
+        self.assertEqual(self.findings(forbidden, used), [])
+
     def test_a_relative_path_is_allowed(self):
         planted = {"docs/a.md": "samples/home/x, $HOME/work/x, ../work/x, build/root/x\n"}
         self.assertEqual(self.findings(forbidden, planted), [])

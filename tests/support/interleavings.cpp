@@ -12,7 +12,6 @@ namespace {
 
 using check::Access;
 using check::Buffer;
-using check::BufferIndex;
 using check::Instruction;
 using check::LaneIndex;
 using check::Operation;

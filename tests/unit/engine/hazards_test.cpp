@@ -18,7 +18,6 @@
 namespace interlace::engine {
 namespace {
 
-using check::HazardKind;
 using check::WaitUse;
 using schedule::Schedule;
 
