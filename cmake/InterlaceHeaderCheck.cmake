@@ -17,6 +17,7 @@ function(interlace_add_header_check)
   endforeach()
 
   add_library(interlace_header_check OBJECT EXCLUDE_FROM_ALL ${sources})
+  set_target_properties(interlace_header_check PROPERTIES UNITY_BUILD OFF)
   target_include_directories(interlace_header_check PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(interlace_header_check PRIVATE interlace_warnings ${libraries})
   target_compile_options(interlace_header_check PRIVATE -O0)  # nothing of it ever runs
