@@ -4,6 +4,7 @@ option(INTERLACE_GUI "Build interlace-gui (needs Qt 6)" OFF)
 option(INTERLACE_COLLECTOR "Build the collector, which records CUDA programs (needs the headers of CUDA 13)" OFF)
 option(INTERLACE_ENGINE "Build the engine (needs LibTorch)" OFF)
 option(INTERLACE_CUDA "With INTERLACE_ENGINE: its GPU backend too (needs a CUDA 13 toolkit, NCCL and a CUDA LibTorch)" OFF)
+set(INTERLACE_TEST_COMPILE_OPTIONS "" CACHE STRING "Compile options of the tests alone, after those of the build type")
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
