@@ -1,6 +1,7 @@
 #include "simulator/contention/gpu.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -38,6 +39,24 @@ double sms_kept(const ActiveWork& w) {
   if (w.kind != ActiveWork::Kind::kKernel) return w.resident_ctas;
   if (!empties_sms(w)) return w.sms_touched();
   return w.sms_touched() * (1.0 - std::pow(1.0 - left_of_last_round(w), w.shape.blocks_per_sm));
+}
+
+/// What is left of a last round of blocks when another sixteenth of its SMs is free, with so many blocks on each.
+std::span<const double> left_at_sixteenths(std::int32_t blocks_per_sm) {
+  constexpr std::size_t kSteps = 16;
+  constexpr std::size_t kMostBlocks = 32;  // that an SM of any GPU holds
+  using Steps = std::array<double, kSteps - 1>;
+  static const std::array<Steps, kMostBlocks> known = [] {
+    std::array<Steps, kMostBlocks> steps{};
+    for (std::size_t b = 0; b < kMostBlocks; ++b) {
+      for (std::size_t s = 0; s < steps[b].size(); ++s) {
+        const double free = static_cast<double>(s + 1) / kSteps;
+        steps[b][s] = 1.0 - std::pow(free, 1.0 / static_cast<double>(b + 1));
+      }
+    }
+    return steps;
+  }();
+  return known[static_cast<std::size_t>(std::clamp(blocks_per_sm, 1, std::int32_t{kMostBlocks}) - 1)];
 }
 
 double free_sms(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
@@ -172,9 +191,8 @@ double ActiveWork::until_dispatched_ns() const {
 
 double ActiveWork::until_emptier_ns() const {
   if (!empties_sms(*this)) return remaining_ns;
-  constexpr double kSteps = 16.0;
-  for (double step = 1.0; step < kSteps; ++step) {
-    const double left_ns = (1.0 - std::pow(step / kSteps, 1.0 / shape.blocks_per_sm)) * round_ns(*this);
+  for (const double left : left_at_sixteenths(shape.blocks_per_sm)) {
+    const double left_ns = left * round_ns(*this);
     if (remaining_ns > left_ns + kEpsilon) return remaining_ns - left_ns;
   }
   return remaining_ns;
