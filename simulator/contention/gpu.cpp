@@ -46,7 +46,7 @@ std::span<const double> left_at_sixteenths(std::int32_t blocks_per_sm) {
   constexpr std::size_t kSteps = 16;
   constexpr std::size_t kMostBlocks = 32;  // that an SM of any GPU holds
   using Steps = std::array<double, kSteps - 1>;
-  static const std::array<Steps, kMostBlocks> known = [] {
+  static const std::array<Steps, kMostBlocks> kKnown = [] {
     std::array<Steps, kMostBlocks> steps{};
     for (std::size_t b = 0; b < kMostBlocks; ++b) {
       for (std::size_t s = 0; s < steps[b].size(); ++s) {
@@ -56,7 +56,7 @@ std::span<const double> left_at_sixteenths(std::int32_t blocks_per_sm) {
     }
     return steps;
   }();
-  return known[static_cast<std::size_t>(std::clamp(blocks_per_sm, 1, std::int32_t{kMostBlocks}) - 1)];
+  return kKnown[static_cast<std::size_t>(std::clamp(blocks_per_sm, 1, std::int32_t{kMostBlocks}) - 1)];
 }
 
 double free_sms(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
