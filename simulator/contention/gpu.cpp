@@ -253,6 +253,18 @@ bool last_blocks_matter(std::span<ActiveWork* const> running) {
   return false;
 }
 
+bool drifts(std::span<ActiveWork* const> running) {
+  int kernels = 0;
+  bool all_in_cohorts = true;
+  for (const ActiveWork* w : running) {
+    if (lacks_ctas(*w)) return true;
+    if (w->kind != ActiveWork::Kind::kKernel) continue;
+    ++kernels;
+    all_in_cohorts = all_in_cohorts && w->in_cohorts;
+  }
+  return kernels > 1 && !all_in_cohorts;
+}
+
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
   const CtasBeside collectives = ctas_beside(running);
   const bool beside_copy = std::ranges::any_of(
@@ -318,7 +330,8 @@ bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, st
       sms -= sms_claimed(*w);
     }
   }
-  const auto sms_left = static_cast<std::int32_t>(std::max(0.0, sms));
+  // Blocks leave SMs a sixteenth at a time: what is whole but for rounding counts as whole.
+  const auto sms_left = static_cast<std::int32_t>(std::max(0.0, sms + kEpsilon));
   const std::int64_t room = std::int64_t{sms_left} * work.shape.blocks_per_sm - in_flight;
   const std::int64_t start = std::min(work.pending_blocks, room);
   if (start <= 0) return changed;

@@ -79,6 +79,10 @@ inline constexpr double kClusterLaunchNs = 1'000.0;
 /// does for a collective of which CTAs wait for an SM, and between kernels of different priorities.
 [[nodiscard]] bool last_blocks_matter(std::span<ActiveWork* const> running);
 
+/// Do rates, or what may start, also depend on how far works are between these changes? So it is where blocks leave SMs
+/// for which CTAs of a collective wait, and where kernels share SMs of which one has its last blocks there.
+[[nodiscard]] bool drifts(std::span<ActiveWork* const> running);
+
 /// Sets the rates of everything that runs on one GPU, except collectives (their rate depends on all ranks).
 void share(std::span<ActiveWork* const> running, std::int32_t sm_count);
 

@@ -77,6 +77,7 @@ WorkId Machine::launch(Work work) {
     if (groups_.size() <= *work.group) groups_.emplace_back();
   }
   stream.queue.push_back({Entry::Kind::kWork, id.value});
+  gpu.unsettled = true;
   works_.push_back(std::move(work));
   return id;
 }
@@ -84,11 +85,13 @@ WorkId Machine::launch(Work work) {
 TokenId Machine::record(std::uint32_t rank, StreamIndex stream) {
   const TokenId token{static_cast<std::uint32_t>(tokens_.size())};
   tokens_.emplace_back();
-  Stream& s = gpus_[rank].streams[stream.index()];
+  Gpu& gpu = gpus_[rank];
+  Stream& s = gpu.streams[stream.index()];
   if (s.queue.empty() && !s.running && resumes_at(s) <= now_ns_ + kEpsilon) {
     tokens_.back() = {now_ns_, options_.launch_latency_ns};
   } else {
     s.queue.push_back({Entry::Kind::kRecord, token.value});
+    gpu.unsettled = true;
   }
   return token;
 }
@@ -97,6 +100,7 @@ void Machine::wait(std::uint32_t rank, StreamIndex stream, TokenId token) {
   const Token& event = tokens_[token.index()];
   const bool was_over = event.done_ns && *event.done_ns + event.on_its_way_ns <= now_ns_;
   gpus_[rank].streams[stream.index()].queue.push_back({Entry::Kind::kWait, token.value, was_over});
+  gpus_[rank].unsettled = true;
 }
 
 double Machine::resumes_at(const Stream& stream) const { return stream.waited_until_ns + options_.wait_latency_ns; }
@@ -159,6 +163,7 @@ bool Machine::kernel_passes(const Gpu& gpu, Work& collective, double ready) {
 bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   const double ready = ready_at(stream, work);
   if (now_ns_ < ready - kEpsilon) return false;
+  gpu.held = true;  // unless it starts
   if (options_.contention) {
     if (work.kind == WorkKind::kCollective && kernel_passes(gpu, work, ready)) return false;
     if (work.kind == WorkKind::kKernel && collective_passes(gpu, work)) return false;
@@ -179,13 +184,16 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
       work.active.started_ns = now_ns_;
       gpu.placing = contention::settle_ctas(work.active, gpu.active, sm_count_, now_ns_) || gpu.placing;
     }
+    collectives_.push_back(id);
     Group& group = groups_[*work.group];
     group.members.push_back(id);
     if (group.members.size() == gpus_.size()) {
       group.complete = true;
       for (const WorkId member : group.members) {
-        works_[member.index()].arrival_ns = now_ns_;
-        works_[member.index()].active.moving = true;
+        Work& of_rank = works_[member.index()];
+        of_rank.arrival_ns = now_ns_;
+        of_rank.active.moving = true;
+        if (of_rank.rank != work.rank) gpus_[of_rank.rank].unsettled = true;
       }
     }
   }
@@ -234,6 +242,7 @@ void Machine::finish(Gpu& gpu, WorkId id) {
   stream.last_end_ns = now_ns_;
   std::erase(gpu.running, id);
   std::erase(gpu.active, &work.active);
+  if (work.group) std::erase(collectives_, id);
 }
 
 bool Machine::complete_finished(Gpu& gpu) {
@@ -264,32 +273,53 @@ bool Machine::dispatch(Gpu& gpu) {
   return changed;
 }
 
-void Machine::settle() {
+bool Machine::is_due(const Gpu& gpu) const {
+  return gpu.unsettled || gpu.drifts || gpu.next_ns < now_ns_ + 2 * kEpsilon;
+}
+
+void Machine::settle(Gpu& gpu) {
   bool changed = true;
   while (changed) {
-    changed = false;
+    changed = dispatch(gpu);
+    changed = complete_finished(gpu) || changed;
+    gpu.blocked = false;
+    gpu.held = false;
+    for (Stream& stream : gpu.streams) changed = step_stream(gpu, stream) || changed;
+  }
+}
+
+void Machine::settle() {
+  for (Gpu& gpu : gpus_) gpu.unsettled = is_due(gpu);
+  if (std::ranges::none_of(gpus_, &Gpu::unsettled)) return;
+  // The last rank of a collective lets those on other GPUs move.
+  while (std::ranges::any_of(gpus_, &Gpu::unsettled)) {
     for (Gpu& gpu : gpus_) {
-      changed = dispatch(gpu) || changed;
-      changed = complete_finished(gpu) || changed;
-      gpu.blocked = false;
-      for (Stream& stream : gpu.streams) changed = step_stream(gpu, stream) || changed;
+      if (!gpu.unsettled) continue;
+      gpu.unsettled = false;
+      gpu.stale = true;
+      settle(gpu);
     }
   }
   set_rates();
+  for (Gpu& gpu : gpus_) {
+    if (!gpu.stale) continue;
+    gpu.stale = false;
+    gpu.drifts = gpu.held || (options_.contention && contention::drifts(gpu.active));
+    gpu.next_ns = next_change(gpu);
+  }
 }
 
 template <class Visit>
 void Machine::for_each_collective(Visit visit) {
-  for (const Gpu& gpu : gpus_) {
-    for (const WorkId id : gpu.running) {
-      Work& work = works_[id.index()];
-      if (work.group) visit(work, groups_[*work.group], gpu);
-    }
+  for (const WorkId id : collectives_) {
+    Work& work = works_[id.index()];
+    visit(work, groups_[*work.group], gpus_[work.rank]);
   }
 }
 
 void Machine::set_rates() {
   for (Gpu& gpu : gpus_) {
+    if (!gpu.stale) continue;
     if (options_.contention) {
       contention::share(gpu.active, sm_count_);
     } else {
@@ -307,8 +337,12 @@ void Machine::set_rates() {
     });
     share_host_path();
   }
-  for_each_collective(
-      [](Work& work, Group& group, const Gpu&) { work.active.rate = group.complete ? group.rate : 0.0; });
+  for_each_collective([](Work& work, Group& group, Gpu& gpu) {
+    const double rate = group.complete ? group.rate : 0.0;
+    if (work.active.rate == rate) return;
+    work.active.rate = rate;
+    gpu.stale = true;
+  });
 }
 
 void Machine::share_host_path() {
@@ -332,28 +366,30 @@ void Machine::share_host_path() {
   }
 }
 
-std::optional<double> Machine::next_change() const {
-  double next = kNever;
-  for (const Gpu& gpu : gpus_) {
-    if (gpu.placing) next = std::min(next, now_ns_ + contention::kClusterLaunchNs);
-    const bool matters = gpu.blocked || (options_.contention && contention::last_blocks_matter(gpu.active));
-    for (const WorkId id : gpu.running) {
-      next = std::min(next, now_ns_ + until_change_ns(works_[id.index()].active, matters));
+double Machine::next_change(const Gpu& gpu) const {
+  double next = gpu.placing ? now_ns_ + contention::kClusterLaunchNs : kNever;
+  const bool matters = gpu.blocked || (options_.contention && contention::last_blocks_matter(gpu.active));
+  for (const contention::ActiveWork* w : gpu.active) next = std::min(next, now_ns_ + until_change_ns(*w, matters));
+  for (const Stream& stream : gpu.streams) {
+    if (stream.running || stream.queue.empty()) continue;
+    const Entry& entry = stream.queue.front();
+    if (entry.kind == Entry::Kind::kRecord && resumes_at(stream) > now_ns_ + kEpsilon) {
+      next = std::min(next, resumes_at(stream));
     }
-    for (const Stream& stream : gpu.streams) {
-      if (stream.running || stream.queue.empty()) continue;
-      if (stream.queue.front().kind == Entry::Kind::kRecord && resumes_at(stream) > now_ns_ + kEpsilon) {
-        next = std::min(next, resumes_at(stream));
-      }
-      if (stream.queue.front().kind != Entry::Kind::kWork) continue;
-      const Work& head = works_[stream.queue.front().id];
-      const double ready = ready_at(stream, head);
-      const double passed = ready + (head.kind == WorkKind::kCollective ? kLongestPass : 0.0);
-      if (const double then = ready > now_ns_ + kEpsilon ? ready : passed; then > now_ns_ + kEpsilon) {
-        next = std::min(next, then);
-      }
+    if (entry.kind != Entry::Kind::kWork) continue;
+    const Work& head = works_[entry.id];
+    const double ready = ready_at(stream, head);
+    const double passed = ready + (head.kind == WorkKind::kCollective ? kLongestPass : 0.0);
+    if (const double then = ready > now_ns_ + kEpsilon ? ready : passed; then > now_ns_ + kEpsilon) {
+      next = std::min(next, then);
     }
   }
+  return next;
+}
+
+std::optional<double> Machine::next_change() const {
+  double next = kNever;
+  for (const Gpu& gpu : gpus_) next = std::min(next, gpu.next_ns);
   // Always later than now by what a double still tells apart: a change that is due at once was made by settle().
   return next == kNever ? std::nullopt : std::optional(std::max(next, now_ns_ + kEpsilon));
 }

@@ -76,11 +76,12 @@ class Machine {
   /// When it was done; none while it is not.
   [[nodiscard]] std::optional<double> done_at(TokenId token) const { return tokens_[token.index()].done_ns; }
 
-  /// The next time at which something on a device changes by itself; none where nothing runs or is about to.
+  /// The next time at which something on a device changes by itself, as settle() left it; none where nothing runs or is
+  /// about to.
   [[nodiscard]] std::optional<double> next_change() const;
   /// Moves the clock and carries out all that happens by then. REQUIRES: now <= to, and to <= next_change() if any.
   void advance(double to_ns);
-  /// Starts and completes whatever can be at the present time.
+  /// Starts and completes whatever can be at the present time, on the GPUs to which something came or is due.
   void settle();
 
   [[nodiscard]] const std::deque<Work>& works() const { return works_; }
@@ -112,6 +113,11 @@ class Machine {
     std::uint32_t next_group = 0;                 ///< collectives meet in the order in which each rank issues them
     bool placing = false;                         ///< a collective has CTAs left to place
     bool blocked = false;                         ///< a head waits for other kernels to be dispatched
+    bool held = false;                            ///< a head waits for anything but its time
+    bool unsettled = true;                        ///< something has come to it since it was settled
+    bool stale = true;                            ///< its rates and its next change have to be reckoned
+    bool drifts = true;                           ///< what it does also depends on how far its works are
+    double next_ns = 0;                           ///< when something on it changes by itself
   };
   struct Group {
     std::vector<WorkId> members;
@@ -133,6 +139,10 @@ class Machine {
   bool collective_passes(const Gpu& gpu, const Work& kernel);
   /// Is a kernel, or what stands behind a short one, about to start for which a collective waits that is ready?
   bool kernel_passes(const Gpu& gpu, Work& collective, double ready);
+  /// Does anything happen on it now, or may it?
+  [[nodiscard]] bool is_due(const Gpu& gpu) const;
+  void settle(Gpu& gpu);
+  [[nodiscard]] double next_change(const Gpu& gpu) const;
   bool complete_finished(Gpu& gpu);
   bool dispatch(Gpu& gpu);
   void finish(Gpu& gpu, WorkId id);
@@ -146,6 +156,7 @@ class Machine {
   std::deque<Work> works_;
   std::vector<Token> tokens_;
   std::vector<Group> groups_;
+  std::vector<WorkId> collectives_;  ///< that run, on any GPU
   std::int32_t sm_count_;
   MachineOptions options_;
   double now_ns_ = 0;

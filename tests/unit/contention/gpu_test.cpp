@@ -204,6 +204,23 @@ TEST(Cohorts, BlocksThatLieThinlyKeepEverySmFromACollective) {
   EXPECT_FALSE(admits(running, collective(32), kSms));
 }
 
+TEST(Drift, IsWhereBlocksLeaveSmsThatOthersTakeInBetween) {
+  ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);
+  ActiveWork second = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);
+  ActiveWork gemm = kernel(256, 2, Bound::kCompute, 4000.0);
+  ActiveWork other_gemm = kernel(256, 2, Bound::kCompute, 4000.0);
+  ActiveWork placed = placed_collective(32);
+  ActiveWork lacking = collective(32);
+  using Running = std::vector<ActiveWork*>;
+  ASSERT_TRUE(gemm.in_cohorts && !first.in_cohorts);
+  EXPECT_FALSE(drifts(Running{})) << "nothing runs";
+  EXPECT_FALSE(drifts(Running{&first, &placed})) << "nobody takes what its blocks leave";
+  EXPECT_FALSE(drifts(Running{&gemm, &other_gemm})) << "cohorts end at times of their own";
+  EXPECT_TRUE(drifts(Running{&first, &second}));
+  EXPECT_TRUE(drifts(Running{&gemm, &second}));
+  EXPECT_TRUE(drifts(Running{&gemm, &lacking})) << "CTAs wait for SMs";
+}
+
 TEST(Sharing, ACollectiveSlowsMemoryBoundKernelsByItsChannelsOnceItMovesData) {
   ActiveWork nccl = placed_collective(32);
   ActiveWork copy = kernel(100'000, 8, Bound::kStreaming, 100.0);
