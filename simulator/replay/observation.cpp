@@ -54,18 +54,21 @@ DeviceCompany::DeviceCompany(const Trace& trace, trace::RankId rank) : trace_(&t
   }
 }
 
-bool DeviceCompany::has(OperationId op) const {
+Nanoseconds DeviceCompany::beside(OperationId op) const {
   constexpr Nanoseconds kLongest = 20 * kMillisecond;
   const Interval span{trace_->start(op), trace_->end(op)};
   Nanoseconds beside = 0;
+  Nanoseconds counted_until = span.begin;
   const auto start = [&](OperationId other) { return trace_->start(other); };
   // Longer ones begin earlier than that only where the GPU does nothing else for long.
   auto at = std::ranges::lower_bound(works_, span.begin - kLongest, {}, start);
   for (; at != works_.end() && trace_->start(*at) < span.end; ++at) {
     if (trace_->lane_of(*at) == trace_->lane_of(op)) continue;
-    beside += intersection({trace_->start(*at), trace_->end(*at)}, span).length();
+    const Nanoseconds end = std::min(trace_->end(*at), span.end);
+    beside += std::max<Nanoseconds>(0, end - std::max(trace_->start(*at), counted_until));
+    counted_until = std::max(counted_until, end);
   }
-  return beside * 50 > span.length();
+  return beside;
 }
 
 Observation observe(const Trace& trace, OperationId op, const CollectiveCompany& company) {
@@ -86,7 +89,7 @@ Observation observe(const Trace& trace, OperationId op, const CollectiveCompany&
 std::vector<double> times_by_itself(const std::vector<Observation>& observations, const std::vector<double>& times) {
   std::vector<double> by_itself;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (!observations[i].in_company) by_itself.push_back(times[i]);
+    if (!observations[i].in_company()) by_itself.push_back(times[i]);
   }
   return by_itself;
 }

@@ -41,8 +41,8 @@ class DeviceCompany {
  public:
   DeviceCompany(const trace::Trace& trace, trace::RankId rank);
 
-  /// Did such works of other streams run beside it for more than a fiftieth of its time?
-  [[nodiscard]] bool has(trace::OperationId op) const;
+  /// For how long of its time such works of other streams, one or more, ran beside it.
+  [[nodiscard]] Nanoseconds beside(trace::OperationId op) const;
 
  private:
   const trace::Trace* trace_;
@@ -56,7 +56,10 @@ struct Observation {
   double covered_ns = 0;  ///< beside collectives
   double moving_ns = 0;   ///< of that, while they moved data
   std::int32_t ctas = 0;
-  bool in_company = false;  ///< of other works than collectives, for more than a small part of its time
+  double company_ns = 0;  ///< beside other works than collectives, of other streams
+
+  /// For more than a small part of its time.
+  [[nodiscard]] bool in_company() const { return company_ns * 50.0 > measured_ns; }
 };
 
 [[nodiscard]] Observation observe(const trace::Trace& trace, trace::OperationId op, const CollectiveCompany& company);

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<Observation> observations(const std::vector<bool>& in_company) {
   std::vector<Observation> some(in_company.size());
-  for (std::size_t i = 0; i < some.size(); ++i) some[i].in_company = in_company[i];
+  for (std::size_t i = 0; i < some.size(); ++i) some[i].company_ns = in_company[i] ? 1.0 : 0.0;
   return some;
 }
 

@@ -1,0 +1,101 @@
+#include "simulator/replay/kernel_costs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "simulator/contention/machine_profile.hpp"
+#include "simulator/replay/observation.hpp"
+#include "simulator/trace/trace_builder.hpp"
+
+namespace interlace::replay {
+namespace {
+
+constexpr std::int64_t kMain = 7;
+constexpr std::int64_t kSide = 20;
+constexpr int kInstances = 4;
+
+/// Two kernels of one name and grid on a side stream, each a site of its own.
+class KernelCostsTest : public ::testing::Test {
+ protected:
+  void kernel(std::int64_t stream, const std::string& name, Interval span) {
+    const trace::LaneId lane = builder.lane(trace::LaneKind::kStream, rank, 0, stream);
+    builder.add_kernel({lane, builder.intern(name), span.begin, span.length(), {}}, {.grid = {6400, 1, 1}});
+  }
+  static Site side_stream_site(const std::string& name) {
+    Site result;
+    result.name = name;
+    result.on_side_stream = true;
+    result.shape = {.bound = contention::Bound::kStreaming, .blocks = 6400, .blocks_per_sm = 8, .sm_count = 132};
+    return result;
+  }
+  /// A permutation that takes 47 us by itself, and one of the same name and grid that takes `time_ns` beside a
+  /// multiplication, which ends `earlier_ns` before it. What the second is taken to need by itself.
+  double alone_beside_multiplication(Nanoseconds time_ns, Nanoseconds earlier_ns) {
+    for (int i = 0; i < kInstances; ++i) {
+      const Nanoseconds t = i * 20 * kMillisecond;
+      kernel(kMain, "gemm", {t + kMillisecond, t + 2 * kMillisecond + time_ns - earlier_ns});
+      kernel(kSide, "permute", {t, t + 47 * kMicrosecond});
+      kernel(kSide, "permute", {t + 2 * kMillisecond, t + 2 * kMillisecond + time_ns});
+    }
+    Diagnostics none;
+    const trace::Trace trace = std::move(builder).build(none);
+    SiteTable table;
+    table.sites = {side_stream_site("permute"), side_stream_site("permute")};
+    table.ranks.resize(1);
+    std::size_t next = 0;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+      const trace::OperationId op{i};
+      if (trace.name(op) == "permute") table.sites[next++ % 2].instances.push_back(op);
+    }
+    estimate_kernels(trace, {}, table, {});
+    EXPECT_NEAR(table.sites.front().alone_ns, 47e3, 1.0);
+    return table.sites.back().alone_ns;
+  }
+
+  trace::TraceBuilder builder;
+  trace::RankId rank = builder.add_rank({.number = 0, .source = "r0"});
+};
+
+TEST_F(KernelCostsTest, OneThatAMultiplicationHeldUpEveryTimeTakesWhatItsLikeTakes) {
+  EXPECT_NEAR(alone_beside_multiplication(820 * kMicrosecond, 30 * kMicrosecond), 47e3, 1.0);
+}
+
+TEST_F(KernelCostsTest, OneThatRanOnWithoutTheMultiplicationHasMoreToDo) {
+  EXPECT_NEAR(alone_beside_multiplication(820 * kMicrosecond, 60 * kMicrosecond), 820e3, 1.0);
+}
+
+TEST_F(KernelCostsTest, OneThatTakesTwiceAsLongMayHaveMoreToDo) {
+  EXPECT_NEAR(alone_beside_multiplication(94 * kMicrosecond, 0), 94e3, 1.0);
+}
+
+TEST_F(KernelCostsTest, OneThatTakesHardlyLongerDoesTheSame) {
+  EXPECT_NEAR(alone_beside_multiplication(54 * kMicrosecond, 0), 47e3, 1.0);
+}
+
+// Two others one after the other and a third across both: 100 of 120 ns had company, whether of one or two.
+TEST(DeviceCompany, CountsTheTimeOfCompanyOnce) {
+  trace::TraceBuilder builder;
+  const trace::RankId rank = builder.add_rank({.number = 0, .source = "r0"});
+  const auto add = [&](std::int64_t stream, Interval span) {
+    const trace::LaneId lane = builder.lane(trace::LaneKind::kStream, rank, 0, stream);
+    builder.add_kernel({lane, builder.intern("k"), span.begin, span.length(), {}}, {.grid = {1, 1, 1}});
+  };
+  add(1, {100, 220});
+  add(1, {195, 230});  // its own stream is no company
+  add(2, {0, 140});
+  add(2, {150, 190});
+  add(3, {130, 200});
+  Diagnostics none;
+  const trace::Trace trace = std::move(builder).build(none);
+  const DeviceCompany company(trace, rank);
+  std::uint32_t index = 0;
+  while (trace.start(trace::OperationId{index}) != 100) ++index;
+  EXPECT_EQ(company.beside(trace::OperationId{index}), 100);
+}
+
+}  // namespace
+}  // namespace interlace::replay
