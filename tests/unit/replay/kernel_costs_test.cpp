@@ -14,8 +14,8 @@
 namespace interlace::replay {
 namespace {
 
-constexpr std::int64_t kMain = 7;
-constexpr std::int64_t kSide = 20;
+constexpr std::int64_t kMainStreamId = 7;
+constexpr std::int64_t kSideStreamId = 20;
 constexpr int kInstances = 4;
 
 /// Two kernels of one name and grid on a side stream, each a site of its own.
@@ -37,9 +37,9 @@ class KernelCostsTest : public ::testing::Test {
   double alone_beside_multiplication(Nanoseconds time_ns, Nanoseconds earlier_ns) {
     for (int i = 0; i < kInstances; ++i) {
       const Nanoseconds t = i * 20 * kMillisecond;
-      kernel(kMain, "gemm", {t + kMillisecond, t + 2 * kMillisecond + time_ns - earlier_ns});
-      kernel(kSide, "permute", {t, t + 47 * kMicrosecond});
-      kernel(kSide, "permute", {t + 2 * kMillisecond, t + 2 * kMillisecond + time_ns});
+      kernel(kMainStreamId, "gemm", {t + kMillisecond, t + 2 * kMillisecond + time_ns - earlier_ns});
+      kernel(kSideStreamId, "permute", {t, t + 47 * kMicrosecond});
+      kernel(kSideStreamId, "permute", {t + 2 * kMillisecond, t + 2 * kMillisecond + time_ns});
     }
     Diagnostics none;
     const trace::Trace trace = std::move(builder).build(none);
