@@ -69,6 +69,18 @@ INTERCONNECT = {
     "c2": "host memory",
     "c3": "NVLink",
     "c4": "NVLink, 8 channels",
+    "d1": "NVLink",
+    "d2": "NVLink",
+    "d3": "host memory",
+    "d4": "NVLink, 4 channels",
+    "d5": "NVLink",
+    "d6": "NVLink",
+    "d7": "NVLink, 8 channels",
+    "d8": "NVLink",
+    "x3_4": "host memory",
+    "y2_4": "NVLink",
+    "b3_3": "NVLink",
+    "b4_3": "NVLink",
 }
 PREDICTED_SETS = ("t2", "t6", "t7", "t9", "c6", "n5", "n6")
 MEASURED_ONLY_SETS = ("m2",)

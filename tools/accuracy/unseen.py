@@ -56,6 +56,15 @@ GROUPS = {
         "most jobs. Four jobs are new (c1 to c4), the others are those of their names once more. The model was frozen. y2_3 is "
         "bound by the host.",
     ),
+    "busy": (
+        "Twelve jobs on a busy host",
+        "Recorded in the same way on 2026-11-28, on two H200s of a slow host whose other cores made the next jobs' batches "
+        "meanwhile. Eight jobs are new (d1 to d8), the others are those of their names once more. The model was frozen. d7, "
+        "d8 and y2_4 are bound by the host, and what they took without the profiler tells little: sparse itself took 16 % "
+        "less, 41 and 7 % more in its second process. base of d1 and d2 gained less without the profiler than the model "
+        "takes off, so that all that is predicted from it there comes out too long beside it; fused_sparse_dist comes out "
+        "too short in most jobs.",
+    ),
 }
 
 
