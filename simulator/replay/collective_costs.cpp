@@ -58,10 +58,9 @@ Transfers transfers_of(const GatheringsOfSite& gatherings, const SiteTable& tabl
                        double least_ns) {
   Transfers transfers;
   transfers.by_rank.resize(table.ranks.size());
-  const double to_host_copies = table.collectives_cross_host ? table.lost_to_host_copies : 0.0;
   for (const auto& [iteration, gathering] : gatherings) {
     const auto without_losses = [&](Interval span) {
-      return std::max(1.0, static_cast<double>(span.length()) - held_up.lost(span, to_host_copies));
+      return std::max(1.0, static_cast<double>(span.length()) - held_up.lost(span));
     };
     for (const auto& part : gathering.parts) {
       const Interval span{gathering.last_start, std::max(gathering.last_start, part.end)};
@@ -297,8 +296,9 @@ void estimate_collectives(const Trace& trace, const Gatherings& gatherings, Site
     table.fitted.push_back("pace of collectives beside " + std::to_string(seen_lost.size()) + " kernels");
   }
   const bool cross_host = table.collectives_cross_host;
-  const CollectivesHeldUp pooled(hungry, lost_to_memory(false, cross_host), seen_lost, copies.busy);
-  const CollectivesHeldUp jagged_ones(hungry, lost_to_memory(true, cross_host), seen_lost, copies.busy);
+  const double to_host_copies = cross_host ? table.lost_to_host_copies : 0.0;
+  const CollectivesHeldUp pooled(hungry, lost_to_memory(false, cross_host), seen_lost, copies.busy, to_host_copies);
+  const CollectivesHeldUp jagged_ones(hungry, lost_to_memory(true, cross_host), seen_lost, copies.busy, to_host_copies);
   const auto estimate = [&](SiteId id, const GatheringsOfSite& of_site, const CollectivesHeldUp& held_up,
                             double least_ns) {
     Site& site = table.sites[id.index()];

@@ -107,28 +107,30 @@ LostBeside learn_lost_beside(const HungryKernels& kernels, std::span<const Recor
 }
 
 CollectivesHeldUp::CollectivesHeldUp(const HungryKernels& kernels, const contention::LostToMemory& usual,
-                                     const LostBeside& seen, const IntervalSet& copies) {
+                                     const LostBeside& seen, const IntervalSet& copies, double to_host_copies) {
   std::map<double, std::vector<Interval>, std::greater<>> by_loss;
+  const auto add = [&](double loss, const std::vector<Interval>& busy) {
+    auto& spans = by_loss[loss];
+    spans.insert(spans.end(), busy.begin(), busy.end());
+  };
   for (const auto& [name, kernel] : kernels) {
     const auto found = seen.find(name);
-    auto& spans = by_loss[found != seen.end() ? found->second : usual_loss(usual, kernel.bound)];
-    const auto& busy = kernel.busy.intervals();
-    spans.insert(spans.end(), busy.begin(), busy.end());
+    add(found != seen.end() ? found->second : usual_loss(usual, kernel.bound), kernel.busy.intervals());
   }
+  add(to_host_copies, copies.intervals());
   IntervalSet stronger;
   std::vector<Interval> all;
   for (auto& [loss, spans] : by_loss) {
     all.insert(all.end(), spans.begin(), spans.end());
-    by_kernels_.emplace(loss, difference(IntervalSet(std::move(spans)), stronger));
+    by_loss_.emplace(loss, difference(IntervalSet(std::move(spans)), stronger));
     stronger = IntervalSet(all);
   }
-  by_copies_ = difference(copies, stronger);
 }
 
-double CollectivesHeldUp::lost(Interval span, double to_host_copies) const {
+double CollectivesHeldUp::lost(Interval span) const {
   double sum = 0;
-  for (const auto& [loss, when] : by_kernels_) sum += loss * static_cast<double>(when.covered(span));
-  return sum + to_host_copies * static_cast<double>(by_copies_.covered(span));
+  for (const auto& [loss, when] : by_loss_) sum += loss * static_cast<double>(when.covered(span));
+  return sum;
 }
 
 }  // namespace interlace::replay

@@ -41,16 +41,16 @@ using LostBeside = std::map<std::string, double, std::less<>>;
 /// ranks count; where several hold it up at once only the strongest does.
 class CollectivesHeldUp {
  public:
-  /// `usual`: for kernels of which `seen` tells nothing. `copies`: when host copies ran, on any rank.
+  /// `usual`: for kernels of which `seen` tells nothing. `copies`: when host copies ran, on any rank; a collective
+  /// loses `to_host_copies` of each nanosecond to them.
   CollectivesHeldUp(const HungryKernels& kernels, const contention::LostToMemory& usual, const LostBeside& seen,
-                    const IntervalSet& copies);
+                    const IntervalSet& copies, double to_host_copies);
 
-  /// Time that a collective lost in `span`, to host copies `to_host_copies` of each nanosecond.
-  [[nodiscard]] double lost(Interval span, double to_host_copies) const;
+  /// Time that a collective lost in `span`.
+  [[nodiscard]] double lost(Interval span) const;
 
  private:
-  std::map<double, IntervalSet, std::greater<>> by_kernels_;  ///< by the part that is lost
-  IntervalSet by_copies_;                                     ///< but for those beside kernels
+  std::map<double, IntervalSet, std::greater<>> by_loss_;  ///< by the part that is lost, of each instant the largest
 };
 
 }  // namespace interlace::replay

@@ -29,25 +29,25 @@ std::optional<HostCopyCosts> seen_host_copy_costs(const std::vector<HostCopy>& c
   if (copies.size() < kEnough) return std::nullopt;
   double bytes = 0;
   double part = 0;
-  double cost = 0;
+  double pace = 0;  // bytes a ns
   for (const HostCopy& c : copies) {
     bytes += c.bytes;
     part += c.bytes * c.beside;
-    cost += c.bytes * c.ns_a_byte;
+    pace += c.bytes / c.ns_a_byte;
   }
   part /= bytes;
-  cost /= bytes;
+  pace /= bytes;
   double variance = 0;
   double covariance = 0;
   for (const HostCopy& c : copies) {
     variance += c.bytes / bytes * (c.beside - part) * (c.beside - part);
-    covariance += c.bytes / bytes * (c.beside - part) * (c.ns_a_byte - cost);
+    covariance += c.bytes / bytes * (c.beside - part) * (1.0 / c.ns_a_byte - pace);
   }
   if (variance < kLeastSpread * kLeastSpread) return std::nullopt;
-  const double slope = std::max(0.0, covariance / variance);
-  const double alone = cost - slope * part;
-  if (alone <= 0) return std::nullopt;
-  return HostCopyCosts{alone, alone + slope};
+  const double slope = std::min(0.0, covariance / variance);
+  const double alone = pace - slope * part;
+  if (alone + slope <= 0) return std::nullopt;
+  return HostCopyCosts{1.0 / alone, 1.0 / (alone + slope)};
 }
 
 double mean_cost_alone(const std::vector<HostCopy>& copies, double rate) {
@@ -55,7 +55,7 @@ double mean_cost_alone(const std::vector<HostCopy>& copies, double rate) {
   double cost = 0;
   for (const HostCopy& c : copies) {
     bytes += c.bytes;
-    cost += c.bytes * c.ns_a_byte / (1.0 - c.beside + c.beside / rate);
+    cost += c.bytes * c.ns_a_byte * (1.0 - c.beside + c.beside * rate);
   }
   return cost / bytes;
 }

@@ -34,8 +34,9 @@ struct HostCopyCosts {
   double beside;
 };
 
-/// A copy beside whose part p a collective moves data takes alone + p * (beside - alone) a byte: the line of least
-/// squares, each copy by its bytes. None where there are fewer than four copies, or all have about the same part.
+/// A copy that spends the part p of its time beside a collective that moves data goes at 1 / alone +
+/// p * (1 / beside - 1 / alone) bytes a ns: the line of least squares, each copy by its bytes. None where there are
+/// fewer than four copies, or all have about the same part.
 [[nodiscard]] std::optional<HostCopyCosts> seen_host_copy_costs(const std::vector<HostCopy>& copies);
 
 /// Mean time of a byte by itself, in ns, where copies run at `rate` of their pace beside collectives.

@@ -50,18 +50,18 @@ DeviceCompany::DeviceCompany(const Trace& trace, trace::RankId rank) : trace_(&t
     if (trace.rank_of(op) != rank) continue;
     const trace::CopyDetail* copy = trace.kind(op) == OperationKind::kCopy ? trace.copy(op) : nullptr;
     const bool within_device = copy != nullptr && copy->source == kDevice && copy->destination == kDevice;
-    if (trace.kind(op) == OperationKind::kKernel || within_device) works_.push_back(op);
+    if (trace.kind(op) != OperationKind::kKernel && !within_device) continue;
+    works_.push_back(op);
+    longest_ = std::max(longest_, trace.duration(op));
   }
 }
 
 Nanoseconds DeviceCompany::beside(OperationId op) const {
-  constexpr Nanoseconds kLongest = 20 * kMillisecond;
   const Interval span{trace_->start(op), trace_->end(op)};
   Nanoseconds beside = 0;
   Nanoseconds counted_until = span.begin;
   const auto start = [&](OperationId other) { return trace_->start(other); };
-  // Longer ones begin earlier than that only where the GPU does nothing else for long.
-  auto at = std::ranges::lower_bound(works_, span.begin - kLongest, {}, start);
+  auto at = std::ranges::lower_bound(works_, span.begin - longest_, {}, start);
   for (; at != works_.end() && trace_->start(*at) < span.end; ++at) {
     if (trace_->lane_of(*at) == trace_->lane_of(op)) continue;
     const Nanoseconds end = std::min(trace_->end(*at), span.end);

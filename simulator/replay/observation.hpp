@@ -47,6 +47,7 @@ class DeviceCompany {
  private:
   const trace::Trace* trace_;
   std::vector<trace::OperationId> works_;
+  Nanoseconds longest_ = 0;
 };
 
 /// One recorded instance of a work, with the company it had.

@@ -278,7 +278,7 @@ class Simulation {
     if (!options_.jitter) return std::nullopt;
     const auto [known, is_new] = race_draws_.try_emplace({collective, iteration});
     if (is_new) {
-      const auto recorded = static_cast<double>(plan_->programs.front().size());
+      const auto recorded = static_cast<double>(plan_->programs.front().size() - table_->left_out.size());
       known->second = {random_.uniform() < recorded / (recorded + kUsualSteps), random_.uniform()};
     }
     RaceDraw of_rank = known->second;

@@ -74,13 +74,21 @@ TEST_F(HeldUp, NothingIsLearnedOfSizesThatNeverStandAlone) {
 }
 
 // 100 us beside a streaming kernel, the second half also beside one that costs more, then 20 us beside host copies
-// only.
+// only. Copies cost more than the streaming kernel and less than the other: their 20 us beside the first count, too.
 TEST_F(HeldUp, TheStrongestCounts) {
   kernel(kStreams, 0, 100'000);
   kernel(kFollows, 50'000, 100'000);
-  const IntervalSet copies({{90'000, 120'000}});
-  const CollectivesHeldUp held_up(hungry_kernels(build()), kUsual, {{kFollows, 0.6}}, copies);
-  EXPECT_NEAR(held_up.lost({0, 200'000}, 0.5), 0.3 * 50'000 + 0.6 * 50'000 + 0.5 * 20'000, 1e-6);
+  const IntervalSet copies({{30'000, 50'000}, {90'000, 120'000}});
+  const CollectivesHeldUp held_up(hungry_kernels(build()), kUsual, {{kFollows, 0.6}}, copies, 0.5);
+  EXPECT_NEAR(held_up.lost({0, 200'000}), 0.3 * 30'000 + 0.5 * 20'000 + 0.6 * 50'000 + 0.5 * 20'000, 1e-6);
+}
+
+// Through host memory such kernels cost nothing: the copies beside them do.
+TEST_F(HeldUp, AKernelThatCostsNothingHidesNoCopy) {
+  kernel(kStreams, 0, 100'000);
+  const contention::LostToMemory nothing{.streaming = 0, .gather = 0};
+  const CollectivesHeldUp held_up(hungry_kernels(build()), nothing, {}, IntervalSet({{0, 100'000}}), 0.35);
+  EXPECT_NEAR(held_up.lost({0, 100'000}), 35'000, 1e-6);
 }
 
 }  // namespace
