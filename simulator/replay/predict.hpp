@@ -20,7 +20,7 @@ struct PredictOptions {
   std::int32_t runs = 4;         ///< simulations, each with a seed and a host of its own
   /// Standard deviation of predicted over measured step times beyond jitter: of the speed-up errors over all sets but
   /// the bimodal one (docs/accuracy.md).
-  double model_error = 0.014;
+  double model_error = 0.0125;
   /// So many steps follow on each other before the host waits for the device: memory is that of a run of as many, with
   /// its end. None: of one that goes on.
   std::optional<std::int32_t> run_steps;
