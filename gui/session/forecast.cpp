@@ -60,7 +60,8 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   if (step_anchor_ && !is_itself) step_anchor_->correct(replayed.prediction, false);
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
-  forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {});
+  forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {},
+                                      recorded_->predictor->sites().lone_rank);
   if (overlap_anchor_) overlap_anchor_->correct(forecast->row.overlap, is_itself);
   if (itself_) {
     forecast->replayed_step_ns = itself_->prediction.step_time;

@@ -4,25 +4,27 @@
 #include <iostream>
 #include <new>
 
-#include "simulator/base/error.hpp"
-
 namespace interlace {
 
-int end_of(const std::function<int()>& program) {
+int end_of(const std::function<int()>& program, const int& failure) {
   std::ios::sync_with_stdio(false);
   try {
     const int status = program();
     std::cout.flush();
     if (std::cout) return status;
-    std::cerr << "error: standard output cannot be written\n";
+    std::cerr << Error(kOutputLost, "standard output", "cannot be written",
+                       "see that what reads it, or its disk, takes it all")
+                     .what()
+              << '\n';
   } catch (const Error& error) {
     std::cerr << error.what() << '\n';
   } catch (const std::bad_alloc&) {
-    std::cerr << "error: out of memory\n";
+    std::cerr << Error(kOutOfMemory, "this machine", "its memory is used up", "name fewer or smaller files").what()
+              << '\n';
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';
   }
-  return kFailure;
+  return failure;
 }
 
 }  // namespace interlace

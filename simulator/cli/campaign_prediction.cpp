@@ -80,7 +80,7 @@ campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const 
                                           const std::optional<std::filesystem::path>& traces, Console& console) {
   const PredictRequest request = request_of(folder, plan);
   const PredictAnswer answer = predict(request, console);
-  if (traces) write_answer(answer, *traces, console);
+  if (traces) write_answer(answer, *traces, request.recordings, console);
   const std::vector<campaign::Overlap> overlap = recorded_overlap(request, console);
   const std::vector<double> no_contention = baseline(request, false, console);
   const std::vector<double> critical_path = baseline(request, true, console);

@@ -104,6 +104,7 @@ void write_repaired(const CheckRequest& request, std::span<const schedule::Sched
     console.note("nothing to repair: " + *request.repair + " is not written");
     return;
   }
+  repaired->hazardous = repaired->hazardous && !only.known_hazards.empty();
   report::write_file(*request.repair, [&](std::ostream& out) { out << schedule::print(*repaired); });
 }
 
@@ -115,6 +116,7 @@ int run_check(const CheckRequest& request, Console& console) {
     (is_schedule(input) ? of_schedules : of_trace.recordings).push_back(input);
   }
   check_options(request, !of_schedules.empty(), !of_trace.recordings.empty());
+  if (request.repair) refuse_overwriting(*request.repair, of_schedules);
   const std::vector<schedule::Schedule> schedules = read_schedules(of_schedules);
   CheckAnswer answer;
   const check::CheckOptions options{
@@ -140,7 +142,7 @@ int run_check(const CheckRequest& request, Console& console) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Action& chosen, int& status) {
+void add_check(CLI::App& app, Action& chosen, int& status, int& failure) {
   const auto request = std::make_shared<CheckRequest>();
   CLI::App* check =
       app.add_subcommand("check", "Prove schedules free of races, or show where they race; the same of traces");
@@ -178,7 +180,8 @@ void add_check(CLI::App& app, Action& chosen, int& status) {
       ->add_option("--repair", request->repair,
                    "File for the one schedule with all fixes, of what is wrong and of what is wasteful")
       ->type_name("FILE");
-  check->callback([request, &chosen, &status] {
+  check->callback([request, &chosen, &status, &failure] {
+    failure = kTrouble;
     chosen = [request, &status](Console& console) {
       try {
         status = run_check(*request, console);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kWidestHelp = 100;  // columns
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, int& failure) {
   CLI::App app{"Predicts what another training-pipeline schedule would do to a recorded GPU job.", "interlace"};
   interlace::cli::Console console;
   app.formatter(std::make_shared<interlace::cli::HelpFormatter>(std::min(kWidestHelp, console.style().width)));
@@ -39,7 +39,7 @@ int run(int argc, char** argv) {
   interlace::cli::add_record(app, chosen, of_part);
   interlace::cli::add_calibrate(app, chosen, of_part);
   int status = interlace::kSuccess;
-  interlace::cli::add_check(app, chosen, status);
+  interlace::cli::add_check(app, chosen, status, failure);
   interlace::cli::add_validate(app, chosen, status);
   try {
     std::ranges::reverse(words);  // as CLI11 takes them
@@ -61,5 +61,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return interlace::end_of([argc, argv] { return run(argc, argv); });
+  int failure = interlace::kFailure;
+  return interlace::end_of([&] { return run(argc, argv, failure); }, failure);
 }

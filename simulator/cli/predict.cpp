@@ -243,8 +243,8 @@ PredictAnswer predict_from_one(const PredictRequest& request, Console& console) 
       Predicted predicted = is_itself ? *itself : run(one.schedule);
       predicted.prediction.schedule = one.schedule.name;
       if (anchors.step && !is_itself) anchors.step->correct(predicted.prediction, false);
-      report.predictions.push_back(
-          prediction_row(one.schedule, predicted.prediction, predicted.steps, cut.modules, assumptions));
+      report.predictions.push_back(prediction_row(one.schedule, predicted.prediction, predicted.steps, cut.modules,
+                                                  assumptions, predictor.sites().lone_rank));
       report::Prediction& row = report.predictions.back();
       if (anchors.overlap) anchors.overlap->correct(row.overlap, is_itself);
       if (itself) compare_with_recorded(*itself, predicted, row);

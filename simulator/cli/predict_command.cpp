@@ -51,10 +51,22 @@ void refuse_useless_step(double measured_ms, const report::RecordedRun& recorded
       "give the mean time of one step, in milliseconds");
 }
 
+/// All that was named, files or not.
+std::vector<std::string> files_of(const PredictRequest& request) {
+  std::vector<std::string> all;
+  for (const auto* named :
+       {&request.recordings, &request.again, &request.schedules, &request.edits, &request.memory_snapshots}) {
+    all.insert(all.end(), named->begin(), named->end());
+  }
+  if (request.profile) all.push_back(*request.profile);
+  if (request.machine) all.push_back(*request.machine);
+  return all;
+}
+
 void run_predict(const PredictRequest& request, Console& console) {
   const PredictAnswer answer = predict(request, console);
   if (request.measured_step_ms) refuse_useless_step(*request.measured_step_ms, answer.report.recorded);
-  if (request.out) write_answer(answer, *request.out, console);
+  if (request.out) write_answer(answer, *request.out, files_of(request), console);
   console.done();
   if (request.format == "json") {
     report::write_predict_json(console.out(), answer.report);

@@ -55,7 +55,9 @@ struct PredictAnswer {
 
 /// Writes into a folder, made if need be: report.html, report.json, report.csv, the measured trace as measured.ilt, and
 /// for each schedule its predicted trace as .ilt and a file for Perfetto with the measured trace beside it. Says which
-/// predicted traces of an earlier answer stand there still. Throws report.cannot_write, ilt.cannot_write.
-void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder, Console& console);
+/// predicted traces of an earlier answer stand there still. Throws report.cannot_write, ilt.cannot_write, and, with
+/// nothing written, cli.output_is_input where one of these files is one of `inputs`, or stands in one that is a folder.
+void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder,
+                  const std::vector<std::string>& inputs, Console& console);
 
 }  // namespace interlace::cli

@@ -44,8 +44,8 @@ analysis::OverlapOfRanks overlap_of(const replay::Prediction& prediction) {
   return overlap;
 }
 
-void judge(const schedule::Schedule& schedule, report::Prediction& row) {
-  const check::ScheduleCheck verdict = check::check(schedule, {.hazards_only = true});
+void judge(const schedule::Schedule& schedule, bool one_rank, report::Prediction& row) {
+  const check::ScheduleCheck verdict = check::check(schedule, {.one_rank = one_rank, .hazards_only = true});
   for (const check::Hazard& hazard : verdict.hazards) {
     row.hazards.push_back(std::string(to_string(hazard.kind)) + " of " + hazard.datum + ": " +
                           hazard.earlier.operation + " and " + hazard.later.operation +
@@ -67,7 +67,7 @@ analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction) 
 
 report::Prediction prediction_row(const schedule::Schedule& schedule, const replay::Prediction& prediction,
                                   const analysis::StepAnalysis& steps, const std::vector<std::string>& modules,
-                                  const Diagnostics& assumptions) {
+                                  const Diagnostics& assumptions, bool one_rank) {
   report::Prediction row{.schedule = prediction.schedule,
                          .step_time_ns = prediction.step_time,
                          .step_time_low_ns = prediction.step_time_low,
@@ -82,7 +82,7 @@ report::Prediction prediction_row(const schedule::Schedule& schedule, const repl
                          .hazards = {},
                          .tables_late = std::nullopt,
                          .parameters_late = std::nullopt};
-  judge(schedule, row);
+  judge(schedule, one_rank, row);
   return row;
 }
 

@@ -16,11 +16,12 @@ namespace interlace::cli {
 [[nodiscard]] analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction);
 
 /// What the report tells of one predicted schedule, as far as it takes no other: times, overlap, memory, races, and
-/// what is wrong with the schedule itself, however fast it is. modules: by ModuleId.
+/// what is wrong with the schedule itself, however fast it is. modules: by ModuleId. one_rank: of a job in which
+/// nothing is exchanged.
 [[nodiscard]] report::Prediction prediction_row(const schedule::Schedule& schedule,
                                                 const replay::Prediction& prediction,
                                                 const analysis::StepAnalysis& steps,
-                                                const std::vector<std::string>& modules,
-                                                const Diagnostics& assumptions);
+                                                const std::vector<std::string>& modules, const Diagnostics& assumptions,
+                                                bool one_rank);
 
 }  // namespace interlace::cli

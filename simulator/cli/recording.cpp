@@ -41,7 +41,7 @@ void refuse_overwriting(const std::string& output, const std::vector<std::string
     std::error_code missing;  // reading tells of it
     const auto same = [&](const std::filesystem::path& one) { return std::filesystem::equivalent(one, file, missing); };
     if (same(path) || same(folder)) {
-      throw Error(kOutputIsInput, output, "is one of the files to be read", "name another file");
+      throw Error(kOutputIsInput, output, "is one of the files to be read", "write to another file or folder");
     }
   }
 }

@@ -25,8 +25,8 @@ void add_calibrate(CLI::App& app, Action& chosen, const std::vector<std::string>
 /// Takes what stands behind `record` or `calibrate` out of a command line. It is for another program, "--" and --help
 /// among it, which CLI11 would take for itself.
 [[nodiscard]] std::vector<std::string> take_words_of_part(std::vector<std::string>& words);
-/// `status`: what the program ends with where the action returns.
-void add_check(CLI::App& app, Action& chosen, int& status);
+/// `status`: what the program ends with where the action returns; `failure`: where something else ends it.
+void add_check(CLI::App& app, Action& chosen, int& status, int& failure);
 void add_validate(CLI::App& app, Action& chosen, int& status);
 
 }  // namespace interlace::cli

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "simulator/cli/predict_request.hpp"
+#include "simulator/cli/recording.hpp"
 #include "simulator/ingest/trace_files.hpp"
 #include "simulator/report/chrome_trace.hpp"
 #include "simulator/report/errors.hpp"
@@ -54,7 +55,21 @@ report::TimelinePicture picture_of(const SteadyTrace& steady, const std::string&
   return report::timeline_picture(steady.trace, annotations, {0}, {begin, begin + step}, title, resolution);
 }
 
+constexpr std::string_view kPage = "report.html";
+constexpr std::string_view kRows = "report.csv";
+constexpr std::string_view kTrace = ".ilt";
 constexpr std::string_view kPerfetto = ".perfetto.json.gz";
+
+/// All files of it.
+std::vector<std::string> names_of_answer(std::span<const std::string> stems) {
+  std::vector<std::string> names{std::string(kPage), std::string(ingest::kAnswerFile), std::string(kRows),
+                                 std::string(ingest::kMeasuredTrace)};
+  for (const std::string& stem : stems) {
+    names.push_back(stem + std::string(kTrace));
+    names.push_back(stem + std::string(kPerfetto));
+  }
+  return names;
+}
 
 /// Traces that an earlier answer left in the folder, by the names that only answers have.
 std::vector<std::string> left_by_earlier(const std::filesystem::path& folder, const std::set<std::string>& written) {
@@ -83,7 +98,10 @@ std::vector<report::TimelineComparison> timelines(const PredictAnswer& answer) {
 
 }  // namespace
 
-void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder, Console& console) {
+void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder,
+                  const std::vector<std::string>& inputs, Console& console) {
+  const std::vector<std::string> stems = stems_of(answer.predicted);
+  for (const std::string& name : names_of_answer(stems)) refuse_overwriting((folder / name).string(), inputs);
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) {
@@ -99,18 +117,17 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
   const auto write_trace = [&](std::string_view name, const trace::Trace& trace, const Diagnostics& diagnostics) {
     write(name, [&](std::ostream& out) { trace::write_ilt(trace, diagnostics, out, (folder / name).string()); });
   };
-  write("report.html", [&](std::ostream& out) { report::write_html(out, answer.report, timelines(answer)); });
+  write(kPage, [&](std::ostream& out) { report::write_html(out, answer.report, timelines(answer)); });
   write(ingest::kAnswerFile, [&](std::ostream& out) { report::write_predict_json(out, answer.report); });
-  write("report.csv", [&](std::ostream& out) { report::write_predict_csv(out, answer.report); });
+  write(kRows, [&](std::ostream& out) { report::write_predict_csv(out, answer.report); });
   Diagnostics of_recording;
   for (const Diagnostic& entry : answer.report.recorded.diagnostics) of_recording.add(entry);
   write_trace(ingest::kMeasuredTrace, answer.measured.trace, of_recording);
-  const std::vector<std::string> stems = stems_of(answer.predicted);
   for (std::size_t i = 0; i < answer.predicted.size(); ++i) {
     const SteadyTrace& predicted = answer.predicted[i];
     Diagnostics of_prediction;
     for (const Diagnostic& entry : answer.report.predictions[i].diagnostics) of_prediction.add(entry);
-    write_trace(stems[i] + ".ilt", predicted.trace, of_prediction);
+    write_trace(stems[i] + std::string(kTrace), predicted.trace, of_prediction);
     std::vector<report::ChromeRun> runs;
     const auto add = [&](const SteadyTrace& steady, const std::string& title) {
       runs.push_back({&steady.trace, title, steady.windows.empty() ? 0 : steady.windows.front().span.begin});

@@ -58,7 +58,7 @@ std::optional<std::size_t> best(std::span<const Prediction> predictions) {
   if (predictions.size() < 2) return std::nullopt;
   std::optional<std::size_t> fastest;
   for (std::size_t i = 0; i < predictions.size(); ++i) {
-    if (!predictions[i].hazards.empty()) continue;
+    if (!predictions[i].hazards.empty() || !fits(predictions[i]).value_or(true)) continue;
     if (!fastest || predictions[i].step_time_ns < predictions[*fastest].step_time_ns) fastest = i;
   }
   const bool beats_recorded = fastest && (!predictions[*fastest].speedup || *predictions[*fastest].speedup > 1.0);

@@ -120,8 +120,9 @@ struct PredictReport {
 /// In the order of the first of each group.
 [[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all);
 
-/// Position of the schedule to take: the smallest step time of those without hazards, the first of equals. None where
-/// there is none, where there is nothing to choose from, or where the recorded schedule, if known, is as fast.
+/// Position of the schedule to take: the smallest step time of those that have no hazards and fit in the memory asked
+/// for, the first of equals. None where there is none, where there is nothing to choose from, or where the recorded
+/// schedule, if known, is as fast.
 [[nodiscard]] std::optional<std::size_t> best(std::span<const Prediction> predictions);
 /// Positions of the predictions, fastest first; equals in the order asked for.
 [[nodiscard]] std::vector<std::size_t> by_step_time(const PredictReport& report);

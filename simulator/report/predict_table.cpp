@@ -149,8 +149,8 @@ void write_row(std::ostream& out, const Prediction& row, bool is_best, std::size
     return is_best ? coloured(style, Colour::kGood, text) : std::string(text);
   };
   out << marked(name) << ' ' << marked(mark) << fmt::format("{:>{}}", milliseconds(row.step_time_ns), kStepColumns)
-      << fmt::format("{:>{}}", milliseconds(row.step_time_low_ns) + " - " + milliseconds(row.step_time_high_ns),
-                     kRangeColumns)
+      << fmt::format(" {:>{}}", milliseconds(row.step_time_low_ns) + " - " + milliseconds(row.step_time_high_ns),
+                     kRangeColumns - 1)
       << speedup;
   if (axis.columns > 0) out << "  " << whisker(row, axis, style);
   out << '\n';

@@ -100,6 +100,8 @@ class HeaderReader {
     if (!info.is_object()) return flaw("distributedInfo");
     header.rank = small_integer(info, "rank");
     header.world_size = small_integer(info, "world_size");
+    if (info.contains("rank") && !header.rank) flaw("distributedInfo.rank");
+    if (info.contains("world_size") && !header.world_size) flaw("distributedInfo.world_size");
     if (header.world_size == 0) header.world_size.reset();
     const auto groups = info.find("pg_config");
     if (groups == info.end() || !groups->is_array()) return;

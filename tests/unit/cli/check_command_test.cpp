@@ -32,6 +32,9 @@ TEST(CheckCommand, EndsWithTheStatusOfTheVerdict) {
         "check --batches 3,2 torchrec/base torchrec/staged", "check --repair x.json torchrec/base torchrec/staged"}) {
     EXPECT_EQ(interlace(arguments).status, 2) << arguments;
   }
+  const Finished unheard = interlace("check torchrec/base >/dev/full");
+  EXPECT_EQ(unheard.status, 2) << "the disk is full";
+  EXPECT_TRUE(unheard.err.starts_with("error[program.output_lost]: ")) << unheard.err;
 }
 
 TEST(CheckCommand, SaysWhatIsWrongInALineWithACode) {
@@ -125,7 +128,9 @@ TEST(CheckCommand, WritesTheRepairedSchedule) {
                     ("interlace_repaired." + std::to_string(static_cast<long>(getpid())) + ".json");
   EXPECT_EQ(interlace("check " + bug("side_stream_without_wait") + " --repair " + file.string()).status, 1);
   EXPECT_EQ(interlace("check " + file.string()).status, 0);
-  EXPECT_NO_THROW((void)schedule::parse_file(file));
+  EXPECT_FALSE(schedule::parse_file(file).hazardous);
+  EXPECT_TRUE(interlace("check " + file.string() + " --repair " + file.string())
+                  .err.starts_with("error[cli.output_is_input]: "));
   // What is wasteful is no hazard, and mended like one.
   for (const char* wasteful : {"host_stalls_on_next_copy", "side_stream_for_nothing"}) {
     std::filesystem::remove(file);

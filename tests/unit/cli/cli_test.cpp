@@ -336,6 +336,17 @@ TEST_F(CliTest, PredictsStepsOfRanksWhoseOptimizerDoesNothingOnTheDevice) {
   EXPECT_GT(report["predictions"][0]["step_time_ns"], 1'000'000);
 }
 
+// With one rank exchanges order nothing.
+TEST_F(CliTest, PredictMarksWhatRacesWithTheRanksThatWereRecorded) {
+  const std::string predict =
+      "predict --format json --steps 3 --schedule torchrec/fused_sparse_dist_new_stream --from ";
+  const auto hazards = [&](const std::string& recording) {
+    return Json::parse(interlace(predict + recording).out)["predictions"][0]["hazards"];
+  };
+  EXPECT_EQ(hazards(INTERLACE_SOURCE_DIR "/samples/traces/torchrec_w1_1_rank/base.mem.r0.ilt").size(), 1U);
+  EXPECT_TRUE(hazards(sample("base")).empty());
+}
+
 TEST_F(CliTest, PredictRecognisesWhatWasRecorded) {
   for (const auto& [files, schedule] : {std::pair{"sparse", "torchrec/sparse_dist"},
                                         std::pair{"fused_snew", "torchrec/fused_sparse_dist_new_stream"}}) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -35,6 +36,25 @@ TEST(WriteAnswer, KeepsTheRecordingAndEachPredictionWhateverSchedulesAreCalled) 
   EXPECT_FALSE(std::filesystem::exists(path("out/measured.perfetto.json.gz")));
   const Finished recorded = interlace("info " + path("out/measured.ilt"));
   EXPECT_NE(recorded.out.find("33.19"), std::string::npos) << "the recording itself\n" << recorded.out;
+}
+
+TEST(WriteAnswer, LeavesWhatItReadAsItIs) {
+  const testing::TemporaryFolder folder;
+  const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
+  const auto content = [](const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  ASSERT_EQ(interlace("convert " + sample("base") + " -o " + path("measured.ilt")).status, 0);
+  const std::string before = content(path("measured.ilt"));
+  const std::string predict = "predict --schedule torchrec/base --steps 3 --out " + folder.path().string() + " --from ";
+  for (const std::string& recording : {path("measured.ilt"), folder.path().string()}) {
+    const Finished run = interlace(predict + recording);
+    EXPECT_EQ(run.status, 1) << run.out;
+    EXPECT_TRUE(run.err.find("error[cli.output_is_input]: " + path("measured.ilt")) != std::string::npos) << run.err;
+  }
+  EXPECT_EQ(content(path("measured.ilt")), before);
+  EXPECT_FALSE(std::filesystem::exists(path("report.json")));
 }
 
 }  // namespace

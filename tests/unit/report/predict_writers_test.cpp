@@ -251,13 +251,17 @@ TEST(PredictReport, OrdersByStepTime) {
   EXPECT_EQ(by_step_time(report), (std::vector<std::size_t>{1, 2, 0}));
 }
 
-TEST(PredictReport, TheBestIsWithoutHazardsAndFasterThanTheRecordedSchedule) {
+TEST(PredictReport, TheBestIsWithoutHazardsFitsAndBeatsTheRecordedSchedule) {
   PredictReport report = sample_report();
   EXPECT_FALSE(best(report.predictions).has_value()) << "base takes longer than what was recorded";
   report.predictions[0].speedup = 1.01;
   EXPECT_EQ(best(report.predictions), 0U) << "the faster one is hazardous";
   report.predictions[1].hazards.clear();
   EXPECT_EQ(best(report.predictions), 1U) << "no speed-up is known where the recorded schedule is not";
+  report.predictions[1].memory = {{.allocated_peak = 2}, {.failure = "the lookup"}};
+  EXPECT_EQ(best(report.predictions), 0U) << "the faster one does not fit on one of the ranks";
+  report.predictions[1].memory.pop_back();
+  EXPECT_EQ(best(report.predictions), 1U);
   report.predictions.pop_back();
   EXPECT_FALSE(best(report.predictions).has_value()) << "one alone is not chosen";
   EXPECT_FALSE(best({}).has_value());
