@@ -212,7 +212,7 @@ PredictAnswer predict_from_one(const PredictRequest& request, Console& console) 
   report.recorded.machine_fitted = sites.fitted;
   if (machine) {
     report.recorded.machine_profile = machine->source;
-    report.recorded.machine_values = machine->values();
+    report.recorded.machine_values = machine->values(sites.fitted);
   }
   report.recorded.capacity = options.memory.capacity;
   std::vector<SteadyTrace> traces;

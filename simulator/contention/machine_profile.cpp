@@ -114,10 +114,11 @@ class ProfileReader {
 
 }  // namespace
 
-std::vector<std::string> MachineProfile::values() const {
+std::vector<std::string> MachineProfile::values(std::span<const std::string> recorded) const {
   std::vector<std::string> texts;
   const auto add = [&](std::string_view what, const std::optional<double>& value, double unit, std::string_view name) {
-    if (value) texts.push_back(fmt::format("{} {:.3g}{}", what, *value / unit, name));
+    if (value && std::ranges::find(recorded, what) == recorded.end())
+      texts.push_back(fmt::format("{} {:.3g}{}", what, *value / unit, name));
   };
   add("launch latency", launch_latency_ns, kNsPerUs, " us");
   add("wait latency", wait_latency_ns, kNsPerUs, " us");

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,8 @@ struct MachineProfile {
   std::optional<double> host_copy_rate;       ///< of a host copy beside a collective, as a part of that alone
   std::optional<double> lost_to_host_copies;  ///< part of its progress that a collective loses to host copies
 
-  /// What it tells, in words with values, in a fixed order.
-  [[nodiscard]] std::vector<std::string> values() const;
+  /// What it tells, in words with values, in a fixed order, but for what `recorded` names: a recording goes before it.
+  [[nodiscard]] std::vector<std::string> values(std::span<const std::string> recorded = {}) const;
 };
 
 /// Throws Error(contention.bad_machine_profile), which names the file and the field.

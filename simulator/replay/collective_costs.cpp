@@ -278,7 +278,7 @@ void estimate_collectives(const Trace& trace, const Gatherings& gatherings, Site
   }
   if (const auto seen = seen_lost_to_host_copies(table, gatherings, copies); seen && table.collectives_cross_host) {
     table.lost_to_host_copies = *seen;
-    table.fitted.emplace_back("pace of collectives beside host copies");
+    table.fitted.emplace_back("loss of collectives to host copies");
   }
   std::vector<RecordedExchange> equal_ones;
   for (const auto& [id, of_site] : gatherings) {

@@ -34,6 +34,8 @@ TEST(MachineProfile, TellsLatencies) {
   EXPECT_EQ(profile.dispatch_gap_ns, 1'000);
   EXPECT_FALSE(profile.streaming_sensitivity);
   EXPECT_EQ(profile.values().size(), 3U);
+  const std::vector<std::string> recorded{"gap between works", "another"};
+  EXPECT_EQ(profile.values(recorded).size(), 2U) << "what the recording tells is not taken from the profile";
 }
 
 TEST(MachineProfile, TellsSensitivitiesFromTheCtasThatAKernelLost) {

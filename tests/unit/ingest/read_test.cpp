@@ -82,6 +82,14 @@ TEST(Read, TellsTheFactsOfARank) {
   EXPECT_EQ(recording.diagnostics.count_of("ingest.missing_ranks"), 0);
 }
 
+TEST(Read, SaysWhereAFileDoesNotTellItsRank) {
+  const Recording recording = read_text(
+      KinetoText().field("distributedInfo", R"({"rank": "1", "world_size": 1e12})").annotation("a", "1", "5"));
+  EXPECT_EQ(recording.trace.ranks()[0].number, 0);
+  EXPECT_FALSE(recording.trace.ranks()[0].world_size);
+  EXPECT_EQ(recording.diagnostics.count_of("kineto.unreadable_header"), 2);
+}
+
 TEST(Read, PutsRanksOnOneClock) {
   // The same moment, told by two base times: 1000 us after 5,000,000 ns is 2000 us after 4,000,000 ns.
   const TemporaryFolder folder;
