@@ -61,22 +61,22 @@ constexpr std::string_view kTrace = ".ilt";
 constexpr std::string_view kPerfetto = ".perfetto.json.gz";
 
 /// All files of it.
-std::vector<std::string> names_of_answer(std::span<const std::string> stems) {
-  std::vector<std::string> names{std::string(kPage), std::string(ingest::kAnswerFile), std::string(kRows),
-                                 std::string(ingest::kMeasuredTrace)};
+std::set<std::string> names_of_answer(std::span<const std::string> stems) {
+  std::set<std::string> names{std::string(kPage), std::string(ingest::kAnswerFile), std::string(kRows),
+                              std::string(ingest::kMeasuredTrace)};
   for (const std::string& stem : stems) {
-    names.push_back(stem + std::string(kTrace));
-    names.push_back(stem + std::string(kPerfetto));
+    names.insert(stem + std::string(kTrace));
+    names.insert(stem + std::string(kPerfetto));
   }
   return names;
 }
 
 /// Traces that an earlier answer left in the folder, by the names that only answers have.
-std::vector<std::string> left_by_earlier(const std::filesystem::path& folder, const std::set<std::string>& written) {
+std::vector<std::string> left_by_earlier(const std::filesystem::path& folder, const std::set<std::string>& names) {
   std::vector<std::string> stems;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (!name.ends_with(kPerfetto) || written.contains(name)) continue;
+    if (!name.ends_with(kPerfetto) || names.contains(name)) continue;
     stems.push_back(name.substr(0, name.size() - kPerfetto.size()));
   }
   std::ranges::sort(stems);
@@ -101,16 +101,15 @@ std::vector<report::TimelineComparison> timelines(const PredictAnswer& answer) {
 void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder,
                   const std::vector<std::string>& inputs, Console& console) {
   const std::vector<std::string> stems = stems_of(answer.predicted);
-  for (const std::string& name : names_of_answer(stems)) refuse_overwriting((folder / name).string(), inputs);
+  const std::set<std::string> names = names_of_answer(stems);
+  for (const std::string& name : names) refuse_overwriting((folder / name).string(), inputs);
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) {
     throw Error(report::kCannotWrite, folder.string(), "the folder cannot be made: " + failure.message(),
                 "name a folder that may be written to");
   }
-  std::set<std::string> written;
   const auto write = [&](std::string_view name, const std::function<void(std::ostream&)>& content) {
-    written.emplace(name);
     console.progress("writing " + (folder / name).string());
     report::write_file(folder / name, content);
   };
@@ -136,7 +135,7 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
     add(predicted, "predicted " + predicted.title);
     write(stems[i] + std::string(kPerfetto), [&](std::ostream& out) { report::write_chrome_trace(out, runs); });
   }
-  if (const std::vector<std::string> left = left_by_earlier(folder, written); !left.empty()) {
+  if (const std::vector<std::string> left = left_by_earlier(folder, names); !left.empty()) {
     console.note(fmt::format("{} also holds predicted traces that are not of this answer: {}", folder.string(),
                              fmt::join(left, ", ")));
   }

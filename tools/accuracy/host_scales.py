@@ -31,8 +31,8 @@ def usual_scale():
 
 
 def replayed_ms(interlace, recordings, schedule, *options):
-    command = [interlace, "predict", "--from", *recordings, "--schedule", schedule, "--format", "json", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = predictions.command(interlace, recordings, [schedule], True)
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["predictions"][0]["step_time_ns"] / 1e6
 
 
@@ -48,9 +48,8 @@ def main():
             recordings = predictions.rank_files(folder, sets.file_stem(schedule), ".json.gz")
             if schedule not in measured or not recordings:
                 continue
-            name = sets.SCHEDULES[schedule]
-            slow = replayed_ms(sys.argv[1], recordings, name, "--under-recorder")
-            fast = replayed_ms(sys.argv[1], recordings, name)
+            slow = replayed_ms(sys.argv[1], recordings, schedule, "--under-recorder")
+            fast = replayed_ms(sys.argv[1], recordings, schedule)
             truth = measured[schedule]["mean_ms"]
             if slow - fast < LEAST_APART * truth:
                 continue
