@@ -241,7 +241,9 @@ TEST(RecordPart, KeepsNoMoreInMemoryThanIsAllowed) {
   EXPECT_EQ(run.status, 0);
   EXPECT_NE(run.err.find("more than --max-mb allows"), std::string::npos) << run.err;
   EXPECT_LT(std::filesystem::file_size(run.file()), 1'100'000U);
-  EXPECT_GT(kernels_of(ReadBack(run.file())), 1'000) << "the last ones";
+  // The last that came. A writer that is far behind takes calls and kernels in the large pieces in which CUPTI hands
+  // them over, and then so little memory may hold calls only.
+  EXPECT_GT(ReadBack(run.file()).trace.size(), 1'000U);
 }
 
 TEST(RecordPart, DoesNotObeyTheLastWordOfAnotherRecording) {
