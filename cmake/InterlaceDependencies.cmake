@@ -26,6 +26,7 @@ interlace_require(simdjson PACKAGE libsimdjson-dev PURPOSE "profiler JSON")
 interlace_require(CLI11 PACKAGE libcli11-dev PURPOSE "command line")
 interlace_require(fmt PACKAGE libfmt-dev PURPOSE "formatted text")
 interlace_require(spdlog PACKAGE libspdlog-dev PURPOSE "progress and log")
+interlace_require(RE2 PACKAGE libre2-dev PURPOSE "regular expressions of users")
 interlace_require(zstd PACKAGE libzstd-dev PURPOSE ".ilt compression")
 if(INTERLACE_COLLECTOR)
   # No Debian package has it; tests/run.sh fetches the headers.

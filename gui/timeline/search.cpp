@@ -1,16 +1,17 @@
 #include "gui/timeline/search.hpp"
 
 #include <algorithm>
-#include <regex>
+
+#include "simulator/base/pattern.hpp"
 
 namespace interlace::gui {
 
 namespace {
 
-std::regex compiled(std::string_view pattern) {
+Pattern compiled(std::string_view pattern) {
   try {
-    return std::regex(pattern.begin(), pattern.end(), std::regex::ECMAScript | std::regex::icase);
-  } catch (const std::regex_error& error) {
+    return Pattern(pattern, Pattern::Case::kIgnored);
+  } catch (const Pattern::Problem& error) {
     throw Error(kBadPattern, std::string(pattern), std::string("no regular expression: ") + error.what(),
                 "put a backslash before ( ) [ ] { } . * + ? ^ $ | that are meant as they stand");
   }
@@ -20,9 +21,9 @@ std::regex compiled(std::string_view pattern) {
 
 SearchHits::SearchHits(const trace::Trace& trace, std::string_view pattern) {
   if (pattern.empty()) return;
-  const std::regex expression = compiled(pattern);
+  const Pattern expression = compiled(pattern);
   matches_.reserve(trace.strings().size());
-  for (const std::string& text : trace.strings()) matches_.push_back(std::regex_search(text, expression));
+  for (const std::string& text : trace.strings()) matches_.push_back(expression.is_in(text));
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     if (matches(trace.names()[i])) hits_.push_back({i});
   }

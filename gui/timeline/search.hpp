@@ -17,7 +17,7 @@ inline constexpr ErrorCode kBadPattern{"gui.bad_pattern"};
 class SearchHits {
  public:
   SearchHits() = default;
-  /// Pattern: an ECMAScript regular expression, searched in each name without regard to case. Empty: finds nothing.
+  /// Pattern: a regular expression in RE2's syntax, searched in each name without regard to case. Empty: finds nothing.
   /// Each distinct name is tested once. Throws gui.bad_pattern.
   SearchHits(const trace::Trace& trace, std::string_view pattern);
 

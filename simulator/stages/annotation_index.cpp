@@ -7,16 +7,14 @@ namespace interlace::stages {
 std::size_t PatternCache::add(const std::string& pattern) {
   const auto same = std::ranges::find(entries_, pattern, &Entry::text);
   if (same != entries_.end()) return static_cast<std::size_t>(same - entries_.begin());
-  entries_.push_back({pattern, std::regex(pattern), std::vector(trace_->strings().size(), Known::kUntested), {}});
+  entries_.push_back({pattern, Pattern(pattern), std::vector(trace_->strings().size(), Known::kUntested), {}});
   return entries_.size() - 1;
 }
 
 void PatternCache::test(Entry& entry, trace::StringId name) {
   const std::string_view text = trace_->text(name);
-  std::match_results<std::string_view::const_iterator> groups;
-  const bool matches = std::regex_search(text.begin(), text.end(), groups, entry.expression);
-  entry.known[name.index()] = matches ? Known::kYes : Known::kNo;
-  if (matches && groups.size() > 1) entry.captures.emplace(name.value, groups.str(1));
+  entry.known[name.index()] = entry.expression.is_in(text) ? Known::kYes : Known::kNo;
+  if (const auto capture = entry.expression.capture_in(text)) entry.captures.emplace(name.value, *capture);
 }
 
 bool PatternCache::matches(std::size_t pattern, trace::StringId name) {

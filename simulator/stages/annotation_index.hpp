@@ -2,12 +2,12 @@
 
 #include <map>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "simulator/base/interval.hpp"
+#include "simulator/base/pattern.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::stages {
@@ -27,7 +27,7 @@ class PatternCache {
   enum class Known : std::uint8_t { kNo, kYes, kUntested };
   struct Entry {
     std::string text;
-    std::regex expression;
+    Pattern expression;
     std::vector<Known> known;  ///< by string id
     std::map<std::uint32_t, std::string> captures;
   };

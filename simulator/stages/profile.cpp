@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <utility>
 
 #include "simulator/base/json_error.hpp"
+#include "simulator/base/pattern.hpp"
 #include "simulator/base/text_file.hpp"
 #include "simulator/stages/profile_texts.hpp"
 
@@ -35,8 +35,8 @@ std::string pattern(const json& value, std::string_view place) {
   if (!value.is_string()) refuse(place, "a pattern must be a string");
   auto text = value.get<std::string>();
   try {
-    static_cast<void>(std::regex(text));
-  } catch (const std::regex_error& error) {
+    static_cast<void>(Pattern(text));
+  } catch (const Pattern::Problem& error) {
     refuse(place, fmt::format("\"{}\" is not a regular expression: {}", text, error.what()));
   }
   return text;
@@ -132,8 +132,8 @@ const Profile& interlace_profile() {
 
 const Profile& profile_of(const trace::Trace& trace) {
   const auto knows = [&](const Profile& profile) {
-    const std::regex iteration(profile.iteration_end);
-    return std::ranges::any_of(trace.strings(), [&](const std::string& s) { return std::regex_search(s, iteration); });
+    const Pattern iteration(profile.iteration_end);
+    return std::ranges::any_of(trace.strings(), [&](const std::string& s) { return iteration.is_in(s); });
   };
   return knows(interlace_profile()) && !knows(torchrec_profile()) ? interlace_profile() : torchrec_profile();
 }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <regex>
 #include <vector>
 
+#include "simulator/base/pattern.hpp"
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/schedule/step_checks.hpp"
@@ -93,10 +93,10 @@ struct Apply {
   }
 
   bool operator()(const ScaleKernels& e) const {
-    const std::regex pattern(e.pattern);
+    const Pattern pattern(e.pattern);
     return scale_sites(*table, e.by, [&](const Site& site) {
       const bool kernel = site.kind == WorkKind::kKernel || site.kind == WorkKind::kCollective;
-      return kernel && std::regex_search(site.name, pattern);
+      return kernel && pattern.is_in(site.name);
     });
   }
 

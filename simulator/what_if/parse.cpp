@@ -7,11 +7,11 @@
 #include <cmath>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <utility>
 
 #include "simulator/base/json_error.hpp"
+#include "simulator/base/pattern.hpp"
 #include "simulator/base/text_file.hpp"
 
 namespace interlace::what_if {
@@ -156,8 +156,8 @@ class EditReader {
     if (!value.is_string()) refuse("\"kernels\" must be a regular expression");
     auto text = value.get<std::string>();
     try {
-      static_cast<void>(std::regex(text));
-    } catch (const std::regex_error& error) {
+      static_cast<void>(Pattern(text));
+    } catch (const Pattern::Problem& error) {
       refuse(fmt::format("\"{}\" is not a regular expression: {}", text, error.what()));
     }
     return text;
