@@ -396,11 +396,7 @@ void Folder::write_trace(const MeasuredTrace& trace) const {
 }
 
 void Folder::write(const std::string& name, const std::string& text) const {
-  const std::filesystem::path partial = path_ / (name + ".partial");
-  report::write_file(partial, [&](std::ostream& out) { out << text; });
-  std::error_code failure;
-  std::filesystem::rename(partial, path_ / name, failure);
-  if (failure) throw Error(kBadFolder, (path_ / name).string(), "cannot be written: " + failure.message());
+  report::write_file(path_ / name, [&](std::ostream& out) { out << text; });
 }
 
 Lock::Lock(const Folder& folder) {

@@ -3,7 +3,6 @@
 #include <libdeflate.h>
 
 #include <cstddef>
-#include <fstream>
 #include <memory>
 #include <new>
 #include <sstream>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/base/whole_file.hpp"
 #include "simulator/report/errors.hpp"
 
 namespace interlace::report {
@@ -34,8 +34,8 @@ std::vector<char> gzip(const std::string& text) {
 }  // namespace
 
 void write_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write) {
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  if (!out) {
+  WholeFile out(file);
+  if (!out.is_open()) {
     throw Error(kCannotWrite, file.string(), "the file cannot be made",
                 "check that its folder exists and may be written to");
   }
@@ -43,14 +43,11 @@ void write_file(const std::filesystem::path& file, const std::function<void(std:
     std::ostringstream text;
     write(text);
     const std::vector<char> compressed = gzip(std::move(text).str());
-    out.write(compressed.data(), static_cast<std::streamsize>(compressed.size()));
+    out.stream().write(compressed.data(), static_cast<std::streamsize>(compressed.size()));
   } else {
-    write(out);
+    write(out.stream());
   }
-  out.close();
-  if (!out) {
-    throw Error(kCannotWrite, file.string(), "writing failed", "check that the disk has room");
-  }
+  if (!out.finish()) throw Error(kCannotWrite, file.string(), "writing failed", "check that the disk has room");
 }
 
 }  // namespace interlace::report

@@ -1,6 +1,6 @@
-#include <fstream>
 #include <optional>
 
+#include "simulator/base/whole_file.hpp"
 #include "simulator/trace/append_trace.hpp"
 #include "simulator/trace/ilt/errors.hpp"
 #include "simulator/trace/ilt/writer.hpp"
@@ -70,13 +70,12 @@ void write_ilt(const Trace& trace, const Diagnostics& diagnostics, std::ostream&
 }
 
 void write_ilt(const Trace& trace, const Diagnostics& diagnostics, const std::filesystem::path& file) {
-  std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  if (!out) {
+  WholeFile out(file);
+  if (!out.is_open()) {
     throw Error(ilt::kCannotWrite, file.string(), "the file cannot be made", "check the folder and its permissions");
   }
-  write_ilt(trace, diagnostics, out, file.string());
-  out.close();
-  if (!out) throw Error(ilt::kCannotWrite, file.string(), "writing failed", "check that the disk has room");
+  write_ilt(trace, diagnostics, out.stream(), file.string());
+  if (!out.finish()) throw Error(ilt::kCannotWrite, file.string(), "writing failed", "check that the disk has room");
 }
 
 void write_ilt(const Trace& trace, const std::filesystem::path& file) { write_ilt(trace, Diagnostics(), file); }
