@@ -10,7 +10,7 @@ namespace interlace::replay {
 
 namespace {
 
-constexpr double kEpsilon = 1e-3;  // ns: far below what the recorder resolves
+constexpr double kInstant = 1e-3;  // ns: far below what the recorder resolves
 
 /// A kernel and a collective that become ready within this time (ns) race.
 constexpr double kRace = 3'000;
@@ -87,7 +87,7 @@ TokenId Machine::record(std::uint32_t rank, StreamIndex stream) {
   tokens_.emplace_back();
   Gpu& gpu = gpus_[rank];
   Stream& s = gpu.streams[stream.index()];
-  if (s.queue.empty() && !s.running && resumes_at(s) <= now_ns_ + kEpsilon) {
+  if (s.queue.empty() && !s.running && resumes_at(s) <= now_ns_ + instant_ns()) {
     tokens_.back() = {now_ns_, options_.launch_latency_ns};
   } else {
     s.queue.push_back({Entry::Kind::kRecord, token.value});
@@ -140,14 +140,15 @@ bool Machine::collective_passes(const Gpu& gpu, const Work& kernel) {
     Work& head = works_[stream.queue.front().id];
     if (head.kind != WorkKind::kCollective) return false;
     const double ready = ready_at(stream, head);
-    const bool next = ready > now_ns_ + kEpsilon && ready < now_ns_ + kRace;
-    const bool now = std::abs(ready - now_ns_) <= kEpsilon && contention::admits(gpu.active, head.active, sm_count_);
+    const bool next = ready > now_ns_ + instant_ns() && ready < now_ns_ + kRace;
+    const bool now =
+        std::abs(ready - now_ns_) <= instant_ns() && contention::admits(gpu.active, head.active, sm_count_);
     return (next || now) && !lets_pass(stream, head, kernel);
   });
 }
 
 bool Machine::kernel_passes(const Gpu& gpu, Work& collective, double ready) {
-  if (now_ns_ > ready + kLongestPass - kEpsilon) return false;
+  if (now_ns_ > ready + kLongestPass - instant_ns()) return false;
   const Stream& own = gpu.streams[collective.stream.index()];
   return std::ranges::any_of(gpu.streams, [&](const Stream& stream) {
     if (stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) return false;
@@ -162,7 +163,7 @@ bool Machine::kernel_passes(const Gpu& gpu, Work& collective, double ready) {
 
 bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   const double ready = ready_at(stream, work);
-  if (now_ns_ < ready - kEpsilon) return false;
+  if (now_ns_ < ready - instant_ns()) return false;
   gpu.held = true;  // unless it starts
   if (options_.contention) {
     if (work.kind == WorkKind::kCollective && kernel_passes(gpu, work, ready)) return false;
@@ -211,7 +212,7 @@ bool Machine::step_stream(Gpu& gpu, Stream& stream) {
   while (!stream.running && !stream.queue.empty()) {
     const Entry head = stream.queue.front();
     if (head.kind == Entry::Kind::kRecord) {
-      if (resumes_at(stream) > now_ns_ + kEpsilon) break;
+      if (resumes_at(stream) > now_ns_ + instant_ns()) break;
       tokens_[head.id].done_ns = now_ns_;
     } else if (head.kind == Entry::Kind::kWait) {
       const auto done = tokens_[head.id].done_ns;
@@ -227,10 +228,16 @@ bool Machine::step_stream(Gpu& gpu, Stream& stream) {
   return changed;
 }
 
+double Machine::instant_ns() const {
+  // From 1100 s on a double tells apart no more than some of these.
+  constexpr double kOfNow = 0x1p-50;
+  return std::max(kInstant, kOfNow * now_ns_);
+}
+
 bool Machine::finished(const Work& work) const {
   if (work.group && !groups_[*work.group].complete) return false;
   if (work.active.in_cohorts) return work.active.pending_blocks == 0 && work.active.cohorts.empty();
-  return work.active.remaining_ns <= kEpsilon;
+  return work.active.remaining_ns <= instant_ns();
 }
 
 void Machine::finish(Gpu& gpu, WorkId id) {
@@ -274,7 +281,7 @@ bool Machine::dispatch(Gpu& gpu) {
 }
 
 bool Machine::is_due(const Gpu& gpu) const {
-  return gpu.unsettled || gpu.drifts || gpu.next_ns < now_ns_ + 2 * kEpsilon;
+  return gpu.unsettled || gpu.drifts || gpu.next_ns < now_ns_ + 2 * instant_ns();
 }
 
 void Machine::settle(Gpu& gpu) {
@@ -373,14 +380,14 @@ double Machine::next_change(const Gpu& gpu) const {
   for (const Stream& stream : gpu.streams) {
     if (stream.running || stream.queue.empty()) continue;
     const Entry& entry = stream.queue.front();
-    if (entry.kind == Entry::Kind::kRecord && resumes_at(stream) > now_ns_ + kEpsilon) {
+    if (entry.kind == Entry::Kind::kRecord && resumes_at(stream) > now_ns_ + instant_ns()) {
       next = std::min(next, resumes_at(stream));
     }
     if (entry.kind != Entry::Kind::kWork) continue;
     const Work& head = works_[entry.id];
     const double ready = ready_at(stream, head);
     const double passed = ready + (head.kind == WorkKind::kCollective ? kLongestPass : 0.0);
-    if (const double then = ready > now_ns_ + kEpsilon ? ready : passed; then > now_ns_ + kEpsilon) {
+    if (const double then = ready > now_ns_ + instant_ns() ? ready : passed; then > now_ns_ + instant_ns()) {
       next = std::min(next, then);
     }
   }
@@ -391,7 +398,7 @@ std::optional<double> Machine::next_change() const {
   double next = kNever;
   for (const Gpu& gpu : gpus_) next = std::min(next, gpu.next_ns);
   // Always later than now by what a double still tells apart: a change that is due at once was made by settle().
-  return next == kNever ? std::nullopt : std::optional(std::max(next, now_ns_ + kEpsilon));
+  return next == kNever ? std::nullopt : std::optional(std::max(next, now_ns_ + instant_ns()));
 }
 
 void Machine::advance(double to_ns) {

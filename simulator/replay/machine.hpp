@@ -126,6 +126,8 @@ class Machine {
   };
 
   bool step_stream(Gpu& gpu, Stream& stream);
+  /// Times no farther apart are one.
+  [[nodiscard]] double instant_ns() const;
   /// When a stream takes up what stands behind its last wait.
   [[nodiscard]] double resumes_at(const Stream& stream) const;
   /// When the work at the head of a stream could start but for other kernels.
