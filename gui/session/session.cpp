@@ -95,10 +95,11 @@ void Session::predict_if_it_applies(const schedule::Schedule& schedule) {
 
 void Session::try_out(const schedule::Schedule& draft) {
   const std::uint64_t number = ++*tried_;
-  start(draft.name + " cannot be checked", [this, draft, number, tried = tried_](const Progress& progress) {
+  const bool one_rank = recorded_ && recorded_->predictor && recorded_->predictor->sites().lone_rank;
+  start(draft.name + " cannot be checked", [this, draft, number, one_rank, tried = tried_](const Progress& progress) {
     if (number != *tried) return std::function<void()>();
     progress.begin("checking " + draft.name);
-    const auto verdict = std::make_shared<const Verdict>(verdict_of(draft));
+    const auto verdict = std::make_shared<const Verdict>(verdict_of(draft, one_rank));
     return std::function<void()>([this, draft, number, verdict] {
       if (number != *tried_) return;
       Q_EMIT judged(verdict);

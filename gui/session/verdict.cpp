@@ -84,12 +84,12 @@ std::size_t Verdict::count(Gravity gravity) const {
   return static_cast<std::size_t>(std::ranges::count(remarks, gravity, &Remark::gravity));
 }
 
-Verdict verdict_of(const schedule::Schedule& schedule) {
+Verdict verdict_of(const schedule::Schedule& schedule, bool one_rank) {
   Verdict verdict;
   add_problems(schedule, verdict.remarks);
   verdict.can_run = verdict.remarks.empty();
   if (!verdict.can_run) return verdict;
-  check::ScheduleCheck check = check::check(schedule);
+  check::ScheduleCheck check = check::check(schedule, {.one_rank = one_rank});
   add_hazards(check.hazards, Gravity::kHazard, verdict.remarks);
   add_hazards(check.known_hazards, Gravity::kKnown, verdict.remarks);
   verdict.known_hazards = check.known_hazards.size();

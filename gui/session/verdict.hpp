@@ -39,7 +39,8 @@ struct Verdict {
 using VerdictPtr = std::shared_ptr<const Verdict>;
 
 /// Form first, as the reader of files demands it; what is well-formed is checked for races, for other numbers than a
-/// synchronous loop's and for needless waits (simulator/check).
-[[nodiscard]] Verdict verdict_of(const schedule::Schedule& schedule);
+/// synchronous loop's and for needless waits (simulator/check). one_rank: as it runs in a job of one, whose exchanges
+/// order nothing.
+[[nodiscard]] Verdict verdict_of(const schedule::Schedule& schedule, bool one_rank = false);
 
 }  // namespace interlace::gui

@@ -179,6 +179,12 @@ TEST(Verdict, TellsOfHazardsThatAreKnownAndWhyTheyStay) {
   EXPECT_NE(told(verdict, Gravity::kKnown).find("TorchRec does not record it there"), std::string::npos);
 }
 
+TEST(Verdict, IsOfTheJobsNumberOfRanks) {
+  const schedule::Schedule schedule = schedule::find("torchrec/fused_sparse_dist_new_stream");
+  EXPECT_EQ(verdict_of(schedule).count(Gravity::kHazard), 0U);
+  EXPECT_GT(verdict_of(schedule, true).count(Gravity::kHazard), 0U);
+}
+
 TEST(Verdict, AWaitEditedAwayIsToldOnTheLinesThatRace) {
   Draft draft = sparse_dist();
   std::size_t wait = 0;
