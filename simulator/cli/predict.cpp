@@ -1,5 +1,7 @@
 #include "simulator/replay/predict.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -106,11 +108,24 @@ std::vector<analysis::StepWindow> recorded_windows(const trace::Trace& trace, co
   return analysis::windows_of(trace, steps).device;
 }
 
+/// Kernels, collectives and copies that begin in a step, mean over ranks.
+std::optional<double> works_a_step(const trace::Trace& trace, std::span<const analysis::StepWindow> windows) {
+  if (windows.empty()) return std::nullopt;
+  double works = 0;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    if (!trace::is_device_work(trace.kind({i}))) continue;
+    const analysis::StepWindow& window = windows[trace.rank_of({i}).index()];
+    if (window.span.contains(trace.start({i}))) works += 1.0 / static_cast<double>(window.steps);
+  }
+  return works / static_cast<double>(windows.size());
+}
+
 /// Says what is known of the recorded steps.
 void describe_steps(const trace::Trace& trace, const analysis::Annotations& annotations,
                     std::span<const analysis::StepWindow> windows, report::RecordedRun& recorded) {
   recorded.overlap = analysis::overlap(trace, annotations, windows).mean;
   recorded.step_time_ns = recorded.overlap->step_ns;
+  recorded.works_a_step = works_a_step(trace, windows);
   if (!windows.empty()) recorded.steps = windows.front().steps;
 }
 
@@ -169,99 +184,171 @@ Anchors anchors_of(const replay::Predictor& unedited, const schedule::Schedule& 
   return anchors;
 }
 
-/// From the first of its recordings.
-PredictAnswer predict_from_one(const PredictRequest& request, Console& console) {
-  const std::vector<what_if::Edit> edits = read_edits(request.edits);
-  const std::vector<AskedSchedule> asked = asked_schedules(request.schedules);
-  ingest::Recording recording = read_recording(request.recordings, request.memory_snapshots, console);
+/// Throws Error(cli.cannot_anchor) where the measured step that was given is of no use with that recording.
+void refuse_useless_step(double measured_ms, const report::RecordedRun& recorded) {
+  constexpr const char* kOption = "--measured-step-ms";
+  if (!recorded.schedule) {
+    throw Error(kCannotAnchor, kOption, "the recorded schedule is none of the built-in ones",
+                "leave --measured-step-ms out");
+  }
+  // A recorder costs a job bound by its host half of its pace at most; a slip of units is a factor of a thousand.
+  constexpr double kMostApart = 4;
+  const double recorded_ms = static_cast<double>(recorded.step_time_ns.value_or(0)) / static_cast<double>(kMillisecond);
+  if (recorded_ms <= 0 || std::max(measured_ms / recorded_ms, recorded_ms / measured_ms) <= kMostApart) return;
+  throw Error(
+      kCannotAnchor, kOption,
+      fmt::format("{} ms a step cannot be of this job: it was recorded with {:.2f} ms", measured_ms, recorded_ms),
+      "give the mean time of one step, in milliseconds");
+}
+
+/// What is predicted of one recording: of the first of those that the request names.
+class Forecast {
+ public:
+  Forecast(const PredictRequest& request, Console& console);
+
+  /// Once.
+  PredictAnswer answer();
+
+ private:
+  std::optional<double> measured_ns() const;
+  replay::Predictor edited_predictor();
+  void describe_recording();
+  void replay_recorded();
+  void add(const AskedSchedule& one);
+  void add_prediction(const schedule::Schedule& schedule);
+  Predicted run(const schedule::Schedule& schedule);
+
+  const PredictRequest& request_;
+  Console& console_;
+  replay::PredictOptions options_;
+  std::vector<what_if::Edit> edits_;
+  std::vector<AskedSchedule> asked_;
+  ingest::Recording recording_;
+  stages::Cut cut_;
+  std::optional<contention::MachineProfile> machine_;
+  replay::SiteTable sites_;
+  std::vector<schedule::Schedule> library_;
+  const schedule::Schedule* known_;  ///< the recorded one; none where it is not in the library
+  replay::Predictor predictor_;
+  std::vector<analysis::StepWindow> windows_;
+  report::PredictReport report_;
+  std::optional<Predicted> itself_;  ///< the recorded schedule replayed
+  Anchors anchors_;
+  std::vector<SteadyTrace> traces_;
+};
+
+stages::Cut cut_of(ingest::Recording& recording, const PredictRequest& request, Console& console) {
   console.progress("cutting the recording into stages");
-  const stages::Profile profile = profile_for(request.profile, recording.trace);
-  const stages::Cut cut = stages::cut(recording.trace, profile, recording.diagnostics);
-  std::optional<contention::MachineProfile> machine;
-  if (request.machine) machine = contention::read_machine_profile(*request.machine);
-  replay::SiteTable sites =
-      replay::find_sites(recording.trace, cut, recording.diagnostics, machine ? &*machine : nullptr);
-  const std::vector<schedule::Schedule> library = schedule::all_sound();
-  std::optional<double> measured_ns;
-  if (request.measured_step_ms) measured_ns = *request.measured_step_ms * static_cast<double>(kMillisecond);
-  const schedule::Schedule* known =
-      replay::recorded_schedule(library, recording.trace, cut, sites, recording.diagnostics, measured_ns);
-  replay::SiteTable edited = what_if::apply_edits(sites, edits);
+  return stages::cut(recording.trace, profile_for(request.profile, recording.trace), recording.diagnostics);
+}
+
+Forecast::Forecast(const PredictRequest& request, Console& console)
+    : request_(request),
+      console_(console),
+      options_(options_of(request)),
+      edits_(read_edits(request.edits)),
+      asked_(asked_schedules(request.schedules)),
+      recording_(read_recording(request.recordings, request.memory_snapshots, console)),
+      cut_(cut_of(recording_, request, console)),
+      machine_(request.machine ? std::optional(contention::read_machine_profile(*request.machine)) : std::nullopt),
+      sites_(replay::find_sites(recording_.trace, cut_, recording_.diagnostics, machine_ ? &*machine_ : nullptr)),
+      library_(schedule::all_sound()),
+      known_(
+          replay::recorded_schedule(library_, recording_.trace, cut_, sites_, recording_.diagnostics, measured_ns())),
+      predictor_(edited_predictor()) {
+  if (known_ != nullptr) predictor_.learn_memory(*known_, recording_.diagnostics);
+}
+
+std::optional<double> Forecast::measured_ns() const {
+  if (!request_.measured_step_ms) return std::nullopt;
+  return *request_.measured_step_ms * static_cast<double>(kMillisecond);
+}
+
+replay::Predictor Forecast::edited_predictor() {
+  replay::SiteTable edited = what_if::apply_edits(sites_, edits_);
   std::vector<const schedule::Schedule*> replayed;
-  if (known != nullptr) replayed.push_back(known);
-  for (const AskedSchedule& one : asked) replayed.push_back(&one.schedule);
-  what_if::refuse_idle_edits(edits, replayed);
-  if (request.device_only) {
+  if (known_ != nullptr) replayed.push_back(known_);
+  for (const AskedSchedule& one : asked_) replayed.push_back(&one.schedule);
+  what_if::refuse_idle_edits(edits_, replayed);
+  if (request_.device_only) {
     edited.launch_latency_ns = 0;
     edited.wait_latency_ns = 0;
   }
-  replay::Predictor predictor(recording.trace, cut, std::move(edited));
-  if (known != nullptr) predictor.learn_memory(*known, recording.diagnostics);
-  const replay::PredictOptions options = options_of(request);
-  Diagnostics assumptions;
-  if (!request.contention) assumptions.count(replay::kContentionOff);
-  const auto run = [&](const schedule::Schedule& schedule) {
-    console.progress("predicting " + schedule.name);
-    replay::Prediction prediction = predictor.predict(schedule, options);
-    std::vector<analysis::StepWindow> windows = analysis::windows_of(prediction.steps);
-    analysis::StepAnalysis steps = analyse_prediction(prediction);
-    return Predicted{std::move(prediction), std::move(windows), std::move(steps)};
-  };
+  return {recording_.trace, cut_, std::move(edited)};
+}
 
-  report::PredictReport report{.recorded = recorded_run(recording.trace, request), .predictions = {}, .skipped = {}};
-  report.recorded.machine_fitted = sites.fitted;
-  if (machine) {
-    report.recorded.machine_profile = machine->source;
-    report.recorded.machine_values = machine->values(sites.fitted);
+Predicted Forecast::run(const schedule::Schedule& schedule) {
+  console_.progress("predicting " + schedule.name);
+  replay::Prediction prediction = predictor_.predict(schedule, options_);
+  std::vector<analysis::StepWindow> windows = analysis::windows_of(prediction.steps);
+  analysis::StepAnalysis steps = analyse_prediction(prediction);
+  return {std::move(prediction), std::move(windows), std::move(steps)};
+}
+
+void Forecast::describe_recording() {
+  report::RecordedRun& recorded = report_.recorded = recorded_run(recording_.trace, request_);
+  recorded.machine_fitted = sites_.fitted;
+  if (machine_) {
+    recorded.machine_profile = machine_->source;
+    recorded.machine_values = machine_->values(sites_.fitted);
   }
-  report.recorded.capacity = options.memory.capacity;
-  std::vector<SteadyTrace> traces;
-  for (const what_if::Edit& edit : edits) report.recorded.edits.push_back(what_if::describe(edit));
-  const analysis::Annotations annotations(recording.trace);
-  std::vector<analysis::StepWindow> windows = recorded_windows(recording.trace, annotations, predictor.sites());
-  describe_steps(recording.trace, annotations, windows, report.recorded);
-  std::optional<Predicted> itself;
-  Anchors anchors;
-  if (known != nullptr) {
-    itself = run(*known);
-    if (!request.device_only) {
-      const replay::Predictor unedited(recording.trace, cut, sites);
-      anchors = anchors_of(unedited, *known, request, *itself, *report.recorded.overlap);
-    }
-    if (anchors.step) anchors.step->correct(itself->prediction, true);
-    report.recorded.schedule = known->name;
-    report.recorded.predicted_step_time_ns = itself->prediction.step_time;
-    if (anchors.step) {
-      report.recorded.replay_error = anchors.step->error();
-      anchors.step->judge(recording.diagnostics);
-    }
-    if (anchors.overlap) report.recorded.replayed_hidden_ratio = anchors.overlap->replayed_ratio();
+  recorded.capacity = options_.memory.capacity;
+  for (const what_if::Edit& edit : edits_) recorded.edits.push_back(what_if::describe(edit));
+  const analysis::Annotations annotations(recording_.trace);
+  windows_ = recorded_windows(recording_.trace, annotations, predictor_.sites());
+  describe_steps(recording_.trace, annotations, windows_, recorded);
+  if (known_ != nullptr) recorded.schedule = known_->name;
+}
+
+void Forecast::replay_recorded() {
+  itself_ = run(*known_);
+  if (!request_.device_only) {
+    const replay::Predictor unedited(recording_.trace, cut_, sites_);
+    anchors_ = anchors_of(unedited, *known_, request_, *itself_, *report_.recorded.overlap);
   }
-  for (const AskedSchedule& one : asked) {
-    const auto add_prediction = [&] {
-      const bool is_itself = itself && schedule::same_pipeline(one.schedule, *known);
-      Predicted predicted = is_itself ? *itself : run(one.schedule);
-      predicted.prediction.schedule = one.schedule.name;
-      if (anchors.step && !is_itself) anchors.step->correct(predicted.prediction, false);
-      report.predictions.push_back(prediction_row(one.schedule, predicted.prediction, predicted.steps, cut.modules,
-                                                  assumptions, predictor.sites().lone_rank));
-      report::Prediction& row = report.predictions.back();
-      if (anchors.overlap) anchors.overlap->correct(row.overlap, is_itself);
-      if (itself) compare_with_recorded(*itself, predicted, row);
-      traces.push_back({one.schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
-    };
-    if (one.by_name) {
-      add_prediction();
-    } else if (auto why = replay::predict_if_applicable(one.schedule, predictor.sites(), add_prediction)) {
-      report.skipped.push_back({one.schedule.name, std::move(*why)});
-    }
+  if (anchors_.step) {
+    anchors_.step->correct(itself_->prediction, true);
+    anchors_.step->judge(recording_.diagnostics);
+    report_.recorded.replay_error = anchors_.step->error();
   }
+  if (anchors_.overlap) report_.recorded.replayed_hidden_ratio = anchors_.overlap->replayed_ratio();
+  report_.recorded.predicted_step_time_ns = itself_->prediction.step_time;
+}
+
+void Forecast::add_prediction(const schedule::Schedule& schedule) {
+  const bool is_itself = itself_ && schedule::same_pipeline(schedule, *known_);
+  Predicted predicted = is_itself ? *itself_ : run(schedule);
+  predicted.prediction.schedule = schedule.name;
+  if (anchors_.step && !is_itself) anchors_.step->correct(predicted.prediction, false);
+  Diagnostics assumptions;
+  if (!request_.contention) assumptions.count(replay::kContentionOff);
+  report::Prediction& row = report_.predictions.emplace_back(prediction_row(
+      schedule, predicted.prediction, predicted.steps, cut_.modules, assumptions, predictor_.sites().lone_rank));
+  if (anchors_.overlap) anchors_.overlap->correct(row.overlap, is_itself);
+  if (itself_) compare_with_recorded(*itself_, predicted, row);
+  traces_.push_back({schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
+}
+
+void Forecast::add(const AskedSchedule& one) {
+  if (one.by_name) {
+    add_prediction(one.schedule);
+    return;
+  }
+  auto why = replay::predict_if_applicable(one.schedule, predictor_.sites(), [&] { add_prediction(one.schedule); });
+  if (why) report_.skipped.push_back({one.schedule.name, std::move(*why)});
+}
+
+PredictAnswer Forecast::answer() {
+  describe_recording();
+  if (request_.measured_step_ms) refuse_useless_step(*request_.measured_step_ms, report_.recorded);
+  if (known_ != nullptr) replay_recorded();
+  for (const AskedSchedule& one : asked_) add(one);
   const auto known_memory = [](const report::Prediction& row) { return !row.memory.empty(); };
-  if (request.gpu_memory_gib && std::ranges::none_of(report.predictions, known_memory)) {
-    recording.diagnostics.count(kMemoryNotRecorded, request.recordings.front());
+  if (request_.gpu_memory_gib && std::ranges::none_of(report_.predictions, known_memory)) {
+    recording_.diagnostics.count(kMemoryNotRecorded, request_.recordings.front());
   }
-  report.recorded.diagnostics = recording.diagnostics.entries();
-  return {std::move(report), {"measured", std::move(recording.trace), std::move(windows)}, std::move(traces)};
+  report_.recorded.diagnostics = recording_.diagnostics.entries();
+  return {std::move(report_), {"measured", std::move(recording_.trace), std::move(windows_)}, std::move(traces_)};
 }
 
 /// A run that counts twice would be taken for two that agree.
@@ -288,13 +375,13 @@ void refuse_repeated_recordings(const PredictRequest& request) {
 
 PredictAnswer predict(const PredictRequest& request, Console& console) {
   if (!request.again.empty()) refuse_repeated_recordings(request);
-  PredictAnswer answer = predict_from_one(request, console);
+  PredictAnswer answer = Forecast(request, console).answer();
   std::vector<report::PredictReport> reports{std::move(answer.report)};
   for (const std::string& again : request.again) {
     PredictRequest other = request;
     other.recordings = {again};
     other.memory_snapshots.clear();
-    reports.push_back(predict_from_one(other, console).report);
+    reports.push_back(Forecast(other, console).answer().report);
   }
   answer.report = report::mean_over(std::move(reports));
   return answer;

@@ -34,23 +34,6 @@ void tell_machine(const report::RecordedRun& recorded, Console& console) {
   }
 }
 
-/// Throws Error(cli.cannot_anchor) where the measured step that was given is of no use with that recording.
-void refuse_useless_step(double measured_ms, const report::RecordedRun& recorded) {
-  constexpr const char* kOption = "--measured-step-ms";
-  if (!recorded.schedule) {
-    throw Error(kCannotAnchor, kOption, "the recorded schedule is none of the built-in ones",
-                "leave --measured-step-ms out");
-  }
-  // A recorder costs a job bound by its host half of its pace at most; a slip of units is a factor of a thousand.
-  constexpr double kMostApart = 4;
-  const double recorded_ms = static_cast<double>(recorded.step_time_ns.value_or(0)) / static_cast<double>(kMillisecond);
-  if (recorded_ms <= 0 || std::max(measured_ms / recorded_ms, recorded_ms / measured_ms) <= kMostApart) return;
-  throw Error(
-      kCannotAnchor, kOption,
-      fmt::format("{} ms a step cannot be of this job: it was recorded with {:.2f} ms", measured_ms, recorded_ms),
-      "give the mean time of one step, in milliseconds");
-}
-
 /// All that was named, files or not.
 std::vector<std::string> files_of(const PredictRequest& request) {
   std::vector<std::string> all;
@@ -65,7 +48,6 @@ std::vector<std::string> files_of(const PredictRequest& request) {
 
 void run_predict(const PredictRequest& request, Console& console) {
   const PredictAnswer answer = predict(request, console);
-  if (request.measured_step_ms) refuse_useless_step(*request.measured_step_ms, answer.report.recorded);
   if (request.out) write_answer(answer, *request.out, files_of(request), console);
   console.done();
   if (request.format == "json") {

@@ -67,7 +67,7 @@ double free_sms(std::span<ActiveWork* const> running, const ActiveWork& candidat
   return std::max(0.0, free);
 }
 
-/// 8 * E[4 * floor(X / 4)] for X ~ Poisson(free / 8): see residency().
+/// 8 * E[4 * floor(X / 4)] for X ~ Poisson(free / 8).
 double sms_fit_for_clusters(double free) {
   const double mean = free / kGpcs;
   double probability = std::exp(-mean);

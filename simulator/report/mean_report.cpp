@@ -18,8 +18,9 @@ namespace interlace::report {
 namespace {
 
 std::string job_of(const RecordedRun& recorded) {
-  return fmt::format("{} on rank{} {}", recorded.schedule.value_or("a schedule that is not in the library"),
-                     recorded.ranks.size() == 1 ? "" : "s", fmt::join(recorded.ranks, ", "));
+  return fmt::format("{} on rank{} {}{}", recorded.schedule.value_or("a schedule that is not in the library"),
+                     recorded.ranks.size() == 1 ? "" : "s", fmt::join(recorded.ranks, ", "),
+                     recorded.world_size ? fmt::format(" of {}", *recorded.world_size) : "");
 }
 
 void refuse_other_jobs(const std::vector<PredictReport>& reports) {
@@ -31,6 +32,21 @@ void refuse_other_jobs(const std::vector<PredictReport>& reports) {
         fmt::format("holds {}, and {} {}", job_of(other.recorded), reports.front().recorded.files.front(), first),
         "name recordings of the same schedule on the same ranks");
   }
+}
+
+double times_apart(double a, double b) { return a > 0 && b > 0 ? std::max(a / b, b / a) : 1; }
+
+/// A mean over two jobs says nothing of either, and nothing in a recording names its job. Runs of one job launched the
+/// same number of works within 5 % (8 jobs that were recorded twice or three times; the window of steps cuts some off)
+/// and took as long within 41 %, where their host was disturbed (docs/accuracy.md).
+bool looks_like_another_job(const RecordedRun& run, const RecordedRun& first) {
+  constexpr double kMostWorks = 1.1;
+  constexpr double kMostTime = 1.5;
+  const auto apart = [](auto a, auto b) {
+    return a && b ? times_apart(static_cast<double>(*a), static_cast<double>(*b)) : 1;
+  };
+  return apart(run.works_a_step, first.works_a_step) > kMostWorks ||
+         apart(run.step_time_ns, first.step_time_ns) > kMostTime;
 }
 
 /// Over those of the rows that have a value; none where none has.
@@ -82,7 +98,12 @@ RecordedRun recorded_in(const std::vector<PredictReport>& reports) {
   mean.replay_error = mean_of(rows, &RecordedRun::replay_error);
   mean.replayed_hidden_ratio = mean_of(rows, &RecordedRun::replayed_hidden_ratio);
   if (!overlaps.empty()) mean.overlap = analysis::mean_of(overlaps);
-  mean.diagnostics = flaws_of(rows);
+  Diagnostics flaws;
+  for (const RecordedRun* row : rows) {
+    if (looks_like_another_job(*row, *rows.front())) flaws.count(kUnlikeRecordings, row->files.front());
+  }
+  for (const Diagnostic& flaw : flaws_of(rows)) flaws.add(flaw);
+  mean.diagnostics = flaws.entries();
   return mean;
 }
 

@@ -81,12 +81,30 @@ TEST(MeanReport, RefusesOtherJobs) {
     }
     return std::string();
   };
-  EXPECT_NE(
-      refused([](RecordedRun& run) {
-        run.schedule = "torchrec/base";
-      }).find("again: holds torchrec/base on ranks 0, 1, and sparse.r0.json.gz torchrec/sparse_dist on ranks 0, 1"),
-      std::string::npos);
-  EXPECT_NE(refused([](RecordedRun& run) { run.ranks = {0}; }).find("on rank 0, and"), std::string::npos);
+  EXPECT_NE(refused([](RecordedRun& run) { run.schedule = "torchrec/base"; })
+                .find("again: holds torchrec/base on ranks 0, 1 of 2, and sparse.r0.json.gz torchrec/sparse_dist on "
+                      "ranks 0, 1 of 2"),
+            std::string::npos);
+  EXPECT_NE(refused([](RecordedRun& run) { run.ranks = {0}; }).find("on rank 0 of 2, and"), std::string::npos);
+  EXPECT_NE(refused([](RecordedRun& run) { run.world_size = 4; }).find("0, 1 of 4, and"), std::string::npos);
+}
+
+TEST(MeanReport, TellsOfRunsThatLookLikeOtherJobs) {
+  const auto flaws = [](auto change) {
+    PredictReport first = sample_report();
+    PredictReport other = slower();
+    first.recorded.works_a_step = 250;
+    other.recorded.works_a_step = 240;
+    change(other.recorded);
+    Diagnostics found;
+    for (const Diagnostic& flaw : mean_over({first, other}).recorded.diagnostics) found.add(flaw);
+    return found.count_of("report.unlike_recordings");
+  };
+  EXPECT_EQ(flaws([](RecordedRun&) {}), 0);
+  EXPECT_EQ(flaws([](RecordedRun& run) { run.works_a_step.reset(); }), 0);
+  EXPECT_EQ(flaws([](RecordedRun& run) { run.works_a_step = 226; }), 1);
+  EXPECT_EQ(flaws([](RecordedRun& run) { *run.step_time_ns *= 2; }), 1);
+  EXPECT_EQ(flaws([](RecordedRun& run) { *run.step_time_ns /= 2; }), 1);
 }
 
 // Of the two ranks the fuller one, in each respect; what is not known is not told.
