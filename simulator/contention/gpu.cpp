@@ -159,10 +159,10 @@ double share_of_leftovers(const ActiveWork& kernel, bool is_urgent, std::span<Ac
   return std::clamp(free / kernel.sms_used(), least, 1.0);
 }
 
-/// SMs that a more urgent kernel which is not in cohorts takes as soon as blocks of others retire: in its last round of
-/// blocks fewer and fewer.
-double sms_claimed(const ActiveWork& urgent) {
-  return urgent.shape.waves() <= 1.0 ? urgent.sms_used() : urgent.sms_used() * left_of_last_round(urgent);
+/// SMs that a kernel which is not in cohorts keeps from blocks of others that would start, being more urgent or in its
+/// last round of blocks, where they are fewer and fewer.
+double sms_claimed(const ActiveWork& kernel) {
+  return kernel.shape.waves() <= 1.0 ? kernel.sms_used() : kernel.sms_used() * left_of_last_round(kernel);
 }
 
 Shares shares_beside(const ActiveWork& other) {
@@ -247,7 +247,8 @@ bool last_blocks_matter(std::span<ActiveWork* const> running) {
   for (const ActiveWork* w : running) {
     if (lacks_ctas(*w)) return true;
     if (w->kind != ActiveWork::Kind::kKernel) continue;
-    if (kernel != nullptr && kernel->priority != w->priority) return true;
+    // Later ones wait for the SMs that earlier ones leave.
+    if (kernel != nullptr && (kernel->priority != w->priority || w->pending_blocks > 0)) return true;
     kernel = w;
   }
   return false;
@@ -322,11 +323,13 @@ bool dispatch_cohorts(ActiveWork& work, std::span<ActiveWork* const> running, st
   const double held = held_by_collectives(running);
   double sms = sm_count - held - work.shape.lost_beside(held) - sms_of_urgent_copies(work, running, sm_count);
   const std::int64_t in_flight = work.blocks_in_flight();
+  bool was_first = true;
   for (const ActiveWork* w : running) {
+    if (w == &work) was_first = false;
     if (w == &work || w->kind != ActiveWork::Kind::kKernel) continue;
     if (w->in_cohorts) {
       sms -= w->sms_used();
-    } else if (w->priority < work.priority) {
+    } else if (w->priority < work.priority || (was_first && w->dispatched())) {
       sms -= sms_claimed(*w);
     }
   }

@@ -76,7 +76,8 @@ bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, s
 inline constexpr double kClusterLaunchNs = 1'000.0;
 
 /// Does it change something for others on a GPU when the last blocks of a kernel are dispatched and leave SMs? So it
-/// does for a collective of which CTAs wait for an SM, and between kernels of different priorities.
+/// does for a collective of which CTAs wait for an SM, for later kernels whose blocks do, and between kernels of
+/// different priorities.
 [[nodiscard]] bool last_blocks_matter(std::span<ActiveWork* const> running);
 
 /// Do rates, or what may start, also depend on how far works are between these changes? So it is where blocks leave SMs

@@ -309,8 +309,8 @@ FITTED = (
         "spread of host_scale over the runs of a prediction",
         "scales at which 30 recordings are replayed as fast as they were without the profiler spread by 0.12 of their mean, "
         "0.14 about the usual one (docs/benchmarks/host/scales.txt), and the runs by 0.87 of this number; from 0.10 to 0.15 "
-        "figures above move by luck alone (0.10, 0.12, 0.14, 0.15: order 157, 156, 155 and 159 of 165), and intervals hold "
-        "more of the jobs that the host decides",
+        "figures above move by luck alone (0.10, 0.12, 0.14, 0.15: order 157, 156, 155 and 159 of 165 by the default seed; "
+        "How much of this is luck), and intervals hold more of the jobs that the host decides",
     ),
     Constant("kLatencySpread", PREDICT_CPP, "spread of the launch latency (ns) over those runs", "spread in one trace"),
     Constant(

@@ -12,6 +12,7 @@ import fitted_values  # noqa: E402
 import goals  # noqa: E402
 import memory  # noqa: E402
 import metrics  # noqa: E402
+import seeds  # noqa: E402
 import sets  # noqa: E402
 import unseen  # noqa: E402
 from markdown import bullets, pair, paragraph, signed, table  # noqa: E402
@@ -282,8 +283,12 @@ def never_seen():
     return unseen.section(groups)
 
 
+def luck():
+    return seeds.section(json.loads((ROOT / "docs" / "benchmarks" / "accuracy" / "seeds.json").read_text()))
+
+
 def page(raw, raw_name):
-    parts = opening(raw, raw_name) + in_short(raw) + never_seen()
+    parts = opening(raw, raw_name) + in_short(raw) + luck() + never_seen()
     for section in (floor, by_source, from_itself):
         parts += section(raw)
     parts += at_their_own_pace()

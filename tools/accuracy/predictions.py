@@ -88,8 +88,10 @@ def measurements(folder, name):
     return job, measured
 
 
-def command(interlace, recordings, schedules, contention):
+def command(interlace, recordings, schedules, contention, seed=None):
     words = [str(interlace), "predict", "--format", "json"]
+    if seed is not None:
+        words += ["--seed", str(seed)]
     for path in recordings:
         words += ["--from", str(path)]
     for schedule in schedules:
@@ -97,12 +99,14 @@ def command(interlace, recordings, schedules, contention):
     return words if contention else [*words, "--no-contention"]
 
 
-def predict(interlace, folder, source, schedules, contention):
-    """A row a schedule, predicted from the recordings of all ranks of `source`."""
+def predict(interlace, folder, source, schedules, contention, seed=None):
+    """A row a schedule, predicted from the recordings of all ranks of `source`; with the usual seed unless given."""
     recordings = rank_files(folder, sets.file_stem(source), ".json.gz")
     if not recordings:
         raise FileNotFoundError(f"no recording of {source} in {folder}")
-    done = subprocess.run(command(interlace, recordings, schedules, contention), capture_output=True, text=True)
+    done = subprocess.run(
+        command(interlace, recordings, schedules, contention, seed), capture_output=True, text=True
+    )
     if done.returncode:
         raise PredictFailed(f"{folder}, from {source}: status {done.returncode}: {done.stderr.strip()[-2000:]}")
     by_name = {row["schedule"]: row for row in json.loads(done.stdout)["predictions"]}

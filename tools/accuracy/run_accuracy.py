@@ -50,12 +50,12 @@ def runs_of(folder, measured):
     return runs
 
 
-def run_set(pool, interlace, sets_dir, name):
+def run_set(pool, interlace, sets_dir, name, seed=None):
     folder = Path(sets_dir) / name
     job, measured = predictions.measurements(folder, name)
     rows = []
     if name not in sets.MEASURED_ONLY_SETS:
-        futures = [pool.submit(predictions.predict, interlace, folder, *run) for run in runs_of(folder, measured)]
+        futures = [pool.submit(predictions.predict, interlace, folder, *run, seed) for run in runs_of(folder, measured)]
         rows = [row for future in futures for row in future.result()]
     if name not in sets.BIMODAL_SETS:
         for row in rows:

@@ -362,6 +362,31 @@ TEST(Cohorts, AMoreUrgentKernelTakesTheSmsOfBlocksThatRetire) {
   EXPECT_EQ(gemm.pending_blocks, 0) << "one of its own priority came later";
 }
 
+TEST(Cohorts, WaitForTheSmsThatTheLastRoundOfAnEarlierKernelLeaves) {
+  ActiveWork first = kernel(4 * 8 * kSms, 8, Bound::kStreaming, 400.0);  // four rounds of 100
+  ActiveWork gemm = kernel(kSms, 1, Bound::kCompute, 1000.0);
+  const std::vector<ActiveWork*> running{&first, &gemm};
+  first.remaining_ns = 100.0;
+  EXPECT_FALSE(dispatch_cohorts(gemm, running, kSms)) << "none of the last blocks has retired";
+  first.remaining_ns = 50.0;
+  EXPECT_TRUE(last_blocks_matter(running));
+  ASSERT_TRUE(dispatch_cohorts(gemm, running, kSms));
+  EXPECT_EQ(gemm.pending_blocks, kSms / 2);
+
+  ActiveWork urgent = kernel(kSms, 1, Bound::kCompute, 1000.0, -1);
+  ASSERT_TRUE(dispatch_cohorts(urgent, std::vector<ActiveWork*>{&first, &urgent}, kSms));
+  EXPECT_EQ(urgent.pending_blocks, kSms / 2) << "blocks that run keep their SMs, whoever comes";
+  first.remaining_ns = 350.0;
+  urgent = kernel(kSms, 1, Bound::kCompute, 1000.0, -1);
+  ASSERT_TRUE(dispatch_cohorts(urgent, std::vector<ActiveWork*>{&first, &urgent}, kSms));
+  EXPECT_EQ(urgent.pending_blocks, 0) << "blocks retire in the midst of a kernel as well";
+
+  ActiveWork fits = kernel(kSms, 1, Bound::kCompute, 1000.0);
+  ASSERT_TRUE(dispatch_cohorts(fits, std::vector<ActiveWork*>{&fits, &first}, kSms));
+  EXPECT_EQ(fits.pending_blocks, 0) << "what came first does not wait";
+  EXPECT_FALSE(last_blocks_matter(std::vector<ActiveWork*>{&first, &fits}));
+}
+
 TEST(Cohorts, AMoreUrgentCopyTakesTheSmsOfBlocksThatRetire) {
   ActiveWork gemm = kernel(132 * 3, 1, Bound::kCompute, 3000.0);
   ASSERT_TRUE(dispatch_cohorts(gemm, std::vector<ActiveWork*>{&gemm}, kSms));
