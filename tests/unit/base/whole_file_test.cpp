@@ -60,6 +60,27 @@ TEST_F(WholeFileTest, LeavesTheOldOneWhereTheDiskIsFull) {
   EXPECT_EQ(text_in(at("file")), "old");
 }
 
+TEST_F(WholeFileTest, LeavesNothingWhereItsPlaceIsTakenMeanwhile) {
+  {
+    WholeFile whole(at("file"));
+    whole.stream() << "new";
+    fs::create_directory(at("file"));
+    EXPECT_FALSE(whole.finish());
+  }
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WholeFileTest, WritesIntoWhatIsOpenAlready) {
+  write_over(at("file"), "old");
+  std::ofstream open(at("file"), std::ios::app);
+  for (const auto& link : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    if (fs::equivalent(link.path(), at("file"), ignored)) write_over(link.path(), "new");
+  }
+  open << ", and more" << std::flush;
+  EXPECT_EQ(text_in(at("file")), "new, and more");
+}
+
 TEST_F(WholeFileTest, KeepsLinksAndPermissions) {
   write_over(at("target"), "old");
   fs::permissions(at("target"), fs::perms::owner_read | fs::perms::owner_write);
