@@ -24,21 +24,22 @@ std::string job_of(const RecordedRun& recorded) {
 }
 
 void refuse_other_jobs(const std::vector<PredictReport>& reports) {
-  const std::string first = job_of(reports.front().recorded);
+  const RecordedRun& first = reports.front().recorded;
   for (const PredictReport& other : reports) {
-    if (job_of(other.recorded) == first) continue;
-    throw Error(
-        kOtherJob, other.recorded.files.front(),
-        fmt::format("holds {}, and {} {}", job_of(other.recorded), reports.front().recorded.files.front(), first),
-        "name recordings of the same schedule on the same ranks");
+    const RecordedRun& run = other.recorded;
+    const bool same_size = !run.world_size || !first.world_size || *run.world_size == *first.world_size;
+    if (run.schedule == first.schedule && run.ranks == first.ranks && same_size) continue;
+    throw Error(kOtherJob, run.files.front(),
+                fmt::format("holds {}, and {} {}", job_of(run), first.files.front(), job_of(first)),
+                "name recordings of the same schedule on the same ranks");
   }
 }
 
 double times_apart(double a, double b) { return a > 0 && b > 0 ? std::max(a / b, b / a) : 1; }
 
 /// A mean over two jobs says nothing of either, and nothing in a recording names its job. Runs of one job launched the
-/// same number of works within 5 % (8 jobs that were recorded twice or three times; the window of steps cuts some off)
-/// and took as long within 41 %, where their host was disturbed (docs/accuracy.md).
+/// same number of works within 5 % (four TorchRec jobs that were recorded twice; the window of steps cuts some off) and
+/// took as long within 41 % on the most disturbed of hosts (docs/accuracy.md).
 bool looks_like_another_job(const RecordedRun& run, const RecordedRun& first) {
   constexpr double kMostWorks = 1.1;
   constexpr double kMostTime = 1.5;

@@ -87,6 +87,7 @@ TEST(MeanReport, RefusesOtherJobs) {
             std::string::npos);
   EXPECT_NE(refused([](RecordedRun& run) { run.ranks = {0}; }).find("on rank 0 of 2, and"), std::string::npos);
   EXPECT_NE(refused([](RecordedRun& run) { run.world_size = 4; }).find("0, 1 of 4, and"), std::string::npos);
+  EXPECT_EQ(refused([](RecordedRun& run) { run.world_size.reset(); }), "");
 }
 
 TEST(MeanReport, TellsOfRunsThatLookLikeOtherJobs) {
