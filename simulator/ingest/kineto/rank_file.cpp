@@ -88,10 +88,13 @@ bool lacks_times(const Span& span, std::optional<Nanoseconds> first_on_host) {
   return first_on_host && *first_on_host - span.start > kLongBefore;
 }
 
+/// Of those with a time: one at zero may lack it, too, and tells nothing.
 std::optional<Nanoseconds> first_on_host(const RankFile& rank_file) {
   std::optional<Nanoseconds> first;
   const auto see = [&](const auto& events) {
-    for (const auto& event : events) first = std::min(first.value_or(event.span.start), event.span.start);
+    for (const auto& event : events) {
+      if (event.span.start != 0) first = std::min(first.value_or(event.span.start), event.span.start);
+    }
   };
   for (const EventTable& slice : rank_file.slices) {
     see(slice.calls);

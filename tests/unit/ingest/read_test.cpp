@@ -158,6 +158,16 @@ TEST(Read, LeavesOutDeviceWorkWhoseTimesWereLost) {
   EXPECT_EQ(recording.diagnostics.count_of("trace.launch_without_device_work"), 2);
 }
 
+TEST(Read, ACallWithoutATimeHidesNoLostOnes) {
+  const Recording recording = read_text(KinetoText()
+                                            .rank(0, 1)
+                                            .call("cudaLaunchKernel", "0", "2", 1)
+                                            .call("cudaLaunchKernel", "2202803978010", "2", 2)
+                                            .kernel("lost", 7, "0", "3", 2)
+                                            .kernel("timed", 7, "2202803978030", "3", 3));
+  EXPECT_EQ(recording.diagnostics.count_of("kineto.untimed_work"), 1);
+}
+
 TEST(Read, ReadsCollectives) {
   const Recording recording = read_text(
       KinetoText()
