@@ -47,10 +47,12 @@ std::optional<double> recorded_device_step(const trace::Trace& trace, const Site
 const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> candidates, const trace::Trace& trace,
                                             const stages::Cut& cut, SiteTable& table, Diagnostics& diagnostics,
                                             std::optional<double> unrecorded_ns) {
-  if (table.sites.empty()) {
+  // What a lone rank would exchange is there without any kernel.
+  const auto is_recorded = [](const Site& site) { return !site.instances.empty(); };
+  if (std::ranges::none_of(table.sites, is_recorded)) {
     throw Error(kNoDeviceWork, trace.ranks().front().source, "no work of a device in any iteration: nothing to replay",
-                "record with the profiler; a memory snapshot alone tells no times: name it beside the recording of its "
-                "rank");
+                "record with the profiler, device activities included; a memory snapshot alone tells no times: name it "
+                "beside the recording of its rank");
   }
   const schedule::Schedule* recorded = recognise(candidates, trace, cut, table);
   if (recorded == nullptr) return nullptr;

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "simulator/ingest/read.hpp"
+#include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/schedule/library.hpp"
 
 namespace interlace::replay {
@@ -55,6 +56,20 @@ TEST(Recognise, SeesOrderAndStreamsApart) {
 
 TEST(Recognise, SaysNothingOfAScheduleThatCannotRun) {
   EXPECT_FALSE(Recorded("base").like("recsys/dp_only").has_value());
+}
+
+// What a lone rank would exchange is a site without any recorded work, and all that is left of a profile of the host.
+TEST(RecordedSchedule, IsNotLookedForWhereNoDeviceWorkWasRecorded) {
+  Recorded host_only("base");
+  for (Site& site : host_only.table.sites) site.instances.clear();
+  ASSERT_FALSE(host_only.table.sites.empty());
+  try {
+    static_cast<void>(recorded_schedule(schedule::all_sound(), host_only.recording.trace, host_only.cut,
+                                        host_only.table, host_only.recording.diagnostics, std::nullopt));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kNoDeviceWork.name);
+  }
 }
 
 }  // namespace
