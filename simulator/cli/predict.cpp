@@ -340,7 +340,8 @@ void Forecast::add(const AskedSchedule& one) {
 
 PredictAnswer Forecast::answer() {
   describe_recording();
-  if (request_.measured_step_ms) refuse_useless_step(*request_.measured_step_ms, report_.recorded);
+  if (request_.must_anchor && request_.measured_step_ms)
+    refuse_useless_step(*request_.measured_step_ms, report_.recorded);
   if (known_ != nullptr) replay_recorded();
   for (const AskedSchedule& one : asked_) add(one);
   const auto known_memory = [](const report::Prediction& row) { return !row.memory.empty(); };

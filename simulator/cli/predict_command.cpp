@@ -83,6 +83,7 @@ std::string a_step_in_ms(const std::string& text) {
 
 void add_predict(CLI::App& app, Action& chosen) {
   const auto request = std::make_shared<PredictRequest>();
+  request->must_anchor = true;
   CLI::App* predict = app.add_subcommand("predict", "Predict what other schedules would do to a recorded job");
   predict->add_option("--from", request->recordings, kRecordingsHelp)->required()->type_name("FILE|DIR");
   predict

@@ -25,6 +25,7 @@ struct PredictRequest {
   std::optional<std::filesystem::path> out;  ///< folder for traces and reports
   /// A step of the recorded schedule in processes that did not record; none: what the recording itself tells of that.
   std::optional<double> measured_step_ms;
+  bool must_anchor = false;               ///< refuses such a step where it is of no use; else that goes without a word
   std::optional<std::int32_t> run_steps;  ///< so many follow on each other until the host waits; none: many
   std::vector<std::string> memory_snapshots;
   std::optional<double> gpu_memory_gib;  ///< does each schedule fit in so much?
