@@ -1,5 +1,5 @@
 # NCCL::nccl: of the CUDA toolkit, or of the PyPI package beside torch.
-include(FindPackageHandleStandardArgs)
+include(InterlaceImportLibrary)
 
 # What was found beside another torch, which may be gone, is sought anew.
 if(DEFINED NCCL_SOUGHT_BESIDE AND NOT INTERLACE_TORCH_DIR STREQUAL NCCL_SOUGHT_BESIDE)
@@ -11,11 +11,4 @@ set(places ${CUDAToolkit_INCLUDE_DIRS} "${INTERLACE_TORCH_DIR}/../nvidia/nccl/in
 find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${places})
 find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2
   HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_LIBRARY_ROOT}/lib "${INTERLACE_TORCH_DIR}/../nvidia/nccl/lib")
-mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)
-find_package_handle_standard_args(NCCL REQUIRED_VARS NCCL_LIBRARY NCCL_INCLUDE_DIR)
-
-if(NCCL_FOUND AND NOT TARGET NCCL::nccl)
-  add_library(NCCL::nccl UNKNOWN IMPORTED)
-  set_target_properties(NCCL::nccl PROPERTIES
-    IMPORTED_LOCATION "${NCCL_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${NCCL_INCLUDE_DIR}")
-endif()
+interlace_import_library(NCCL NCCL::nccl)
