@@ -9,38 +9,36 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The file that a link leads to: the link is to stay. Those of the system (/dev/stdout) lead to what is open already.
-fs::path target_of(const fs::path& file) {
-  std::error_code failure;
-  fs::path target = fs::canonical(file, failure);
-  return failure ? file : target;
-}
-
+/// Such names (/dev/stdout) lead to what is open already.
 bool is_of_system(const fs::path& file) {
   const std::string name = file.lexically_normal().string();
   return name.starts_with("/dev/") || name.starts_with("/proc/");
 }
 
+/// The file that a link leads to: the link is to stay.
+fs::path target_of(const fs::path& file) {
+  if (is_of_system(file)) return file;
+  std::error_code failure;
+  fs::path target = fs::canonical(file, failure);
+  return failure ? file : target;
+}
+
 }  // namespace
 
-WholeFile::WholeFile(const fs::path& file) : file_(is_of_system(file) ? file : target_of(file)), partial_(file_) {
+WholeFile::WholeFile(const fs::path& file) : file_(target_of(file)), partial_(file_) {
   std::error_code ignored;
   const fs::file_status old = fs::status(file_, ignored);
   const bool is_plain = !fs::exists(old) || fs::is_regular_file(old);
   if (is_plain && !is_of_system(file_)) partial_ += ".partial";
   stream_.open(partial_, std::ios::binary | std::ios::trunc);
-  is_made_ = stream_.is_open();
-  if (is_made_ && fs::is_regular_file(old)) fs::permissions(partial_, old.permissions(), ignored);
+  is_unfinished_ = stream_.is_open();
+  if (is_unfinished_ && fs::is_regular_file(old)) fs::permissions(partial_, old.permissions(), ignored);
 }
 
 WholeFile::~WholeFile() {
-  if (is_made_ && !is_finished_) forget();
-}
-
-void WholeFile::forget() {
-  stream_.close();
+  if (!is_unfinished_ || partial_ == file_) return;
   std::error_code ignored;
-  if (partial_ != file_) fs::remove(partial_, ignored);
+  fs::remove(partial_, ignored);
 }
 
 bool WholeFile::finish() {
@@ -48,8 +46,8 @@ bool WholeFile::finish() {
   if (!stream_) return false;
   std::error_code failure;
   if (partial_ != file_) fs::rename(partial_, file_, failure);
-  is_finished_ = !failure;
-  return is_finished_;
+  is_unfinished_ = static_cast<bool>(failure);
+  return !failure;
 }
 
 }  // namespace interlace

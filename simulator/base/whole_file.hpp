@@ -22,13 +22,10 @@ class WholeFile {
   [[nodiscard]] bool finish();
 
  private:
-  void forget();
-
   std::filesystem::path file_;
   std::filesystem::path partial_;  ///< file_ where that is no plain one
   std::ofstream stream_;
-  bool is_made_ = false;
-  bool is_finished_ = false;
+  bool is_unfinished_ = false;  ///< made, and not in its place yet
 };
 
 }  // namespace interlace

@@ -14,6 +14,7 @@
 #include "simulator/analysis/memory.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
+#include "simulator/analysis/streams.hpp"
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/overlap_anchor.hpp"
 #include "simulator/cli/predict_request.hpp"
@@ -108,14 +109,12 @@ std::vector<analysis::StepWindow> recorded_windows(const trace::Trace& trace, co
   return analysis::windows_of(trace, steps).device;
 }
 
-/// Kernels, collectives and copies that begin in a step, mean over ranks.
-std::optional<double> works_a_step(const trace::Trace& trace, std::span<const analysis::StepWindow> windows) {
-  if (windows.empty()) return std::nullopt;
+/// Kernels, collectives and copies a step, mean over ranks.
+double works_a_step(const trace::Trace& trace, std::span<const analysis::StepWindow> windows) {
   double works = 0;
-  for (std::uint32_t i = 0; i < trace.size(); ++i) {
-    if (!trace::is_device_work(trace.kind({i}))) continue;
-    const analysis::StepWindow& window = windows[trace.rank_of({i}).index()];
-    if (window.span.contains(trace.start({i}))) works += 1.0 / static_cast<double>(window.steps);
+  for (const analysis::StreamUse& use : analysis::stream_use(trace, windows)) {
+    const analysis::StepWindow& window = windows[trace.lanes()[use.stream.index()].rank.index()];
+    works += static_cast<double>(use.operations) / static_cast<double>(window.steps);
   }
   return works / static_cast<double>(windows.size());
 }
@@ -125,7 +124,6 @@ void describe_steps(const trace::Trace& trace, const analysis::Annotations& anno
                     std::span<const analysis::StepWindow> windows, report::RecordedRun& recorded) {
   recorded.overlap = analysis::overlap(trace, annotations, windows).mean;
   recorded.step_time_ns = recorded.overlap->step_ns;
-  recorded.works_a_step = works_a_step(trace, windows);
   if (!windows.empty()) recorded.steps = windows.front().steps;
 }
 
@@ -297,6 +295,7 @@ void Forecast::describe_recording() {
   const analysis::Annotations annotations(recording_.trace);
   windows_ = recorded_windows(recording_.trace, annotations, predictor_.sites());
   describe_steps(recording_.trace, annotations, windows_, recorded);
+  if (!request_.again.empty() && !windows_.empty()) recorded.works_a_step = works_a_step(recording_.trace, windows_);
   if (known_ != nullptr) recorded.schedule = known_->name;
 }
 

@@ -35,8 +35,6 @@ void refuse_other_jobs(const std::vector<PredictReport>& reports) {
   }
 }
 
-double times_apart(double a, double b) { return a > 0 && b > 0 ? std::max(a / b, b / a) : 1; }
-
 /// A mean over two jobs says nothing of either, and nothing in a recording names its job. Runs of one job launched the
 /// same number of works within 5 % (four TorchRec jobs that were recorded twice; the window of steps cuts some off) and
 /// took as long within 41 % on the most disturbed of hosts (docs/accuracy.md).
@@ -44,7 +42,8 @@ bool looks_like_another_job(const RecordedRun& run, const RecordedRun& first) {
   constexpr double kMostWorks = 1.1;
   constexpr double kMostTime = 1.5;
   const auto apart = [](auto a, auto b) {
-    return a && b ? times_apart(static_cast<double>(*a), static_cast<double>(*b)) : 1;
+    const double ratio = a && b && *a > 0 && *b > 0 ? static_cast<double>(*a) / static_cast<double>(*b) : 1;
+    return std::max(ratio, 1 / ratio);
   };
   return apart(run.works_a_step, first.works_a_step) > kMostWorks ||
          apart(run.step_time_ns, first.step_time_ns) > kMostTime;
@@ -71,12 +70,12 @@ Nanoseconds mean_of(const std::vector<const Prediction*>& rows, Nanoseconds Pred
 
 /// Flaws of the same kind as one.
 template <class Row>
-std::vector<Diagnostic> flaws_of(const std::vector<const Row*>& rows) {
+Diagnostics flaws_of(const std::vector<const Row*>& rows) {
   Diagnostics all;
   for (const Row* row : rows) {
     for (const Diagnostic& flaw : row->diagnostics) all.add(flaw);
   }
-  return all.entries();
+  return all;
 }
 
 RecordedRun recorded_in(const std::vector<PredictReport>& reports) {
@@ -103,7 +102,7 @@ RecordedRun recorded_in(const std::vector<PredictReport>& reports) {
   for (const RecordedRun* row : rows) {
     if (looks_like_another_job(*row, *rows.front())) flaws.count(kUnlikeRecordings, row->files.front());
   }
-  for (const Diagnostic& flaw : flaws_of(rows)) flaws.add(flaw);
+  flaws.merge(flaws_of(rows));
   mean.diagnostics = flaws.entries();
   return mean;
 }
@@ -123,7 +122,7 @@ Prediction mean_prediction(const std::vector<const Prediction*>& rows, const Rec
   }
   mean.overlap = analysis::mean_of(overlaps);
   mean.host_blocked_ns = mean_of(rows, &Prediction::host_blocked_ns);
-  mean.diagnostics = flaws_of(rows);
+  mean.diagnostics = flaws_of(rows).entries();
   return mean;
 }
 

@@ -13,7 +13,9 @@ std::size_t PatternCache::add(const std::string& pattern) {
 
 void PatternCache::test(Entry& entry, trace::StringId name) {
   const std::string_view text = trace_->text(name);
-  entry.known[name.index()] = entry.expression.is_in(text) ? Known::kYes : Known::kNo;
+  const bool matches = entry.expression.is_in(text);
+  entry.known[name.index()] = matches ? Known::kYes : Known::kNo;
+  if (!matches) return;
   if (const auto capture = entry.expression.capture_in(text)) entry.captures.emplace(name.value, *capture);
 }
 

@@ -155,18 +155,6 @@ def speed(raw):
     return Goal(text, f"{taken:.0f} ms, as busy as the machine was" if taken else "not timed", taken is not None and taken <= MOST_ANSWER_MS)
 
 
-def seeded(raw):
-    """The goals whose figures a seed may change, by a short name."""
-    ours, any_schedule = (recorded_schedule(raw, which, "") for which in (sets.SOURCES, sets.SCHEDULES))
-    mean, reach, each = speedups(raw)
-    inside, width = intervals(raw)
-    modes, _ = bimodal(raw)
-    return {
-        "recorded": ours, "any": any_schedule, "mean <= 1.5": mean, "<= 1": reach, "each <= 3": each,
-        "order": orders(raw), "inside": inside, "width": width, "modes": modes,
-    }
-
-
 def all_goals(raw):
     sources = recorded_schedule(raw, sets.SOURCES, "the three sources")
     return [sources, recorded_schedule(raw, sets.SCHEDULES, "any"), *speedups(raw), orders(raw), *intervals(raw), *bimodal(raw), speed(raw)]
