@@ -72,6 +72,7 @@ def in_short(raw):
             f"an interval by {100 * metrics.NOISE:.2f} % at most is inside."
         ),
         table(("goal", "figure", "met"), [(g.text, g.figure, "yes" if g.met else "**no**") for g in held]),
+        "![predicted over measured, a dot a schedule](pictures/accuracy.svg)",
     ]
     judged = [(raw["sets"][name], source, rows) for name, source, rows in goals.evaluations(raw, bimodal=False)]
     alone = [row for one_set, source, _ in judged for row in metrics.rows_from(one_set, source, contention=False)]

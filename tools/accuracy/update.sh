@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the accuracy anew and writes docs/benchmarks/accuracy, what it would say of the kept campaigns, and
-# docs/accuracy.md.
+# Measures the accuracy anew and writes docs/benchmarks/accuracy, what it would say of the kept campaigns,
+# docs/accuracy.md and its picture.
 #
 #   tools/accuracy/update.sh SETS_DIR [INTERLACE]
 #
@@ -20,7 +20,7 @@ raw=docs/benchmarks/accuracy/torchrec_h200.json
 
 commit=$(git describe --always --tags --dirty)
 mkdir -p "$(dirname "$raw")"
-trap 'rm -f "$raw.new" docs/accuracy.md.new' EXIT
+trap 'rm -f "$raw.new" docs/accuracy.md.new docs/pictures/accuracy.svg.new' EXIT
 python3 -B tools/accuracy/run_accuracy.py "$interlace" "$sets" "$raw.new" --jobs "${JOBS:-2}" --commit "$commit"
 mv "$raw.new" "$raw"
 if [[ -n $unseen ]]; then
@@ -42,5 +42,7 @@ python3 -B tools/accuracy/replay_recordings.py "$interlace" docs/benchmarks/accu
   campaigns=docs/benchmarks/campaigns "torchrec_h200=$sets" ${unseen:+"$(basename "$unseen")=$unseen"} --commit "$commit"
 python3 -B tools/campaigns/repredict.py "$interlace"
 python3 -B tools/accuracy/make_accuracy_md.py "$raw" >docs/accuracy.md.new
+python3 -B tools/accuracy/picture.py "$raw" >docs/pictures/accuracy.svg.new
 mv docs/accuracy.md.new docs/accuracy.md
-echo "wrote $raw and docs/accuracy.md"
+mv docs/pictures/accuracy.svg.new docs/pictures/accuracy.svg
+echo "wrote $raw, docs/accuracy.md and docs/pictures/accuracy.svg"

@@ -1,4 +1,5 @@
-"""page_test.py RAW.json PAGE: the page is what the generator makes of the raw results and the sources, byte for byte."""
+"""page_test.py RAW.json DOCS: the page and its picture are what their generators make of the raw results and the
+sources, byte for byte."""
 
 import difflib
 import subprocess
@@ -7,21 +8,26 @@ from pathlib import Path
 
 import tools_path
 
+GENERATED = {"accuracy.md": "make_accuracy_md.py", "pictures/accuracy.svg": "picture.py"}
 
-def main(raw, page):
-    generator = tools_path.TOOLS / "make_accuracy_md.py"
+
+def as_generated(raw, kept, name):
+    generator = tools_path.TOOLS / GENERATED[name]
     made = subprocess.run([sys.executable, "-B", str(generator), raw], capture_output=True, text=True)
     if made.returncode:
         sys.exit(made.stderr)
-    kept = Path(page).read_text()
-    difference = list(
-        difflib.unified_diff(kept.splitlines(), made.stdout.splitlines(), "docs/accuracy.md", "generated", lineterm="")
-    )
+    text = (kept / name).read_text()
+    difference = difflib.unified_diff(text.splitlines(), made.stdout.splitlines(), f"docs/{name}", "generated", lineterm="")
     print("\n".join(difference))
-    if kept != made.stdout:
-        sys.exit("docs/accuracy.md is not as generated: run tools/accuracy/update.sh if the model has changed, else "
-                 "tools/accuracy/make_accuracy_md.py")
-    print("docs/accuracy.md is as generated")
+    return text == made.stdout
+
+
+def main(raw, docs):
+    wrong = [name for name in GENERATED if not as_generated(raw, Path(docs), name)]
+    if wrong:
+        makers = " and ".join(f"tools/accuracy/{GENERATED[name]}" for name in wrong)
+        sys.exit(f"not as generated: {', '.join(wrong)}: run tools/accuracy/update.sh if the model has changed, else {makers}")
+    print("docs/accuracy.md and its picture are as generated")
 
 
 if __name__ == "__main__":
