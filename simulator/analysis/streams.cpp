@@ -41,6 +41,7 @@ StreamUse use_of(const trace::Trace& trace, trace::LaneId stream, const StepWind
     use.of_class_ns[i] = divided(IntervalSet(std::move(of_class[i])).length(), window.steps);
   }
   use.role = role_of(use);
+  use.operations = divided(use.operations, window.steps);
   return use;
 }
 

@@ -19,7 +19,7 @@ enum class StreamRole : std::uint8_t { kMain, kCompute, kCommunication, kCopy, k
 struct StreamUse {
   trace::LaneId stream;
   StreamRole role = StreamRole::kIdle;
-  std::int64_t operations = 0;                            ///< device work in the window
+  std::int64_t operations = 0;                            ///< device work a step, rounded
   Nanoseconds busy_ns = 0;                                ///< a step; some work of the stream runs
   std::array<Nanoseconds, kDeviceClasses> of_class_ns{};  ///< a step, by DeviceClass; each a union
 

@@ -113,8 +113,7 @@ std::vector<analysis::StepWindow> recorded_windows(const trace::Trace& trace, co
 double works_a_step(const trace::Trace& trace, std::span<const analysis::StepWindow> windows) {
   double works = 0;
   for (const analysis::StreamUse& use : analysis::stream_use(trace, windows)) {
-    const analysis::StepWindow& window = windows[trace.lanes()[use.stream.index()].rank.index()];
-    works += static_cast<double>(use.operations) / static_cast<double>(window.steps);
+    works += static_cast<double>(use.operations);
   }
   return works / static_cast<double>(windows.size());
 }

@@ -94,19 +94,15 @@ class InfoWriter {
                      {"compute", Align::kRight},
                      {"comm", Align::kRight},
                      {"copy", Align::kRight}});
-    const auto steps_of = [&](std::int32_t number) {
-      const auto rank = std::ranges::find(info.ranks, number, [](const RankInfo& one) { return one.rank.number; });
-      return rank == info.ranks.end() ? 1 : rank->window.steps;
-    };
     for (const StreamInfo& stream : info.streams) {
       const auto of_class = [&](analysis::DeviceClass kind) {
         return milliseconds(stream.use.of_class_ns[static_cast<std::size_t>(kind)]);
       };
       table.add({std::to_string(stream.rank), shortened_middle(stream.name, 24),
                  std::string(to_string(stream.use.role)), stream.priority ? std::to_string(*stream.priority) : "-",
-                 thousands(analysis::divided(stream.use.operations, steps_of(stream.rank))),
-                 milliseconds(stream.use.busy_ns), of_class(analysis::DeviceClass::kCompute),
-                 of_class(analysis::DeviceClass::kCommunication), of_class(analysis::DeviceClass::kCopy)});
+                 thousands(stream.use.operations), milliseconds(stream.use.busy_ns),
+                 of_class(analysis::DeviceClass::kCompute), of_class(analysis::DeviceClass::kCommunication),
+                 of_class(analysis::DeviceClass::kCopy)});
     }
     const bool any = std::ranges::any_of(info.ranks, has_steps);
     const bool all = std::ranges::all_of(info.ranks, has_steps);

@@ -30,20 +30,6 @@ std::string text(const Json& object, const char* key) {
   return field != object.end() && field->is_string() ? field->get<std::string>() : std::string();
 }
 
-trace::Device read_device(const Json& json) {
-  trace::Device device;
-  device.ordinal = integer(json, "id").value_or(0);
-  device.name = text(json, "name");
-  device.compute_major = small_integer(json, "computeMajor").value_or(0);
-  device.compute_minor = small_integer(json, "computeMinor").value_or(0);
-  device.sm_count = small_integer(json, "numSms").value_or(0);
-  device.max_threads_per_sm = small_integer(json, "maxThreadsPerMultiprocessor").value_or(0);
-  device.registers_per_sm = integer(json, "regsPerMultiprocessor").value_or(0);
-  device.shared_memory_per_sm = integer(json, "sharedMemPerMultiprocessor").value_or(0);
-  device.memory = integer(json, "totalGlobalMem").value_or(0);
-  return device;
-}
-
 /// "13000" -> "13.0".
 std::string cuda_version(std::int64_t number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
@@ -70,7 +56,7 @@ class HeaderReader {
     if (const Json devices = field("deviceProperties"); devices.is_array()) {
       for (const Json& device : devices) {
         if (device.is_object()) {
-          header.devices.push_back(read_device(device));
+          header.devices.push_back(device_of(device));
         } else {
           flaw("deviceProperties");
         }
@@ -94,6 +80,29 @@ class HeaderReader {
   }
 
   void flaw(std::string_view key) { diagnostics_.count(kUnreadableHeader, fmt::format("{}: {}", file_.string(), key)); }
+
+  /// A property that the profiler left out is 0; so is one that no GPU has, which is counted.
+  trace::Device device_of(const Json& json) {
+    const auto property = [&](const char* key, std::int64_t most) {
+      if (!json.contains(key)) return std::int64_t{0};
+      const auto value = integer(json, key);
+      if (value && *value >= 0 && *value <= most) return *value;
+      flaw(fmt::format("deviceProperties.{}", key));
+      return std::int64_t{0};
+    };
+    const auto small = [&](const char* key) { return static_cast<std::int32_t>(property(key, INT32_MAX)); };
+    trace::Device device;
+    device.ordinal = property("id", INT32_MAX);
+    device.name = text(json, "name");
+    device.compute_major = small("computeMajor");
+    device.compute_minor = small("computeMinor");
+    device.sm_count = small("numSms");
+    device.max_threads_per_sm = small("maxThreadsPerMultiprocessor");
+    device.registers_per_sm = property("regsPerMultiprocessor", INT64_MAX);
+    device.shared_memory_per_sm = property("sharedMemPerMultiprocessor", INT64_MAX);
+    device.memory = property("totalGlobalMem", INT64_MAX);
+    return device;
+  }
 
   void read_distribution(const Json& info, Header& header) {
     if (info.is_null()) return;

@@ -30,7 +30,7 @@ TEST(StreamUse, GivesEachStreamItsRole) {
   ASSERT_EQ(use.size(), 5U);  // in the order in which Job made them: 7, 20, 24, 30, 31
   EXPECT_EQ(use[0].role, StreamRole::kMain);
   EXPECT_EQ(use[0].busy_ns, 25);
-  EXPECT_EQ(use[0].operations, 2);
+  EXPECT_EQ(use[0].operations, 1);  // a step
   EXPECT_EQ(use[1].role, StreamRole::kCommunication);
   EXPECT_EQ(use[1].of_class_ns[static_cast<std::size_t>(DeviceClass::kCommunication)], 20);
   EXPECT_EQ(use[2].role, StreamRole::kCopy);
