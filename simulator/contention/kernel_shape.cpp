@@ -71,8 +71,6 @@ double KernelShape::lost_beside(double held_sms) const {
   return bound == Bound::kCompute && waves() > kManyRounds && one_cluster ? kIdleBesideCluster : 0.0;
 }
 
-double KernelShape::waves() const { return static_cast<double>(blocks) / static_cast<double>(slots()); }
-
 Bound bound_of(std::string_view kernel_name) {
   static constexpr std::array<std::string_view, 5> kCompute{"gemm", "cutlass", "xmma", "cublas", "nvjet"};
   static constexpr std::array<std::string_view, 10> kGather{

@@ -28,7 +28,7 @@ struct KernelShape {
   /// Rounds of blocks on `sms` SMs, the last one counted whole. sms >= 1.
   [[nodiscard]] std::int64_t waves_on(std::int32_t sms) const;
   /// Rounds of blocks on the whole GPU, as a fraction.
-  [[nodiscard]] double waves() const;
+  [[nodiscard]] double waves() const { return static_cast<double>(blocks) / static_cast<double>(slots()); }
   /// SMs over which `started` blocks are spread that start at once, where none of its blocks runs on `free_sms` SMs. On
   /// idle SMs they lie as thinly as possible. Those that follow retired blocks take the place of these: bound by
   /// compute as densely as they fit, since the blocks of an SM retire together, else as thinly.

@@ -86,8 +86,7 @@ class Simulation {
 
   SimulationResult run() {
     for (std::uint32_t r = 0; r < hosts_.size(); ++r) queue_.schedule(0, 0, r);
-    while (!queue_.empty() || machine_.next_change()) {
-      const auto device = machine_.next_change();
+    for (auto device = machine_.next_change(); device || !queue_.empty(); device = machine_.next_change()) {
       if (!queue_.empty() && (!device || static_cast<double>(queue_.next_time()) <= *device)) {
         const auto at = static_cast<double>(queue_.next_time());
         machine_.advance(at);
