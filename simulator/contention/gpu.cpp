@@ -131,13 +131,6 @@ double pace_of_device_copy(const ActiveWork& copy, std::span<ActiveWork* const> 
   return shares_memory ? std::min(kHalfOfMemory, on_these_sms) : on_these_sms;
 }
 
-/// How an urgent kernel and the one it runs beside share the GPU: measured time of side-stream kernels beside one main
-/// kernel, by what the main kernel is (docs/contention.md).
-struct Shares {
-  double urgent;
-  double other;
-};
-
 /// Part of its pace that a kernel has on the SMs that others leave it. Blocks keep their SMs until they retire: those
 /// of kernels of few rounds that were there first, and where it is urgent also of those that came later, and the last
 /// ones of kernels that were there first and are no more urgent. Until a round of the former ends there may be nothing.
@@ -165,14 +158,14 @@ double sms_claimed(const ActiveWork& kernel) {
   return kernel.shape.waves() <= 1.0 ? kernel.sms_used() : kernel.sms_used() * left_of_last_round(kernel);
 }
 
-Shares shares_beside(const ActiveWork& other) {
-  const double waves = other.shape.waves();
+}  // namespace
+
+Shares shares_beside(const KernelShape& other) {
+  const double waves = other.waves();
   if (waves <= 1.0) return {1.0, 1.0};  // has no blocks to put off
-  if (waves <= 30.0 && other.shape.bound != Bound::kCompute) return {0.8, 0.2};
+  if (waves <= 30.0 && other.bound != Bound::kCompute) return {0.8, 0.2};
   return {0.95, 0.1};
 }
-
-}  // namespace
 
 bool runs_in_cohorts(const KernelShape& shape) {
   return shape.bound != Bound::kStreaming && shape.waves() <= kFewWaves;
@@ -285,7 +278,7 @@ void share(std::span<ActiveWork* const> running, std::int32_t sm_count) {
     }
   }
   if (beside == nullptr) urgent_kernels = 0;  // equals among themselves share as others do
-  const Shares shares = urgent_kernels > 0 ? shares_beside(*beside) : Shares{1.0, 1.0};
+  const Shares shares = urgent_kernels > 0 ? shares_beside(beside->shape) : Shares{1.0, 1.0};
   for (ActiveWork* w : running) {
     if (w->kind == ActiveWork::Kind::kCopy) w->rate = w->on_device ? pace_of_device_copy(*w, running, sm_count) : 1.0;
     if (w->in_cohorts) {

@@ -58,6 +58,16 @@ struct ActiveWork {
 /// how many SMs each wave finds.
 [[nodiscard]] bool runs_in_cohorts(const KernelShape& shape);
 
+/// Paces of an urgent kernel and of the one of a less urgent stream that it runs beside, over those by themselves.
+struct Shares {
+  double urgent;
+  double other;
+};
+
+/// By what the other kernel is, which is not in cohorts: measured time of side-stream kernels beside one main kernel
+/// (docs/contention.md).
+[[nodiscard]] Shares shares_beside(const KernelShape& other);
+
 /// May a work of this description start beside those that run? The hardware dispatches blocks of a kernel only after
 /// all blocks of the kernels before it at the same priority ("leftover" policy); a more urgent stream enters as soon
 /// as blocks retire. A collective needs room for one of its clusters at least.

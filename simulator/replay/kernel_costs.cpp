@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/base/statistics.hpp"
+#include "simulator/contention/gpu.hpp"
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/replay/observation.hpp"
 
@@ -72,6 +73,20 @@ double undelayed(const std::vector<Observation>& observations, const std::vector
   const double lower_half = statistics::quantile(freed, 0.4);
   const bool is_seen = by_itself.size() >= kEnoughByItself && by_itself.size() < freed.size();
   return is_seen ? std::min(lower_half, statistics::median(by_itself)) : lower_half;
+}
+
+/// A kernel that more urgent ones put off goes on at a small part of its pace beside them. Where it hardly ever ran by
+/// itself, `freed` of collectives is freed of that, too: updates of tables on the stream of the input distribution held
+/// a transposition of 0.2 ms up for 0.9 to 1.1 ms in 23 of 24 steps (n6 under fused_sparse_dist).
+void free_of_urgent_company(const Site& site, const std::vector<Observation>& observations,
+                            std::vector<double>& freed) {
+  if (site.on_side_stream || contention::runs_in_cohorts(site.shape)) return;
+  if (times_by_itself(observations, freed).size() >= kEnoughByItself) return;
+  const double put_off = 1.0 - contention::shares_beside(site.shape).other;
+  for (std::size_t i = 0; i < freed.size(); ++i) {
+    if (!observations[i].was_put_off()) continue;
+    freed[i] *= 1.0 - put_off * observations[i].company_ns / observations[i].measured_ns;
+  }
 }
 
 double time_of_kernel(const Site& site, const std::vector<Observation>& observations,
@@ -209,7 +224,9 @@ void estimate_kernels(const Trace& trace, const Gatherings& gatherings, SiteTabl
       const std::size_t rank = trace.rank_of(op).index();
       observations.push_back(observe(trace, op, collectives[rank]));
       if (site.kind != WorkKind::kKernel) continue;
-      observations.back().company_ns = static_cast<double>(company[rank].beside(op));
+      const DeviceCompany::Beside beside = company[rank].beside(op);
+      observations.back().company_ns = static_cast<double>(beside.all);
+      observations.back().later_ns = static_cast<double>(beside.came_later);
     }
     const bool shares_sms = site.kind == WorkKind::kKernel || site.kind == WorkKind::kDeviceCopy;
     const SeenSensitivity seen = sensitivity_of(observations);
@@ -229,6 +246,7 @@ void estimate_kernels(const Trace& trace, const Gatherings& gatherings, SiteTabl
       site.alone_ns = statistics::median(freed);
       continue;
     }
+    free_of_urgent_company(site, observations, freed);
     site.alone_ns = time_of_kernel(site, observations, freed);
     luckiest.see(site, shortest_time(observations, freed), observations);
     by_rank.see(trace, SiteId{s}, site, observations, freed);

@@ -56,17 +56,21 @@ DeviceCompany::DeviceCompany(const Trace& trace, trace::RankId rank) : trace_(&t
   }
 }
 
-Nanoseconds DeviceCompany::beside(OperationId op) const {
+DeviceCompany::Beside DeviceCompany::beside(OperationId op) const {
   const Interval span{trace_->start(op), trace_->end(op)};
-  Nanoseconds beside = 0;
+  Beside beside;
   Nanoseconds counted_until = span.begin;
+  Nanoseconds later_until = span.begin;
   const auto start = [&](OperationId other) { return trace_->start(other); };
   auto at = std::ranges::lower_bound(works_, span.begin - longest_, {}, start);
   for (; at != works_.end() && trace_->start(*at) < span.end; ++at) {
     if (trace_->lane_of(*at) == trace_->lane_of(op)) continue;
     const Nanoseconds end = std::min(trace_->end(*at), span.end);
-    beside += std::max<Nanoseconds>(0, end - std::max(trace_->start(*at), counted_until));
+    beside.all += std::max<Nanoseconds>(0, end - std::max(trace_->start(*at), counted_until));
     counted_until = std::max(counted_until, end);
+    if (trace_->start(*at) <= span.begin) continue;
+    beside.came_later += std::max<Nanoseconds>(0, end - std::max(trace_->start(*at), later_until));
+    later_until = std::max(later_until, end);
   }
   return beside;
 }

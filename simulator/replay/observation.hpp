@@ -41,8 +41,12 @@ class DeviceCompany {
  public:
   DeviceCompany(const trace::Trace& trace, trace::RankId rank);
 
-  /// For how long of its time such works of other streams, one or more, ran beside it.
-  [[nodiscard]] Nanoseconds beside(trace::OperationId op) const;
+  struct Beside {
+    Nanoseconds all = 0;         ///< one or more of them ran
+    Nanoseconds came_later = 0;  ///< one or more that began when it ran already
+  };
+  /// For how long of its time such works of other streams ran beside it.
+  [[nodiscard]] Beside beside(trace::OperationId op) const;
 
  private:
   const trace::Trace* trace_;
@@ -58,9 +62,13 @@ struct Observation {
   double moving_ns = 0;   ///< of that, while they moved data
   std::int32_t ctas = 0;
   double company_ns = 0;  ///< beside other works than collectives, of other streams
+  double later_ns = 0;    ///< beside such that came when it ran already
 
   /// For more than a small part of its time.
   [[nodiscard]] bool in_company() const { return company_ns * 50.0 > measured_ns; }
+  /// Others of its priority come in when its last blocks have found an SM: for more than a small part of its time only
+  /// more urgent ones do.
+  [[nodiscard]] bool was_put_off() const { return later_ns * 2.0 > measured_ns; }
 };
 
 [[nodiscard]] Observation observe(const trace::Trace& trace, trace::OperationId op, const CollectiveCompany& company);

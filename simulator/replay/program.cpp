@@ -129,6 +129,15 @@ class Compiler {
     program_.instructions.push_back(i);
   }
 
+  void event_wait(const std::string& event, StreamIndex waiter, std::int32_t batch) {
+    Instruction i;
+    i.kind = Kind::kEventWait;
+    i.event = event_number(event);
+    i.batch = batch;
+    i.stream = waiter;
+    program_.instructions.push_back(i);
+  }
+
   std::uint32_t event_number(const std::string& name) {
     return events_.try_emplace(name, static_cast<std::uint32_t>(events_.size())).first->second;
   }
@@ -285,6 +294,11 @@ class Compiler {
     if (!step.part) as_one_backward(order);
 
     const StreamIndex home = resolve(step.stream);
+    const std::map<ModuleId, std::uint32_t> last_of_gradients = last_gradient_calls(order);
+    const auto ends_gradients = [&](std::uint32_t i, const SegmentKey& key) {
+      const auto last = key.module ? last_of_gradients.find(*key.module) : last_of_gradients.end();
+      return last != last_of_gradients.end() && last->second == i;
+    };
     std::set<StreamIndex> updated;
     std::optional<SegmentKey> current;
     for (const std::uint32_t i : order) {
@@ -293,11 +307,16 @@ class Compiler {
           key.module ? lookup_stream(*key.module).value_or(home) : data_parallel_stream_.value_or(home);
       if (key.of_tables() && key.module) updated.insert(tables);
       if (key.piece == Piece::kUpdate && key != current) {
-        stream_wait(tables, home);
+        if (key.module && last_of_gradients.contains(*key.module)) {
+          if (tables != home) event_wait(gradients_of(*key.module), tables, step.batch);
+        } else {
+          stream_wait(tables, home);
+        }
         if (key.module) collective_wait(tables, {Stage::kBackward, Piece::kGradDist, key.module}, step.batch);
       }
       current = key;
       call(i, key.of_tables() ? tables : home, key, step.batch);
+      if (tables != home && ends_gradients(i, key)) record_event(gradients_of(*key.module), home, step.batch);
     }
     for (const StreamIndex tables : updated) stream_wait(home, tables);
     if (step.part == Part::kEmbedding) return;
@@ -305,6 +324,20 @@ class Compiler {
     const SegmentKey data_parallel{Stage::kBackward, Piece::kUpdate, {}};
     if (calls_.contains(data_parallel)) collective_wait(home, data_parallel, step.batch);
   }
+
+  /// By module: the last call of its gradient exchange. Where autograd runs backward, the update of a module's tables
+  /// waits for what its stream held by then, and not for what backward does meanwhile. None where it does wait.
+  [[nodiscard]] std::map<ModuleId, std::uint32_t> last_gradient_calls(const std::vector<std::uint32_t>& order) const {
+    std::map<ModuleId, std::uint32_t> last;
+    if (cut_->frees == stages::Frees::kBehindLastUse) return last;
+    for (const std::uint32_t i : order) {
+      const SegmentKey& key = iteration_->calls[i].segment;
+      if (key.piece == Piece::kGradDist && key.module) last.insert_or_assign(*key.module, i);
+    }
+    return last;
+  }
+
+  static std::string gradients_of(ModuleId module) { return fmt::format("gradients of module {}", module.value); }
 
   /// Autograd starts every gradient exchange as soon as its gradient is there and updates the tables after, modules in
   /// reverse order of their forward. A recording of a backward in two parts is put into that order.

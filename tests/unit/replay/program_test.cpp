@@ -106,6 +106,42 @@ TEST_F(ProgramTest, TheTablesAreUpdatedOnTheStreamOfTheLookup) {
   }
 }
 
+// What backward does for the other modules meanwhile is none of its concern: autograd's event stands right behind the
+// gradients.
+TEST_F(ProgramTest, AnUpdateWaitsForTheGradientsOfItsModuleOnly) {
+  const Plan plan = compile(schedule::find("torchrec/fused_sparse_dist_new_stream"), cut, table);
+  const std::vector<Instruction>& all = plan.programs[0][0].instructions;
+  for (std::uint32_t m = 0; m < cut.modules.size(); ++m) {
+    const auto is_call = [&](stages::Piece piece) {
+      return [piece, m](const Instruction& i) {
+        return i.kind == Kind::kCall && i.segment.stage == Stage::kBackward && i.segment.piece == piece &&
+               i.segment.module == stages::ModuleId{m};
+      };
+    };
+    const auto record = std::find_if(all.rbegin(), all.rend(), is_call(stages::Piece::kGradDist)).base();
+    const auto update = std::ranges::find_if(all, is_call(stages::Piece::kUpdate));
+    ASSERT_TRUE(record != all.begin() && update != all.end());
+    EXPECT_EQ(record->kind, Kind::kRecordEvent);
+    EXPECT_EQ(plan.streams[record->stream.index()].name, "main");
+    EXPECT_TRUE(std::any_of(record, update, [&](const Instruction& i) {
+      return i.kind == Kind::kEventWait && i.event == record->event && i.stream == update->stream;
+    }));
+  }
+}
+
+// The engine lets the stream of the lookup wait for all of backward that is queued by then.
+TEST_F(ProgramTest, AnUpdateOfTheEngineWaitsForBackward) {
+  stages::Cut of_engine = cut;
+  of_engine.frees = stages::Frees::kBehindLastUse;
+  const Plan plan = compile(schedule::find("torchrec/fused_sparse_dist_new_stream"), of_engine, table);
+  const std::vector<Instruction>& all = plan.programs[0][0].instructions;
+  const auto update = std::ranges::find_if(
+      all, [](const Instruction& i) { return i.kind == Kind::kCall && i.segment.piece == stages::Piece::kUpdate; });
+  EXPECT_TRUE(std::any_of(all.begin(), update, [&](const Instruction& i) {
+    return i.kind == Kind::kStreamWait && i.stream == update->stream && plan.streams[i.other.index()].name == "main";
+  }));
+}
+
 TEST_F(ProgramTest, AStageThatWasNotRecordedIsRefusedByName) {
   try {
     static_cast<void>(compile(schedule::find("torchrec/prefetch_sparse_dist"), cut, table));
