@@ -247,9 +247,11 @@ class RankCutter {
     std::optional<SegmentKey> last_backward;
     std::map<SegmentKey, std::uint32_t> items;
     std::vector<std::size_t> items_before;  ///< of any segment, by memory event
-    for (const Call& call : calls_) {
-      const Nanoseconds start = trace_->start(call.op);
-      if (!host.contains(start)) continue;
+    const auto start_of = [&](const Call& call) { return trace_->start(call.op); };
+    for (auto at = std::ranges::lower_bound(calls_, host.begin, {}, start_of); at != calls_.end(); ++at) {
+      const Call& call = *at;
+      const Nanoseconds start = start_of(call);
+      if (start >= host.end) break;
       auto segment = classifier_->classify(start, *loop_, call.own);
       if (segment && segment->stage == Stage::kBackward) {
         if (call.own != nullptr) {
@@ -277,6 +279,7 @@ class RankCutter {
       ++items[*segment];
       result.items.push_back({call.op, *segment, gap + std::exchange(carried, 0)});
     }
+    result.tail = std::max<Nanoseconds>(0, host.end - last_end) + carried;
     settle_strays(items_before, items, result);
     return result;
   }
@@ -354,25 +357,48 @@ class RankCutter {
   std::map<Nanoseconds, std::int64_t> numbers_;  ///< of iterations, by where they end
 };
 
-/// Keeps, on every rank, the iterations that all ranks have (by how much they overlap on the host's clock).
+/// Which of a rank's iterations goes with the first one of `first`: negative where the rank began later. By when they
+/// began on the hosts' clock.
+std::ptrdiff_t offset_from(const std::vector<Iteration>& first, const std::vector<Iteration>& other) {
+  const auto apart = [&](std::ptrdiff_t offset) {
+    const auto at = [](const std::vector<Iteration>& of, std::ptrdiff_t i) {
+      return of[static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, i))].host.begin;
+    };
+    return std::abs(at(other, offset) - at(first, -offset));
+  };
+  std::ptrdiff_t best = 0;
+  for (std::ptrdiff_t offset = 1 - std::ssize(first); offset < std::ssize(other); ++offset) {
+    if (apart(offset) < apart(best)) best = offset;
+  }
+  // Clocks of hosts that nobody has aligned tell nothing: as many iterations are taken to be the same ones.
+  const bool is_clear = apart(best) < first.front().host.length() / 4;
+  return first.size() == other.size() && !is_clear ? 0 : best;
+}
+
+/// Keeps, on every rank, the iterations that all ranks have.
 void align(Cut& cut, Diagnostics& diagnostics) {
-  std::size_t common = cut.ranks.front().iterations.size();
-  for (const RankCut& rank : cut.ranks) common = std::min(common, rank.iterations.size());
-  for (RankCut& rank : cut.ranks) {
-    const std::size_t extra = rank.iterations.size() - common;
+  const std::vector<Iteration>& first = cut.ranks.front().iterations;
+  std::vector<std::ptrdiff_t> offsets;
+  std::ptrdiff_t begin = 0;  // of what all ranks have, counted as the first rank does
+  std::ptrdiff_t end = std::ssize(first);
+  for (const RankCut& rank : cut.ranks) {
+    offsets.push_back(offset_from(first, rank.iterations));
+    begin = std::max(begin, -offsets.back());
+    end = std::min(end, std::ssize(rank.iterations) - offsets.back());
+  }
+  if (begin >= end) {
+    throw Error(kNoIterations, {}, "no training iteration is in the recordings of all ranks: they began at other times",
+                "give recordings of the same steps");
+  }
+  for (std::size_t r = 0; r < cut.ranks.size(); ++r) {
+    RankCut& rank = cut.ranks[r];
+    const auto extra = std::ssize(rank.iterations) - (end - begin);
     if (extra == 0) continue;
     diagnostics.count(kUnevenIterations, {}, static_cast<std::int64_t>(extra));
-    // Keep the run of iterations that lies closest to the first rank's.
-    const Nanoseconds anchor = cut.ranks.front().iterations.front().host.begin;
-    std::size_t best = 0;
-    for (std::size_t shift = 1; shift <= extra; ++shift) {
-      const auto distance = [&](std::size_t s) { return std::abs(rank.iterations[s].host.begin - anchor); };
-      if (distance(shift) < distance(best)) best = shift;
-    }
-    if (best > 0) rank.opening.reset();
-    if (best < extra) rank.closing.reset();
-    const auto first = rank.iterations.begin() + static_cast<std::ptrdiff_t>(best);
-    rank.iterations = std::vector<Iteration>(first, first + static_cast<std::ptrdiff_t>(common));
+    if (begin + offsets[r] > 0) rank.opening.reset();
+    if (end + offsets[r] < std::ssize(rank.iterations)) rank.closing.reset();
+    const auto from = rank.iterations.begin() + begin + offsets[r];
+    rank.iterations = std::vector<Iteration>(from, from + (end - begin));
   }
 }
 
@@ -383,6 +409,22 @@ std::string losses(const Diagnostics& diagnostics) {
     if (found.severity == Severity::kDataLoss) codes += (codes.empty() ? "" : ", ") + found.code;
   }
   return codes.empty() ? codes : "; the recording lost data (" + codes + ")";
+}
+
+/// Where a profile only counts modules, none of its rules says what they are called.
+void name_counted_modules(const Cut& cut, ModuleNames& modules) {
+  const auto name = [&](const std::optional<SegmentKey>& segment) {
+    if (!segment || !segment->module) return;
+    while (modules.names().size() <= segment->module->index()) {
+      modules.id(fmt::format("module {}", modules.names().size()));
+    }
+  };
+  for (const RankCut& rank : cut.ranks) {
+    for (const Iteration& iteration : rank.iterations) {
+      for (const Item& item : iteration.items) name(item.segment);
+      for (const MemoryItem& event : iteration.memory) name(event.segment);
+    }
+  }
 }
 
 }  // namespace
@@ -408,6 +450,7 @@ Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
   }
   leave_out_damaged(result, damage, diagnostics);
   if (!result.ranks.empty()) align(result, diagnostics);
+  name_counted_modules(result, modules);
   result.modules = modules.names();
   return result;
 }

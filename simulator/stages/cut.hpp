@@ -43,6 +43,7 @@ struct Iteration {
   Interval host;                            ///< on the thread that runs the loop
   std::vector<Item> items;                  ///< in host program order, of all threads that work for the loop
   std::vector<MemoryItem> memory;           ///< likewise; empty where the recording has no memory events
+  Nanoseconds tail = 0;                     ///< host time behind the last of them
   std::optional<std::int64_t> number = {};  ///< of the program's, where the range that ends it says it ("iteration 12")
 };
 

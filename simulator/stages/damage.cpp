@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -89,10 +90,11 @@ std::vector<Damage> find_doubled_iterations(const Trace& trace, const RankCut& c
     if (!classifier.opens_backward(s.name)) continue;
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += cut.iterations[i].host.contains(s.span.begin) ? 1 : 0;
   }
-  int usual = counts.size() == 1 ? 1 : 0;
-  for (const int count : counts) {
-    if (count > 0 && counts.size() > 1) usual = usual == 0 ? count : std::min(usual, count);
-  }
+  // An iteration may do with fewer than the others.
+  std::vector<int> some;
+  std::ranges::copy_if(counts, std::back_inserter(some), [](int count) { return count > 0; });
+  std::ranges::sort(some);
+  const int usual = some.empty() ? 0 : counts.size() == 1 ? 1 : some[(some.size() - 1) / 2];
   std::vector<Damage> found;
   for (std::size_t i = 0; usual > 0 && i < counts.size(); ++i) {
     if (counts[i] < 2 * usual) continue;

@@ -28,13 +28,16 @@ class Job {
   std::set<std::string> without_launch;
   std::set<std::string> without_range;
   bool calls_between_stages = false;
+  std::set<int> with_second_backward;
+  bool in_epoch = false;
+  std::vector<int> first_steps = {};  ///< by rank; none: 0
   int damaged_rank = 0;
   Diagnostics diagnostics;
 
-  Cut cut() {
+  Cut cut(const Profile& profile = torchrec_profile()) {
     for (int r = 0; r < ranks_; ++r) add_rank(r);
     const trace::Trace trace = std::move(builder_).build(diagnostics);
-    return stages::cut(trace, torchrec_profile(), diagnostics);
+    return stages::cut(trace, profile, diagnostics);
   }
 
  private:
@@ -55,13 +58,18 @@ class Job {
         builder_.add_kernel({stream, builder_.intern("kernel"), at + 8'000, 2'000, correlation}, {});
       }
     };
-    for (int step = 0; step < steps_; ++step) {
+    const auto annotate = [&](const std::string& name, Nanoseconds at, Nanoseconds length) {
+      builder_.add_range({thread, builder_.intern(name), at, length, {}}, {.kind = RangeKind::kAnnotation});
+    };
+    if (in_epoch) annotate("epoch", 0, steps_ * kStep);
+    const int first = first_steps.empty() ? 0 : first_steps[static_cast<std::size_t>(number)];
+    for (int step = first; step < first + steps_; ++step) {
       Nanoseconds at = step * kStep;
+      if (with_second_backward.contains(step)) annotate("## backward ##", at + 52'000, 5'000);
       for (const std::string part : {"forward", "backward", "optimizer"}) {
         const std::string which = std::to_string(step) + " " + part;
         if (number != damaged_rank || !without_range.contains(which)) {
-          const std::string name = "## " + part + " " + std::to_string(step) + " ##";
-          builder_.add_range({thread, builder_.intern(name), at, 20'000, {}}, {.kind = RangeKind::kAnnotation});
+          annotate("## " + part + " " + std::to_string(step) + " ##", at, 20'000);
         }
         launch(at + 5'000, which);
         if (calls_between_stages) launch(at + 22'000, "");
@@ -143,12 +151,56 @@ TEST(Damage, TwoIterationsWithoutAMarkBetweenAreToldWhereNothingElseRemains) {
   EXPECT_EQ(job.diagnostics.entries().back().first_place, "rank 0 at 0.080 ms: backward runs 2 times");
 }
 
+// One that accumulates fewer gradients than the others does not make these two iterations each.
+TEST(Damage, AnIterationWithFewerBackwardsIsNotTheUsualOne) {
+  Job job(6);
+  job.with_second_backward = {0, 1, 2, 4, 5};
+  EXPECT_EQ(numbers(job.cut().ranks[0]), (Steps{1, 2, 3, 4, 5}));
+  EXPECT_EQ(job.diagnostics.count_of(kDamagedIterations.code), 0);
+}
+
 TEST(Damage, OfTwoIterationsTheWholeOneIsUsed) {
   Job job(3);
   job.without_kernel = {"2 optimizer"};
   job.without_launch = {"2 optimizer"};
   EXPECT_EQ(numbers(job.cut().ranks[0]), (Steps{1}));
   EXPECT_EQ(job.diagnostics.count_of(kPartialIterations.code), 1);
+}
+
+TEST(Cut, IterationsOfRanksThatBeganAtOtherTimesGoTogether) {
+  for (const auto& [first_steps, common] : std::vector<std::pair<std::vector<int>, Steps>>{
+           {{0, 2}, {3, 4, 5}}, {{2, 0}, {3, 4, 5}}, {{1, 1}, {2, 3, 4, 5, 6}}}) {
+    Job job(6, 2);
+    job.first_steps = first_steps;
+    const Cut cut = job.cut();
+    for (const RankCut& rank : cut.ranks) EXPECT_EQ(numbers(rank), common) << first_steps[0];
+  }
+}
+
+TEST(Cut, ClocksThatNobodyAlignedDoNotKeepRanksApart) {
+  Job job(4, 2);
+  job.first_steps = {0, 20};
+  for (const RankCut& rank : job.cut().ranks) EXPECT_EQ(rank.iterations.size(), 3U);
+}
+
+// From the optimizer's launch, until 70 us, to the end of its range at 80 us.
+TEST(Cut, HostTimeBehindTheLastCallIsKept) {
+  Job job(3);
+  EXPECT_EQ(job.cut().ranks[0].iterations[0].tail, 10'000);
+}
+
+// Not since the outermost range of all: the ids of an epoch's steps would grow from step to step.
+TEST(Cut, ModulesAreCountedWithinTheirStage) {
+  Job job(4);
+  job.in_epoch = true;
+  const Cut cut = job.cut(parse_profile(R"({
+    "interlace_annotations": 1, "name": "counts", "iteration_end": "^## optimizer", "backward": "^## backward",
+    "rules": [{"stage": "dense_forward", "within": ["^## forward"], "module": {"count": "^## forward"}},
+              {"stage": "backward", "within": ["^## backward"]},
+              {"stage": "optimizer_step", "within": ["^## optimizer"]}]})",
+                                        "test"));
+  EXPECT_EQ(cut.modules, std::vector<std::string>{"module 0"});
+  for (const Iteration& iteration : cut.ranks[0].iterations) EXPECT_EQ(iteration.items[0].segment.module, ModuleId{0});
 }
 
 // From the end of the optimizer at 80 us: 2 us, a call of 5 us in no stage, 18 us until the forward's launch at 105 us.
