@@ -40,7 +40,9 @@ SimulationOptions drawn(const SimulationOptions& usual, std::uint64_t run) {
   constexpr double kLatencySpread = 700.0;
   constexpr double kLargestLatencySpread = 0.25;  // of the latency: where that is small, all remain well above none
   SimulationOptions options = usual;
-  options.seed += run;
+  // Neighbouring seeds share no run.
+  constexpr std::uint64_t kMostRuns = 1U << 20U;
+  options.seed = (options.seed - 1) * kMostRuns + 1 + run;
   if (!options.jitter) return options;
   const Deviation& deviation = kDeviations[run % kDeviations.size()];
   options.host_scale = *options.host_scale * (1.0 + kHostSpread * deviation.host);

@@ -467,7 +467,10 @@ Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& 
   const Schedule bound = stages::bound_to(cut, schedule);
   Plan plan;
   plan.schedule = schedule.name;
-  for (const schedule::Stream& stream : schedule.streams) plan.streams.push_back({stream.name, stream.priority});
+  // CUDA knows no priority below that of a usual stream, and takes the nearest that it knows.
+  for (const schedule::Stream& stream : schedule.streams) {
+    plan.streams.push_back({stream.name, std::min(stream.priority, 0)});
+  }
   plan.first_collective_stream = static_cast<std::uint32_t>(plan.streams.size());
   for (std::uint32_t i = 0; i < table.collective_streams; ++i) plan.streams.push_back({fmt::format("nccl {}", i), 0});
   for (const auto& iterations : table.ranks) {

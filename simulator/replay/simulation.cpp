@@ -114,9 +114,9 @@ class Simulation {
     std::int32_t iteration = 0;
     std::size_t next = 0;
     UndisturbedHost undisturbed;
-    double pace = 1.0;     ///< of this iteration, relative to the usual
-    bool thought = false;  ///< the gap before the next call has passed
-    std::optional<TokenId> waits_for;
+    double pace = 1.0;               ///< of this iteration, relative to the usual
+    bool thought = false;            ///< the gap before the next call, or the iteration's end, has passed
+    std::vector<TokenId> waits_for;  ///< all of them; none where it runs
     std::optional<std::size_t> open_range;
     std::uint32_t label = 0;
     std::size_t last_call = 0;
@@ -145,6 +145,8 @@ class Simulation {
       const std::uint32_t recorded = order_[static_cast<std::size_t>(host.iteration)];
       const Program& program = plan_->programs[rank][recorded];
       if (host.next == program.instructions.size()) {
+        if (!host.thought && think_at_end(rank, table_->ranks[rank][recorded], now)) return;
+        host.thought = false;
         host.next = 0;
         host.marks.clear();
         ++host.iteration;
@@ -175,6 +177,15 @@ class Simulation {
     close_range(host, now);
   }
 
+  /// The host time behind the last call of an iteration; false where there is none.
+  bool think_at_end(std::uint32_t rank, const RecordedIteration& recorded, double now) {
+    if (recorded.tail == 0 || recorded.calls.empty()) return false;
+    Host& host = hosts_[rank];
+    host.thought = true;
+    schedule(rank, now + host_time(host, recorded.calls.back().segment, recorded.tail));
+    return true;
+  }
+
   /// Of the iteration that the rank is about to replay.
   void look_up_disturbance(std::uint32_t rank) {
     Host& host = hosts_[rank];
@@ -199,16 +210,20 @@ class Simulation {
     Host& host = hosts_[rank];
     const double end =
         std::floor(now + host_time(host, call.segment, call.duration));  // hosts run by whole nanoseconds
-    std::optional<TokenId> blocks;
+    std::vector<TokenId> blocks;
     for (std::uint32_t w = 0; w < call.works; ++w) {
       const RecordedWork& work = table_->ranks[rank][recorded].works[call.first_work + w];
       const Site& site = table_->sites[work.site.index()];
       const WorkId id = launch(rank, instruction, work, site, now);
-      if (site.blocks_host) blocks = machine_.works()[id.index()].done;
+      if (site.blocks_host) blocks = {machine_.works()[id.index()].done};
     }
     if (call.synchronises) {
       const auto mark = call.behind ? host.marks.find(*call.behind) : host.marks.end();
-      blocks = mark != host.marks.end() ? mark->second : machine_.record(rank, instruction.stream);
+      if (call.whole_device) {
+        for (std::uint32_t s = 0; s < plan_->streams.size(); ++s) blocks.push_back(machine_.record(rank, {s}));
+      } else {
+        blocks = {mark != host.marks.end() ? mark->second : machine_.record(rank, instruction.stream)};
+      }
     }
     if (call.marks) host.marks.insert_or_assign(*call.call, machine_.record(rank, instruction.stream));
     host.last_call = result_.calls.size();
@@ -221,10 +236,10 @@ class Simulation {
                              .batch = host.iteration + instruction.batch,
                              .stream = instruction.stream,
                              .range = host.open_range});
-    if (blocks) {
-      sleep(rank, *blocks);
-    } else {
+    if (blocks.empty()) {
       schedule(rank, end);
+    } else {
+      hosts_[rank].waits_for = std::move(blocks);
     }
     return true;
   }
@@ -302,7 +317,7 @@ class Simulation {
   void make_host_wait(std::uint32_t rank, const Event& event, double now) {
     hosts_[rank].last_wait = result_.waits.size();
     note_wait(rank, std::nullopt, event, now);
-    sleep(rank, event.token);
+    hosts_[rank].waits_for = {event.token};
   }
 
   bool carry_out(std::uint32_t rank, const Instruction& i, double now) {
@@ -351,16 +366,19 @@ class Simulation {
     std::erase_if(host.collectives, [&](const auto& entry) { return std::get<1>(entry.first) < host.iteration - 2; });
   }
 
-  void sleep(std::uint32_t rank, TokenId token) { hosts_[rank].waits_for = token; }
-
   void wake_hosts() {
     for (std::uint32_t r = 0; r < hosts_.size(); ++r) {
       Host& host = hosts_[r];
-      if (!host.waits_for) continue;
-      const auto done = machine_.done_at(*host.waits_for);
-      if (!done) continue;
-      host.waits_for.reset();
-      const double resume = std::floor(std::max(now_ns_, *done) + kSyncReturnNs);
+      if (host.waits_for.empty()) continue;
+      double last = now_ns_;
+      const bool all_done = std::ranges::all_of(host.waits_for, [&](TokenId token) {
+        const auto done = machine_.done_at(token);
+        last = std::max(last, done.value_or(last));
+        return done.has_value();
+      });
+      if (!all_done) continue;
+      host.waits_for.clear();
+      const double resume = std::floor(last + kSyncReturnNs);
       if (host.last_wait) {
         result_.waits[*host.last_wait].resumed_ns = resume;
         host.last_wait.reset();

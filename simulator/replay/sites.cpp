@@ -122,6 +122,8 @@ class SiteFinder {
                         static_cast<std::uint32_t>(launched.size())};
       if (launched.empty()) {
         call.synchronises = true;
+        const trace::SyncDetail* sync = trace_->sync(item.call);
+        call.whole_device = sync != nullptr && sync->kind == trace::SyncKind::kDeviceSync;
         call.duration = std::min(call.duration, kSyncCall);
       }
       for (const OperationId op : launched) {
@@ -136,6 +138,7 @@ class SiteFinder {
       result.calls.push_back(call);
     }
     add_instants_before(iteration.host.end);
+    result.tail = iteration.tail;
     find_marks(result);
     return result;
   }

@@ -69,6 +69,7 @@ struct RecordedCall {
   std::uint32_t works = 0;
   std::optional<trace::OperationId> behind = {};  ///< the call whose stream had the event at its end, where it is known
   bool marks = false;                             ///< this call is such a one
+  bool whole_device = false;                      ///< it blocks until all streams are drained
 };
 
 struct RecordedWork {
@@ -82,6 +83,7 @@ struct RecordedWork {
 struct RecordedIteration {
   std::vector<RecordedCall> calls;
   std::vector<RecordedWork> works;
+  Nanoseconds tail = 0;  ///< host time behind the last call
 };
 
 /// Host time without the recorder, as a part of the recorded one, where the recording does not tell (host_pace.hpp).

@@ -61,6 +61,25 @@ TEST_F(Simulated, InTheLastIterationTheHostRunsAhead) {
   EXPECT_LT(host_time(calls_in(ended, kBatches - 1, kBatches)), host_time(calls_in(on, kBatches - 1, kBatches)) / 2);
 }
 
+TEST_F(Simulated, ASynchronisationOfTheDeviceWaitsForAllStreams) {
+  const auto first_of_backward = std::ranges::find(table.ranks[0][0].calls, schedule::Stage::kBackward,
+                                                   [](const RecordedCall& call) { return call.segment.stage; });
+  const trace::OperationId call = *first_of_backward->call;
+  first_of_backward->synchronises = true;
+  first_of_backward->whole_device = true;
+  const SimulationResult result = run(compile(schedule::find("torchrec/sparse_dist"), cut, table), table, {});
+  int seen = 0;
+  for (const HostCall& sync : result.calls) {
+    if (sync.recorded != call) continue;
+    ++seen;
+    for (const Work& work : result.works) {
+      if (work.rank != sync.rank || work.called_ns > sync.start_ns) continue;
+      EXPECT_LE(*work.end_ns, sync.end_ns);
+    }
+  }
+  EXPECT_GT(seen, 0);
+}
+
 // Recorded ranks agree on who wins behind a collective, and by chance only behind a kernel.
 TEST_F(Simulated, RanksShareTheLuckOfACollectiveButForTheirOwn) {
   const SimulationResult result = run(compile(schedule::find("torchrec/base"), cut, table), table, {});
