@@ -51,7 +51,8 @@ class Walk {
   std::vector<PathStep> run() {
     open_step(at_);
     take(graph_.time_of(at_), false);  // from the last end to the end of the window
-    while (time_ > window_.begin) {
+    // No path is longer than this: clocks that disagree may close one to a circle.
+    for (std::size_t left = graph_.vertices(); left > 0 && time_ > window_.begin; --left) {
       const auto arrival = last_arrival(graph_, at_);
       if (!arrival) break;
       step_back(*arrival);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -98,14 +99,16 @@ Groups collect(const trace::Trace& trace, const StreamQueues& queues) {
   return groups;
 }
 
-/// One row for each sequence number that two ranks or more have.
+/// One row for each sequence number; none where they do not tell a rank's collectives apart, as of one that takes
+/// several kernels.
 std::optional<std::vector<MatchedCollective>> match_by_sequence(const trace::Trace& trace,
                                                                 const std::vector<Part>& parts) {
   std::map<std::int64_t, MatchedCollective> rows;
   for (const Part& part : parts) {
+    std::set<std::int64_t> of_part;
     for (const OperationId work : part.works) {
       const trace::CollectiveDetail* detail = trace.collective(work);
-      if (detail == nullptr || !detail->sequence) return std::nullopt;
+      if (detail == nullptr || !detail->sequence || !of_part.insert(*detail->sequence).second) return std::nullopt;
       rows[*detail->sequence].parts.push_back(work);
     }
   }

@@ -61,6 +61,14 @@ TEST_F(CollectiveMatchTest, SequenceNumbersDecideWhereRecorded) {
   EXPECT_EQ(diagnostics.count_of(kCollectiveUnmatched.code), 1);
 }
 
+// Joined by number they would wait for each other in a circle.
+TEST_F(CollectiveMatchTest, OrderDecidesWhereARankHasANumberTwice) {
+  for (int r = 0; r < 2; ++r) {
+    for (int k = 0; k < 2; ++k) run(r, k, CollectiveFunction::kAllReduce, 5);
+  }
+  EXPECT_EQ(matches(job.build()), "0/0 1/0;0/1 1/1;");
+}
+
 TEST_F(CollectiveMatchTest, DoesNotJoinDifferentFunctions) {
   for (int k = 0; k < 4; ++k) run(0, k, CollectiveFunction::kAllReduce);
   for (int k = 0; k < 4; ++k) run(1, k, k == 2 ? CollectiveFunction::kBroadcast : CollectiveFunction::kAllReduce);
