@@ -48,33 +48,34 @@ bool scale_sites(SiteTable& table, double by, Concerns concerns) {
 }
 
 /// The part of a transfer's time that bandwidth does not change: what is left of the smallest transfer's time when its
-/// bytes are charged at the rate of the largest. 0 where sizes are not known.
+/// bytes are charged at the rate of the largest. 0 where there are none. `sites`: those of known size.
 double latency_of(const std::vector<const Site*>& sites) {
+  if (sites.empty()) return 0;
   const auto by_bytes = [](const Site* a, const Site* b) { return a->bytes < b->bytes; };
   const auto [least, most] = std::ranges::minmax_element(sites, by_bytes);
-  if ((*most)->bytes == 0) return 0;
   const double ns_per_byte = (*most)->alone_ns / static_cast<double>((*most)->bytes);
   return std::max(0.0, (*least)->alone_ns - static_cast<double>((*least)->bytes) * ns_per_byte);
 }
 
 /// Gives the link that all work of this kind crosses `by` times the bandwidth; true where there was such work.
 bool scale_bandwidth(SiteTable& table, WorkKind kind, double by) {
-  std::vector<const Site*> crossing;
+  std::vector<const Site*> sized;
   for (const Site& site : table.sites) {
-    if (site.kind == kind) crossing.push_back(&site);
+    if (site.kind == kind && site.bytes > 0) sized.push_back(&site);
   }
-  if (crossing.empty()) return false;
-  const double latency = latency_of(crossing);
-  const auto faster = [&](double ns) {
-    const double fixed = std::min(latency, ns);
-    return at_least_one(fixed + (ns - fixed) / by);
-  };
+  const double latency = latency_of(sized);
+  bool any = false;
   for (Site& site : table.sites) {
     if (site.kind != kind) continue;
+    any = true;
+    const auto faster = [&](double ns) {
+      const double fixed = site.bytes > 0 ? std::min(latency, ns) : 0.0;
+      return at_least_one(fixed + (ns - fixed) / by);
+    };
     site.alone_ns = faster(site.alone_ns);
     for (double& ns : site.transfer_ns) ns = faster(ns);
   }
-  return true;
+  return any;
 }
 
 template <class Visit>
@@ -122,6 +123,7 @@ struct Apply {
         call.duration = scaled(call.duration);
         any = true;
       }
+      iteration.tail = scaled(iteration.tail);
     });
     return any;
   }

@@ -43,6 +43,7 @@ SiteTable table() {
     iteration.calls.push_back({trace::OperationId{0}, {.stage = Stage::kInputDistFinish}, 501, 200, true, 0, 0});
     iteration.calls.push_back({trace::OperationId{1}, {.stage = Stage::kOptimizerStep}, 30, 10, false, 0, 1});
     iteration.works.push_back({trace::OperationId{2}, replay::SiteId{0}, false, 0});
+    iteration.tail = 40;
     t.ranks.push_back({iteration});
   }
   return t;
@@ -83,6 +84,14 @@ TEST(ApplyEdits, ScalesBandwidthAndKeepsLatency) {
   EXPECT_EQ(scaled.sites[3].transfer_ns, (std::vector<double>{770'000, 730'000}));
 }
 
+// What is of no known size tells no latency of the others.
+TEST(ApplyEdits, ATransferOfUnknownSizeIsScaledWholly) {
+  SiteTable before = table();
+  before.sites[4] = site(Stage::kAllToAll, WorkKind::kCollective, "added", 500'000);
+  EXPECT_EQ(times(after(ScaleLink{Link::kGpu, 0.25}, before)),
+            (std::vector<double>{100, 1'000, 18'000, 770'000, 2'000'000}));
+}
+
 // The one host copy has no recorded size: all its time is bandwidth.
 TEST(ApplyEdits, CollectivesShareTheHostLinkWhereThereIsNoOther) {
   EXPECT_EQ(times(after(ScaleLink{Link::kHost, 0.25})), (std::vector<double>{100, 1'000, 12'000, 200'000, 12'000}));
@@ -99,6 +108,7 @@ TEST(ApplyEdits, ScalesTheHost) {
     EXPECT_EQ(rank[0].calls[0].duration, 300);
     EXPECT_EQ(rank[0].calls[1].gap, 45);
     EXPECT_EQ(rank[0].calls[1].duration, 15);
+    EXPECT_EQ(rank[0].tail, 60);
   }
 }
 
