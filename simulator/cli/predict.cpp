@@ -320,6 +320,9 @@ void Forecast::add_prediction(const schedule::Schedule& schedule) {
   if (anchors_.step && !is_itself) anchors_.step->correct(predicted.prediction, false);
   Diagnostics assumptions;
   if (!request_.contention) assumptions.count(replay::kContentionOff);
+  if (const auto lost = replay::lost_stage(schedule, predictor_.sites())) {
+    assumptions.count(replay::kStageLeftOut, schedule::to_string(*lost));
+  }
   report::Prediction& row = report_.predictions.emplace_back(prediction_row(
       schedule, predicted.prediction, predicted.steps, cut_.modules, assumptions, predictor_.sites().lone_rank));
   if (anchors_.overlap) anchors_.overlap->correct(row.overlap, is_itself);

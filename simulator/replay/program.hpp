@@ -70,4 +70,9 @@ struct Plan {
 /// there is none.
 [[nodiscard]] std::optional<schedule::Stage> lost_stage(const schedule::Schedule& schedule, const SiteTable& table);
 
+inline constexpr DiagnosticKind kStageLeftOut{
+    "replay.stage_left_out", Severity::kWarning,
+    "stages with recorded work that the schedule does not run, though the recorded loop cannot do without them",
+    "what is predicted lacks their time; see that the schedule trains what was recorded"};
+
 }  // namespace interlace::replay
