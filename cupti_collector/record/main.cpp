@@ -133,7 +133,6 @@ Plan plan_of(const Request& request) {
 
 int record(const Request& request) {
   Options options;
-  options.folder = prepare_folder(request.out, request.overwrite);
   options.run_id = interlace::random_name();
   options.cupti = request.cupti.empty() ? std::string() : fs::absolute(request.cupti).string();
   options.flush_period = request.flush_ms * interlace::kMillisecond;
@@ -144,8 +143,10 @@ int record(const Request& request) {
   options.most_bytes = request.most_mb * 1'000'000;
   options.most_bytes_a_second = request.most_mb_a_second * 1'000'000;
   if (!request.last.empty()) options.last = last_part(request.last);
-  auto environment = to_environment(options);
   const std::string library = find_library(request.library).string();
+  // Behind all that refuses a request: an old recording is gone then.
+  options.folder = prepare_folder(request.out, request.overwrite);
+  auto environment = to_environment(options);
   for (const char* injection : kInjections) {
     environment.emplace_back(injection, library);
     // NOLINTNEXTLINE(concurrency-mt-unsafe): this process has one thread

@@ -508,6 +508,19 @@ TEST(Record, RefusesToMixRecordings) {
   EXPECT_EQ(count_of(ReadBack(run.file()).trace, OperationKind::kKernel), 4);
 }
 
+TEST(Record, OverwritesNothingWhereItRefusesTheRequest) {
+  const Recorded run = record("launches 3");
+  const std::string folder = run.folder->path().string();
+  for (const char* refused : {"--window 20:10", "--last 0", "--step-seconds x"}) {
+    const std::string command = "LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " " INTERLACE_RECORD_BINARY " --overwrite --out " +
+                                folder + "/trace " + refused + " -- " FAKE_PROGRAM " launches 4 >/dev/null 2>" +
+                                folder + "/err";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1) << refused;
+    EXPECT_TRUE(std::filesystem::exists(run.file())) << refused;
+  }
+  EXPECT_EQ(count_of(ReadBack(run.file()).trace, OperationKind::kKernel), 3);
+}
+
 TEST(Record, OverwritesNoFileThatIsBeingWritten) {
   testing::TemporaryFolder folder;
   const std::string base = folder.path().string();
