@@ -30,6 +30,8 @@ class AllocatorLog {
   /// settings: as of PYTORCH_CUDA_ALLOC_CONF. is_whole: no block was handed out before the first event.
   void begin(std::string_view settings, bool is_whole);
   void add(std::int64_t thread, Nanoseconds time, const hook::Event& event);
+  /// Events are missing, of those that wait or came before: totals are not known from there on.
+  void lost() { is_whole_ = false; }
   /// Whether events wait that are not just the reading of a state.
   [[nodiscard]] bool has_events() const;
   /// The events before `until`. Later ones wait: threads are read one after another, so that an earlier event of
@@ -42,7 +44,7 @@ class AllocatorLog {
   void follow(AllocatorRow& row);
 
   BlockBook::Settings settings_;
-  bool is_whole_ = false;
+  bool is_whole_ = false;  ///< all events so far are known, from the first block on
   std::map<std::int32_t, BlockBook> books_;
   std::vector<Nanoseconds> snapshots_;
   std::vector<AllocatorRow> waiting_;

@@ -122,7 +122,9 @@ void Recorder::count_lost_events() {
     std::int64_t& counted = lost_[static_cast<std::size_t>(teller)];
     const std::int64_t lost = events_.lost(teller) - counted;
     counted += lost;
-    if (lost > 0) flaws_.count(kind, {}, lost);
+    if (lost == 0) continue;
+    flaws_.count(kind, {}, lost);
+    if (teller == kAllocator) allocator_.lost();
   }
 }
 

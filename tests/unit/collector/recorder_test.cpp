@@ -130,6 +130,31 @@ TEST_F(RecorderTest, KeepsWhatAnAllocatorHoldsUntilThereIsAFile) {
   EXPECT_GE(read().allocator_states().size(), 1U);
 }
 
+TEST_F(RecorderTest, KnowsNoTotalsOfAnAllocatorBehindEventsThatWereLost) {
+  recorder_->follow_allocator("", true, [] { return std::vector<trace::AllocatorState>(); });
+  constexpr std::uint64_t kSegment = 1 << 20;
+  tell({.address = kSegment, .bytes = 4096, .action = hook::Action::kSegmentAlloc});
+  tell({.address = kSegment, .bytes = 512});
+  hand_over(device(), call(1), kernel(1));
+  recorder_->collect(recording_time() + kSecond);
+  constexpr int kMoreThanARingHolds = 40'000;
+  for (int i = 0; i < kMoreThanARingHolds; ++i) {
+    tell({.address = kSegment, .stream = 9, .action = hook::Action::kRecordStream});
+  }
+  recorder_->collect(recording_time());
+  tell({.address = kSegment + 512, .bytes = 512});
+  recorder_->close(recording_time());
+  const trace::Trace trace = read();
+  ASSERT_GT(diagnostics_.count_of("record.lost_allocator_events"), 0);
+  std::vector<std::optional<Bytes>> reserved;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const trace::AllocationDetail* detail = trace.allocation({i});
+    if (detail == nullptr || detail->action != trace::AllocationAction::kAlloc) continue;
+    reserved.push_back(detail->total_reserved);
+  }
+  EXPECT_EQ(reserved, (std::vector<std::optional<Bytes>>{4096, std::nullopt}));
+}
+
 TEST_F(RecorderTest, EachCollectedPartIsReadableAtOnce) {
   hand_over(device(), call(1));
   recorder_->collect(1);
