@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cupti_collector/decode.hpp"
+#include "cupti_collector/in_cupti.hpp"
 
 namespace interlace::collector {
 
@@ -65,10 +66,14 @@ class DeviceFacts : public RecordSink {
 
 }  // namespace
 
-Recorder::Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file)
-    : cupti_(cupti), pool_(pool), events_(events), file_(file), ranges_([this](const NamedRange& range) {
-        write_range(range);
-      }) {}
+Recorder::Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file,
+                   std::atomic<bool>* in_cupti)
+    : cupti_(cupti),
+      pool_(pool),
+      events_(events),
+      file_(file),
+      in_cupti_(in_cupti),
+      ranges_([this](const NamedRange& range) { write_range(range); }) {}
 
 /// Makes the file once there is an operation for it; true where there is a file then.
 bool Recorder::open_file() {
@@ -101,7 +106,10 @@ void Recorder::write_buffers(bool has_fetched) {
   count_left_out();
   if (cupti_ == nullptr) return;
   std::size_t dropped = 0;
-  if (cupti_->get_dropped_records(nullptr, 0, &dropped) != CUPTI_SUCCESS) dropped = 0;
+  {
+    const InCupti here(in_cupti_);
+    if (cupti_->get_dropped_records(nullptr, 0, &dropped) != CUPTI_SUCCESS) dropped = 0;
+  }
   const std::int64_t lost = pool_.take_lost() + static_cast<std::int64_t>(dropped);
   if (lost == 0) return;
   file_.ledger().dropped(lost);
@@ -259,6 +267,7 @@ bool Recorder::add_clocks() {
   last_clocks_ = now;
   const trace::ClockSnapshot clocks = read_clocks([this]() -> std::optional<Nanoseconds> {
     std::uint64_t time = 0;
+    const InCupti here(in_cupti_);
     if (cupti_ == nullptr || cupti_->get_timestamp(&time) != CUPTI_SUCCESS) return std::nullopt;
     return static_cast<Nanoseconds>(time);
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -67,8 +68,9 @@ inline constexpr DiagnosticKind kUnmatchedPop{"record.unmatched_pop", Severity::
 /// Takes what the program and CUPTI hand over and writes it to the process's file. One thread; it makes no CUDA calls.
 class Recorder {
  public:
-  /// cupti: none where only what the program says of itself is recorded. All must outlive this.
-  Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file);
+  /// cupti: none where only what the program says of itself is recorded. in_cupti: see InCupti. All must outlive this.
+  Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file,
+           std::atomic<bool>* in_cupti = nullptr);
 
   /// Decodes and writes all that was handed over since the last call, and flushes the file where there was anything.
   /// has_fetched: CUPTI was asked for all that it has since then, so that records that belong together can be missed.
@@ -121,6 +123,7 @@ class Recorder {
   BufferPool& pool_;
   HostEvents& events_;
   RecordingFile& file_;
+  std::atomic<bool>* in_cupti_;
   std::vector<BufferPool::Full> held_;  ///< drained, not decoded yet
   std::int64_t waits_for_device_ = 0;
   HostRanges ranges_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 #include "cupti_collector/options.hpp"
 
 namespace interlace::collector {
@@ -11,7 +13,7 @@ namespace interlace::collector {
 /// - the rest: recording grew faster than it may, until the next second;
 /// - the end: nothing is recorded after that, whoever wishes it.
 ///
-/// It is on where it is wished, does not rest and has not ended. Not for several threads at once.
+/// It is on where it is wished, does not rest and has not ended. Any thread; nobody waits here.
 class RecordingSwitch {
  public:
   explicit RecordingSwitch(const Plan& plan) : is_wished_(!plan.begins_off()) {}
@@ -23,9 +25,9 @@ class RecordingSwitch {
   [[nodiscard]] bool is_on() const { return is_wished_ && !rests_ && !has_ended_; }
 
  private:
-  bool is_wished_;
-  bool rests_ = false;
-  bool has_ended_ = false;
+  std::atomic<bool> is_wished_;
+  std::atomic<bool> rests_{false};
+  std::atomic<bool> has_ended_{false};
 };
 
 }  // namespace interlace::collector

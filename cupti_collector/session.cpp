@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cupti_collector/clock.hpp"
+#include "cupti_collector/in_cupti.hpp"
 #include "cupti_collector/session_log.hpp"
 
 namespace interlace::collector {
@@ -89,7 +90,7 @@ bool Session::start(const CuptiCallbacks& callbacks, Moment moment) {
   write_log(options_.folder, "process", {});
   if (!start_cupti(callbacks)) cupti_.reset();
   file_.set_producer(producer_of(cupti_));
-  recorder_.emplace(cupti_ ? &*cupti_ : nullptr, pool_, events_, file_);
+  recorder_.emplace(cupti_ ? &*cupti_ : nullptr, pool_, events_, file_, &is_in_cupti_);
   started_ = steady_time();
   take_ = callbacks.allocator;
   look_for_torch();
@@ -102,7 +103,7 @@ bool Session::start(const CuptiCallbacks& callbacks, Moment moment) {
   has_contexts_ = moment == Moment::kLater;
   is_ready_ = true;
   if (switch_.is_on()) {
-    follow_switch();
+    turn(true);
   } else {
     const std::lock_guard lock_of_writer(mutex_);
     switches_.push_back({false, 0});
@@ -214,13 +215,31 @@ void Session::add_event(const HostEvents::Event& event) noexcept {
 
 template <class Say>
 void Session::change(const Say& say) {
-  const std::lock_guard lock(switch_mutex_);
   say(switch_);
-  if (is_ready_) follow_switch();
+  follow_switch();
+}
+
+template <class Say>
+void Session::change_as_writer(const Say& say) {
+  const InCupti here(&is_in_cupti_);
+  change(say);
+}
+
+/// Waits for it as long as a stop may take, and not at all where that was in vain before: the program goes on.
+std::unique_lock<std::timed_mutex> Session::lock_switch() {
+  std::unique_lock lock(switch_mutex_, std::try_to_lock);
+  if (!lock.owns_lock() && !is_switch_stuck_) static_cast<void>(lock.try_lock_for(kLongestPause));
+  is_switch_stuck_ = !lock.owns_lock();
+  return lock;
 }
 
 void Session::follow_switch() {
-  const bool is_on = switch_.is_on();
+  const auto lock = lock_switch();
+  if (lock.owns_lock() && is_ready_) turn(switch_.is_on());
+}
+
+/// REQUIRES: switch_mutex_ is held.
+void Session::turn(bool is_on) {
   if (is_recording_.exchange(is_on) == is_on) return;
   const bool has_cupti = cupti_ && !is_cupti_gone_;
   if (has_cupti && is_on) {
@@ -264,7 +283,7 @@ bool Session::resume() {
 }
 
 void Session::follow_plan(Nanoseconds now) {
-  const auto wish = [this](bool is_on) { change([&](RecordingSwitch& all) { all.wish(is_on); }); };
+  const auto wish = [this](bool is_on) { change_as_writer([&](RecordingSwitch& all) { all.wish(is_on); }); };
   const auto comes = [&](std::optional<Nanoseconds>& time) {
     if (!time || now - started_ < *time) return false;
     time.reset();
@@ -284,7 +303,7 @@ void Session::watch_size() {
   }
   if (file_.size() < options_.most_bytes) return;
   has_reached_size_ = true;
-  change([](RecordingSwitch& all) { all.end(); });
+  change_as_writer([](RecordingSwitch& all) { all.end(); });
   note("the file has reached its largest size (--max-mb): nothing after that is recorded");
 }
 
@@ -293,11 +312,11 @@ void Session::watch_rate(Nanoseconds now) {
   if (now - second_began_ >= kSecond) {
     second_began_ = now;
     size_then_ = file_.grown();
-    change([](RecordingSwitch& all) { all.rest(false); });
+    change_as_writer([](RecordingSwitch& all) { all.rest(false); });
     return;
   }
   if (!is_recording_ || file_.grown() - size_then_ < options_.most_bytes_a_second) return;
-  change([](RecordingSwitch& all) { all.rest(true); });
+  change_as_writer([](RecordingSwitch& all) { all.rest(true); });
   if (std::exchange(has_rested_, true)) return;
   note("the file grows faster than it may (--max-mb-per-s): parts of seconds are not recorded");
 }
@@ -319,8 +338,9 @@ void Session::end_draining(Nanoseconds now) {
   }
   if (!draining_since_) draining_since_ = now;
   if (is_work_pending_ && now - *draining_since_ < kLongestDraining) return;
-  const std::lock_guard lock(switch_mutex_);
-  if (is_recording_) return;
+  const InCupti here(&is_in_cupti_);
+  const auto lock = lock_switch();
+  if (!lock.owns_lock() || is_recording_) return;
   if (cupti_ && !is_cupti_gone_) activities_->disable_work();
   is_draining_ = false;
 }
@@ -423,9 +443,8 @@ void Session::fetch(std::uint32_t flag) {
 }
 
 void Session::fetch_as_writer(std::uint32_t flag) {
-  is_in_cupti_ = true;
+  const InCupti here(&is_in_cupti_);
   fetch(flag);
-  is_in_cupti_ = false;
 }
 
 void Session::collect(bool is_last, bool has_fetched) {
@@ -450,6 +469,7 @@ void Session::collect(bool is_last, bool has_fetched) {
       write_log(options_.folder, "failed",
                 file_.path().filename().string() + ": after " + std::to_string(seconds) + " s, " + error.what());
     }
+    const InCupti here(&is_in_cupti_);
     change([](RecordingSwitch& all) { all.end(); });
     if (cupti_ && !is_cupti_gone_) activities_->disable_work();
   }
@@ -465,10 +485,10 @@ void Session::end_recording() {
   } while (is_work_pending_ && !has_failed_ && steady_time() < latest);
   // The kinds stay on: turning them off while the program's other threads still run is one more thing that may hang,
   // and what comes after is not written.
-  is_in_cupti_ = true;  // as a thread of the program may be, that changes what is recorded
+  switch_.end();
   {
+    const InCupti here(&is_in_cupti_);  // as a thread of the program may be, that changes what is recorded
     const std::lock_guard lock(switch_mutex_);
-    switch_.end();
     is_recording_ = false;
   }
   fetch_as_writer(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -515,7 +535,9 @@ void Session::step(std::unique_lock<std::mutex>& lock) {
   follow_plan(now);
   watch_size();
   watch_rate(now);
-  if (is_cupti_gone_) change([](RecordingSwitch& all) { all.end(); });
+  if (is_cupti_gone_) switch_.end();
+  // What was said while another held the switch.
+  if (is_recording_ != switch_.is_on()) change_as_writer([](RecordingSwitch&) {});
   if (options_.last > 0 && control_.wants_dump(now)) dump();
   if (cupti_) pool_.keep_free(kReserve);
   lock.lock();

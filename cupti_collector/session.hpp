@@ -87,10 +87,14 @@ class Session {
   [[nodiscard]] bool subscribe(CUpti_CallbackFunc callback);
   void set_attributes();
   void start_writer();
-  /// Says it to the switch and does what follows from it.
+  /// Says it to the switch and does what follows from it, at once or, where CUPTI hangs on it, when the writer can.
   template <class Say>
   void change(const Say& say);
+  template <class Say>
+  void change_as_writer(const Say& say);
+  [[nodiscard]] std::unique_lock<std::timed_mutex> lock_switch();
   void follow_switch();
+  void turn(bool is_on);
   void follow_plan(Nanoseconds now);
   void watch_size();
   void watch_rate(Nanoseconds now);
@@ -127,11 +131,13 @@ class Session {
   std::atomic<int> descriptor_{-1};
   std::atomic<std::uint64_t> rounds_{0};  ///< of the writer, to see it move on
   std::atomic<bool> is_in_cupti_{false};  ///< the writer
-
-  std::mutex switch_mutex_;  ///< of what CUPTI records; before the next where both are taken
   RecordingSwitch switch_{options_.plan};
-  bool has_contexts_ = false;  ///< or may have
-  std::mutex mutex_;           ///< of all below
+
+  /// Of what CUPTI records; before the next where both are taken. Its holder may hang in CUPTI: see lock_switch.
+  std::timed_mutex switch_mutex_;
+  std::atomic<bool> is_switch_stuck_{false};  ///< its holder seems to
+  bool has_contexts_ = false;                 ///< or may have
+  std::mutex mutex_;                          ///< of all below
   std::condition_variable wake_;
   std::condition_variable done_;
   std::uint64_t flushes_wanted_ = 0;

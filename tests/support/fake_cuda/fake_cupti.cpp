@@ -121,6 +121,9 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  // As CUDA 13.0 did before its first update.
+  const bool hangs = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && is_set("FAKE_CUDA_HANG_DISABLE");
+  if (hangs) std::this_thread::sleep_for(std::chrono::hours(1));
   const std::lock_guard lock(fake().mutex);
   settle(false);
   fake().kinds.erase(kind);

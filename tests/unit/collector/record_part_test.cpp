@@ -124,6 +124,17 @@ TEST(RecordPart, NamesItsDevicesAlthoughItBeganLater) {
   EXPECT_EQ(read.trace.ranks()[0].devices[0].name, "Fake GPU");
 }
 
+// The program asks for recording to stop and to go on while the writer hangs in turning it off, and CUDA does at the end.
+TEST(RecordPart, LetsAProgramGoOnAndEndThoughCuptiHangsInAStop) {
+  const Recorded run = record_program("timeout -s KILL 40 " FAKE_PROGRAM " start_and_stop", {},
+                                      "FAKE_CUDA_HANG_DISABLE=1 FAKE_CUDA_HANG_AT_EXIT=1 "
+                                      "INTERLACE_RECORD_TEARDOWN_NS=2000000000");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("finished"), std::string::npos) << run.out;
+  EXPECT_NE(run.err.find("CUPTI did not hand over its last records in time"), std::string::npos) << run.err;
+  EXPECT_EQ(kernels_of(ReadBack(run.file())), 10);
+}
+
 TEST(RecordPart, TakesAStepThatBeganBeforeTheFirstCudaCall) {
   const Recorded run = record("early_steps 6", "--steps 3");
   ASSERT_EQ(run.status, 0);
