@@ -16,6 +16,9 @@ namespace {
 
 /// Speed counts in a running program; level 1 takes a third of the time of level 3 for a tenth more bytes.
 constexpr int kCompressionLevel = 1;
+/// The disk is to have all before a file takes another's place. Waited for at once, gigabytes on a slow one would look
+/// like a disk that hangs.
+constexpr Bytes kMostUnsynced = Bytes{64} << 20;
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -99,7 +102,16 @@ void RecordingFile::dump(const std::function<void()>& progress) {
   std::error_code failure;
   std::filesystem::remove(fresh_path, failure);
   FileOutput fresh;
-  const bool is_written = fresh.create(fresh_path) && ring_->write(fresh, progress) && fresh.sync() &&
+  Bytes synced = 0;
+  bool is_synced = true;
+  const auto told = [&] {
+    if (fresh.size() - synced >= kMostUnsynced) {
+      is_synced = fresh.sync() && is_synced;  // it tells of what went wrong once
+      synced = fresh.size();
+    }
+    progress();
+  };
+  const bool is_written = fresh.create(fresh_path) && ring_->write(fresh, told) && fresh.sync() && is_synced &&
                           std::rename(fresh_path.c_str(), path_.c_str()) == 0;
   if (!is_written) {
     const int why = errno;

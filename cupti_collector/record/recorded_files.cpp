@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -61,13 +62,33 @@ std::string write_failure_of(const fs::path& path, const std::vector<LogLine>& l
   return {};
 }
 
+/// Up to when a file has the account of its recording; none where it has none or cannot be read.
+std::optional<Nanoseconds> time_reached(const fs::path& file) {
+  try {
+    const trace::SessionFacts facts = trace::read_session(file);
+    const auto last = std::ranges::max_element(facts.ledger, {}, &trace::LedgerRow::time);
+    return last == facts.ledger.end() ? std::nullopt : std::optional(last->time);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// What was to take the file's place when its process ended: it does so where it has more of the program's end. A part
+/// of it is a recording as well.
+void settle_unfinished(const fs::path& path) {
+  const fs::path fresh = unfinished(path);
+  std::error_code failure;
+  if (!fs::exists(fresh, failure)) return;
+  if (time_reached(fresh) > time_reached(path)) fs::rename(fresh, path, failure);
+  fs::remove(fresh, failure);
+}
+
 RecordedFile close_file(const fs::path& path, const std::vector<LogLine>& log) {
   RecordedFile file;
   file.write_failure = write_failure_of(path, log);
   file.path = path;
   file.is_in_use = is_locked(path);
-  std::error_code ignored;
-  if (!file.is_in_use) fs::remove(unfinished(path), ignored);
+  if (!file.is_in_use) settle_unfinished(path);
   try {
     file.facts = trace::read_session(path);
     const bool has_no_end = !file.facts.is_ended && !file.is_in_use;

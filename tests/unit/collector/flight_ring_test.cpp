@@ -2,12 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <ostream>
+#include <random>
 
 #include "cupti_collector/recording_file.hpp"
 #include "simulator/trace/ilt/reader.hpp"
 #include "tests/support/temporary_folder.hpp"
+
+namespace {
+
+int syncs = 0;
+int failing_sync = 0;
+
+}  // namespace
+
+/// In front of the system's.
+extern "C" int fsync(int) { return ++syncs == failing_sync ? -1 : 0; }
 
 namespace interlace::collector {
 namespace {
@@ -30,6 +43,17 @@ class FlightRingTest : public ::testing::Test {
     kernel.end = kernel.start + 500;
     kernel.correlation = correlation;
     file.rows().on(kernel);
+  }
+  /// So many MiB of names that no compression makes small.
+  static void add_names(RecordingFile& file, int mebibytes) {
+    std::mt19937_64 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in each run
+    std::array<std::uint64_t, 512> name{};
+    for (int i = 0; i < mebibytes << 8; ++i) {
+      for (std::uint64_t& letters : name) letters = random();
+      NamedRange range;
+      range.name = {reinterpret_cast<const char*>(name.data()), sizeof(name)};
+      file.rows().range(range);
+    }
   }
   static void say(RecordingFile& file, std::int64_t times) {
     Diagnostics said;
@@ -73,6 +97,31 @@ TEST_F(FlightRingTest, SaysEachDiagnosticOnceHoweverOftenItIsWritten) {
   static_cast<void>(read(file.path()));
   EXPECT_EQ(diagnostics_.count_of("record.stopped"), 100);
   EXPECT_EQ(diagnostics_.count_of("ilt.lost_definitions"), 0);
+}
+
+TEST_F(FlightRingTest, WaitsForTheDiskInPartsAndTellsOfEach) {
+  RecordingFile file = file_of(kSecond, 0);
+  file.open({});
+  add_names(file, 140);
+  syncs = 0;
+  int told = 0;
+  int most_untold = 0;
+  const auto progress = [&, seen = 0]() mutable {
+    most_untold = std::max(most_untold, syncs - seen);
+    seen = syncs;
+    ++told;
+  };
+  file.dump(progress);
+  EXPECT_EQ(syncs, 3) << "two parts of 64 MiB, and the rest";
+  EXPECT_EQ(most_untold, 1);
+  EXPECT_GT(told, syncs);
+  const auto size = std::filesystem::file_size(file.path());
+  failing_sync = 1;  // tells of it once
+  syncs = 0;
+  add(file, 1);
+  EXPECT_THROW(file.dump(), Error);
+  failing_sync = 0;
+  EXPECT_EQ(std::filesystem::file_size(file.path()), size) << "the one of before is there";
 }
 
 TEST_F(FlightRingTest, LeavesWhatWasWrittenBeforeUntilAllIsWritten) {

@@ -124,7 +124,8 @@ TEST(RecordPart, NamesItsDevicesAlthoughItBeganLater) {
   EXPECT_EQ(read.trace.ranks()[0].devices[0].name, "Fake GPU");
 }
 
-// The program asks for recording to stop and to go on while the writer hangs in turning it off, and CUDA does at the end.
+// The program asks for recording to stop and to go on while the writer hangs in turning it off, and CUDA does at the
+// end.
 TEST(RecordPart, LetsAProgramGoOnAndEndThoughCuptiHangsInAStop) {
   const Recorded run = record_program("timeout -s KILL 40 " FAKE_PROGRAM " start_and_stop", {},
                                       "FAKE_CUDA_HANG_DISABLE=1 FAKE_CUDA_HANG_AT_EXIT=1 "
@@ -323,6 +324,20 @@ TEST(RecordPart, WritesTheLastPartWhenTold) {
   expect_no_loss(read);
   EXPECT_GT(kernels_of(read), 100);
   EXPECT_EQ(read.diagnostics.count_of("record.ended_abruptly"), 1);
+}
+
+// As a program's end leaves them that waited for its disk in vain.
+TEST(RecordPart, TakesAnUnfinishedFileThatReachesFurtherForTheFile) {
+  const auto kernels = [](const std::string& damage) {
+    const Recorded run = record_program(
+        "sh -c 'cd $INTERLACE_RECORD_DIR; " FAKE_PROGRAM " launches 3; mv rank0.ilt old; " + std::string(FAKE_PROGRAM) +
+        " launches 7; mv rank0.ilt rank0.ilt.new; " + damage + "mv old rank0.ilt'");
+    EXPECT_EQ(run.files(), std::vector<std::string>{"rank0.ilt"});
+    return kernels_of(ReadBack(run.file()));
+  };
+  EXPECT_EQ(kernels(""), 7);
+  EXPECT_EQ(kernels("truncate -s 100 rank0.ilt.new; "), 3) << "it cannot be read";
+  EXPECT_EQ(kernels("cp old x; mv rank0.ilt.new old; mv x rank0.ilt.new; "), 7) << "it is the older one";
 }
 
 TEST(RecordPart, HoldsItsRate) {
