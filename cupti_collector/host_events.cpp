@@ -1,5 +1,6 @@
 #include "cupti_collector/host_events.hpp"
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,7 +67,8 @@ struct HostEvents::Ring {  // NOLINT(cppcoreguidelines-pro-type-member-init)
   }
 };
 
-/// Gives the ring back when its thread ends.
+/// Gives the ring back when its thread ends, behind the destructors of all thread_locals, which may tell of events too:
+/// it has none itself, and a key of the thread's is what ends it. The main thread keeps its ring to the last.
 struct HostEvents::ThreadRing {
   std::uint64_t owner = 0;  ///< HostEvents::number_
   Ring* ring = nullptr;
@@ -74,7 +76,16 @@ struct HostEvents::ThreadRing {
   ThreadRing() = default;
   ThreadRing(const ThreadRing&) = delete;
   ThreadRing& operator=(const ThreadRing&) = delete;
-  ~ThreadRing() { hold(0, nullptr); }
+
+  /// To be called before a ring is held; false where it could not be given back.
+  bool watch_end() {
+    static const auto kKey = []() -> std::optional<pthread_key_t> {
+      pthread_key_t made{};
+      const auto end = [](void* mine) { static_cast<ThreadRing*>(mine)->hold(0, nullptr); };
+      return pthread_key_create(&made, end) == 0 ? std::optional(made) : std::nullopt;
+    }();
+    return kKey && pthread_setspecific(*kKey, this) == 0;
+  }
 
   void hold(std::uint64_t new_owner, Ring* new_ring) {
     if (ring != nullptr) {
@@ -102,8 +113,9 @@ HostEvents::~HostEvents() {
 }
 
 HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
-  thread_local ThreadRing mine;
+  constinit thread_local ThreadRing mine;
   if (mine.owner == number_) return mine.ring;
+  if (!mine.watch_end()) return nullptr;
   const auto thread = static_cast<std::int64_t>(syscall(SYS_gettid));
   for (Ring* ring = rings_.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
     std::int64_t nobody = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <fstream>
 #include <map>
 #include <string>
 #include <thread>
@@ -84,6 +85,43 @@ TEST(HostEvents, LoseNothingUncountedBetweenThreads) {
   }
   EXPECT_EQ(total + events.lost(HostEvents::Teller::kProgram), kGenerations * kThreads * kEvents);
   EXPECT_GT(total, kThreads * kEvents);
+}
+
+/// Tells of an event when its thread ends, as a thread_local tensor does that is freed then.
+struct LateTeller {
+  HostEvents* events = nullptr;
+  LateTeller() = default;
+  LateTeller(const LateTeller&) = delete;
+  LateTeller& operator=(const LateTeller&) = delete;
+  ~LateTeller() {
+    if (events != nullptr) events->add(HostEvents::Kind::kMark, "late");
+  }
+};
+
+/// Of address space, MiB.
+std::int64_t mapped() {
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * 4096 >> 20;
+}
+
+// Made before its thread's first event, it is destroyed behind all that the first event made.
+TEST(HostEvents, TakeThoseOfAThreadsLastDestructorsAndKeepNoRingForThem) {
+  HostEvents events;
+  int late = 0;
+  std::int64_t before = 0;
+  for (int i = 0; i < 300; ++i) {
+    if (i == 20) before = mapped();  // stacks are kept as well
+    std::thread([&] {
+      thread_local LateTeller teller;
+      teller.events = &events;
+      events.add(HostEvents::Kind::kMark, "early");
+    }).join();
+    events.drain([&](const HostEvents::Event& event) { late += event.name == "late" ? 1 : 0; });
+  }
+  EXPECT_EQ(late, 300);
+  EXPECT_EQ(events.lost(HostEvents::Teller::kProgram), 0);
+  EXPECT_LT(mapped(), before + 100) << "a ring takes 1 MiB";
 }
 
 }  // namespace
