@@ -10,6 +10,7 @@ void AllocatorLog::begin(std::string_view settings, bool is_whole) {
 }
 
 void AllocatorLog::add(std::int64_t thread, Nanoseconds time, const hook::Event& event) {
+  has_told_ = has_told_ || event.action != hook::Action::kRecordStream;
   if (event.action == hook::Action::kSnapshot) snapshots_.push_back(time);
   waiting_.push_back({thread, time, event, {}, {}, {}});
 }

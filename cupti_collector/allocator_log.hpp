@@ -32,6 +32,9 @@ class AllocatorLog {
   void add(std::int64_t thread, Nanoseconds time, const hook::Event& event);
   /// Events are missing, of those that wait or came before: totals are not known from there on.
   void lost() { is_whole_ = false; }
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+  /// Whether the allocator told of anything itself; of record_stream its forwarder does.
+  [[nodiscard]] bool has_told() const { return has_told_; }
   /// Whether events wait that are not just the reading of a state.
   [[nodiscard]] bool has_events() const;
   /// The events before `until`. Later ones wait: threads are read one after another, so that an earlier event of
@@ -44,6 +47,7 @@ class AllocatorLog {
   void follow(AllocatorRow& row);
 
   BlockBook::Settings settings_;
+  bool has_told_ = false;
   bool is_whole_ = false;  ///< all events so far are known, from the first block on
   std::map<std::int32_t, BlockBook> books_;
   std::vector<Nanoseconds> snapshots_;

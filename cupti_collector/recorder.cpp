@@ -85,7 +85,6 @@ bool Recorder::open_file() {
   std::vector<trace::Device> devices;
   for (auto& [ordinal, device] : facts.devices) devices.push_back(std::move(device));
   file_.open(std::move(devices));
-  if (read_states_) file_.rows().leave_out_driver_memory();
   // A recording that began in the midst of the program has such a beginning as one that went on.
   if (stopped_at_) file_.rows().stopped(*stopped_at_);
   if (stopped_at_ && !is_stopped_) file_.rows().resumed();
@@ -93,6 +92,8 @@ bool Recorder::open_file() {
 }
 
 void Recorder::write_buffers(bool has_fetched) {
+  // An allocator that was there already may never tell: then the driver's memory is all that there is.
+  if (read_states_ && (allocator_.is_whole() || allocator_.has_told())) file_.rows().leave_out_driver_memory();
   for (const BufferPool::Full& buffer : held_) {
     const DecodeResult result = decode(*cupti_, buffer.data, buffer.valid_bytes, file_.rows(), Reading::kLast);
     has_news_ = has_news_ || result.records > 0;
@@ -206,7 +207,6 @@ void Recorder::take_event(const HostEvents::Event& event) {
 void Recorder::follow_allocator(std::string_view settings, bool is_whole, ReadStates read_states) {
   allocator_.begin(settings, is_whole);
   read_states_ = std::move(read_states);
-  if (file_.is_open()) file_.rows().leave_out_driver_memory();
 }
 
 void Recorder::write_allocator(Nanoseconds until) {
@@ -225,7 +225,14 @@ void Recorder::write_allocator(Nanoseconds until) {
   has_news_ = has_news_ || !allocator_rows_.empty();
   for (const AllocatorRow& row : std::exchange(allocator_rows_, {})) file_.rows().allocator_event(row);
   for (trace::AllocatorState& state : std::exchange(states_, {})) file_.add_allocator_state(std::move(state));
-  if (const std::int64_t count = file_.rows().left_out_memory(); count > 0) flaws_.count(kDriverMemory, {}, count);
+  const std::int64_t left_out = file_.rows().left_out_memory();
+  if (left_out == 0) return;
+  has_left_out_memory_ = true;
+  flaws_.count(kDriverMemory, {}, left_out);
+}
+
+bool Recorder::has_silent_allocator() const {
+  return read_states_ && !allocator_.has_told() && (!allocator_.is_whole() || has_left_out_memory_);
 }
 
 void Recorder::read_allocator_states() {
@@ -314,6 +321,7 @@ void Recorder::close(Nanoseconds now) {
   write_allocator(kNever);
   const std::int64_t open = ranges_.give_open();
   if (open > 0) flaws_.count(kOpenRange, {}, open);
+  if (has_silent_allocator()) flaws_.count(kSilentAllocator);
   write_early();
   count_unmatched();
   file_.rows().finish();

@@ -47,6 +47,10 @@ inline constexpr DiagnosticKind kLostMarks{"record.lost_marks", Severity::kDataL
 inline constexpr DiagnosticKind kOpenRange{"record.open_range", Severity::kInfo,
                                            "ranges that nobody ended; they are given no length",
                                            "none needed; of a program that was cut off they are what it was at"};
+inline constexpr DiagnosticKind kSilentAllocator{
+    "record.silent_allocator", Severity::kWarning,
+    "recordings in which PyTorch's allocator told of nothing: it does so from the first request on",
+    "what it holds is not known; record from the program's start"};
 inline constexpr DiagnosticKind kStopped{"record.stopped", Severity::kInfo, "times that recording was stopped",
                                          "what the program did meanwhile is not in the recording"};
 inline constexpr DiagnosticKind kLeftOutExternal{
@@ -103,6 +107,7 @@ class Recorder {
   };
 
   [[nodiscard]] bool open_file();
+  [[nodiscard]] bool has_silent_allocator() const;
   void write_buffers(bool has_fetched);
   void write_events();
   void take_event(const HostEvents::Event& event);
@@ -140,6 +145,7 @@ class Recorder {
   AllocatorLog allocator_;
   std::deque<AllocatorRow> allocator_rows_;  ///< not written yet
   ReadStates read_states_;
+  bool has_left_out_memory_ = false;
   std::vector<trace::AllocatorState> states_;  ///< not written yet
   std::vector<Interval> gaps_;                 ///< when recording was stopped, as far as events of then may come
   bool has_allocator_rows_ = false;            ///< since the last state

@@ -44,7 +44,7 @@ void ForwardingAllocator::attach() noexcept {
     });
     is_attached_.store(true, std::memory_order_release);
   } catch (const std::exception&) {
-    // It remains unattached, which the recording says at its end.
+    // It remains unattached: the recorder says of one that told of nothing that it did not.
   }
 }
 

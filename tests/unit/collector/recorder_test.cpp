@@ -54,6 +54,20 @@ class RecorderTest : public ::testing::Test {
     kernel.name = "k";
     return kernel;
   }
+  /// Device memory that the driver gave.
+  static CUpti_ActivityMemory4 memory(std::uint32_t correlation) {
+    CUpti_ActivityMemory4 memory{};
+    memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+    memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+    memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    memory.correlationId = correlation;
+    memory.address = 0x1000 * std::uint64_t{correlation};
+    memory.bytes = 4096;
+    memory.timestamp = 3'000 + correlation;
+    memory.contextId = 1;
+    memory.streamId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+    return memory;
+  }
   static CUpti_ActivityDevice5 device() {
     CUpti_ActivityDevice5 device{};
     device.kind = CUPTI_ACTIVITY_KIND_DEVICE;
@@ -153,6 +167,32 @@ TEST_F(RecorderTest, KnowsNoTotalsOfAnAllocatorBehindEventsThatWereLost) {
     reserved.push_back(detail->total_reserved);
   }
   EXPECT_EQ(reserved, (std::vector<std::optional<Bytes>>{4096, std::nullopt}));
+}
+
+// Attached in the midst of a program that then only replays graphs: nothing goes through it.
+TEST_F(RecorderTest, KeepsTheDriversMemoryWhereAnAllocatorThatWasThereTellsOfNothing) {
+  recorder_->follow_allocator("", false, [] { return std::vector<trace::AllocatorState>(); });
+  tell({.address = 1 << 20, .action = hook::Action::kRecordStream});  // by the forwarder
+  hand_over(device(), call(1), kernel(1), memory(2));
+  recorder_->collect(recording_time());
+  recorder_->close(recording_time());
+  EXPECT_EQ(read().size(), 4U) << "the call, the kernel, the driver's memory and record_stream";
+  EXPECT_EQ(diagnostics_.count_of("record.silent_allocator"), 1);
+  EXPECT_EQ(diagnostics_.count_of("record.driver_memory"), 0);
+}
+
+TEST_F(RecorderTest, LeavesTheDriversMemoryOutOnceAnAllocatorTells) {
+  recorder_->follow_allocator("", false, [] { return std::vector<trace::AllocatorState>(); });
+  hand_over(device(), call(1), kernel(1), memory(2));
+  recorder_->collect(recording_time());
+  recorder_->collect(recording_time());  // its call is not waited for any more
+  tell({.address = 1 << 20, .bytes = 512});
+  hand_over(memory(3));
+  recorder_->collect(recording_time());
+  recorder_->close(recording_time());
+  EXPECT_EQ(read().size(), 4U) << "the call, the kernel, the driver's first memory and the block";
+  EXPECT_EQ(diagnostics_.count_of("record.silent_allocator"), 0);
+  EXPECT_EQ(diagnostics_.count_of("record.driver_memory"), 1);
 }
 
 TEST_F(RecorderTest, EachCollectedPartIsReadableAtOnce) {
