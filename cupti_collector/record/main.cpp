@@ -178,10 +178,10 @@ int record(const Request& request) {
   std::error_code ignored;
   fs::remove(session_log_file(options.folder), ignored);
   ControlFile::remove(options.folder);
-  if (!request.quiet) {
-    const bool has_driver = !files.empty() || dlopen("libcuda.so.1", RTLD_LAZY) != nullptr;
-    std::cerr << summary(request.out, program, files, log, has_driver) << std::flush;
-  }
+  const bool has_driver = !files.empty() || dlopen("libcuda.so.1", RTLD_LAZY) != nullptr;
+  // The log is gone: what it says of a flaw stands nowhere else.
+  const Telling telling = request.quiet ? Telling::kFlaws : Telling::kAll;
+  std::cerr << summary(request.out, program, files, log, has_driver, telling) << std::flush;
   end_like(program);
 }
 
@@ -194,7 +194,7 @@ int run(int argc, char** argv) {
   Request request;
   app.add_option("-o,--out", request.out, "Folder of the recording")->capture_default_str()->type_name("DIR");
   app.add_flag("--overwrite", request.overwrite, "Replace a recording that the folder holds");
-  app.add_flag("-q,--quiet", request.quiet, "No summary");
+  app.add_flag("-q,--quiet", request.quiet, "No summary but of what went wrong");
   app.add_flag("--light", request.light,
                "Of all calls, record only those that launch, copy or order work, and no memory");
   app.add_option("--graphs", request.graphs,

@@ -73,13 +73,16 @@ std::string notes(const std::vector<LogLine>& log) {
 }  // namespace
 
 std::string summary(const std::filesystem::path& folder, const ProgramEnd& program,
-                    const std::vector<RecordedFile>& files, const std::vector<LogLine>& log, bool has_driver) {
-  std::string text =
-      fmt::format("interlace record: the program ended {} after {:.1f} s\n", program.in_words(), program.seconds);
-  for (const RecordedFile& file : files) add_file(file, text);
+                    const std::vector<RecordedFile>& files, const std::vector<LogLine>& log, bool has_driver,
+                    Telling telling) {
+  const bool is_all = telling == Telling::kAll;
+  std::string text;
+  for (const RecordedFile& file : files) {
+    if (is_all || !file.is_whole()) add_file(file, text);
+  }
   text += notes(log);
   if (!files.empty()) {
-    text += fmt::format("  next: interlace info {}\n", folder.string());
+    if (is_all) text += fmt::format("  next: interlace info {}\n", folder.string());
   } else if (std::ranges::any_of(log, [](const LogLine& line) { return line.kind == "process"; })) {
     text += "  NOT OK: nothing was recorded: the program used CUDA, but no device work became known\n";
   } else if (!has_driver) {
@@ -87,7 +90,9 @@ std::string summary(const std::filesystem::path& folder, const ProgramEnd& progr
   } else {
     text += "  NOT OK: nothing was recorded: no process of the program used CUDA\n";
   }
-  return text;
+  if (text.empty()) return text;
+  return fmt::format("interlace record: the program ended {} after {:.1f} s\n", program.in_words(), program.seconds) +
+         text;
 }
 
 }  // namespace interlace::collector

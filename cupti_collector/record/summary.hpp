@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -10,11 +11,14 @@
 
 namespace interlace::collector {
 
+/// kFlaws: only what went wrong, and what could not be recorded; empty where all is well.
+enum class Telling : std::uint8_t { kAll, kFlaws };
+
 /// What a recording came to, as lines for the user: how the program ended, an account of each file, what could not be
 /// recorded. A recording that is not whole begins its lines with "NOT OK". has_driver: whether this machine has a CUDA
 /// driver at all.
 [[nodiscard]] std::string summary(const std::filesystem::path& folder, const ProgramEnd& program,
                                   const std::vector<RecordedFile>& files, const std::vector<LogLine>& log,
-                                  bool has_driver);
+                                  bool has_driver, Telling telling = Telling::kAll);
 
 }  // namespace interlace::collector

@@ -468,6 +468,15 @@ TEST(Record, RunsAProgramThatMayHaveNoMoreThreads) {
   EXPECT_NE(run.err.find("nothing is recorded: "), std::string::npos) << run.err;
 }
 
+TEST(Record, SaysQuietlyWhatWentWrongAndNothingElse) {
+  EXPECT_EQ(record("launches 3", "--quiet").err, "");
+  const Recorded held = record("steps 3", "--quiet", "FAKE_CUDA_HOLDER='Nsight Systems'");
+  EXPECT_NE(held.err.find("another tool holds CUPTI (Nsight Systems)"), std::string::npos) << held.err;
+  const Recorded lost = record("undelivered 5", "--quiet");
+  EXPECT_NE(lost.err.find("NOT OK rank0.ilt"), std::string::npos) << lost.err;
+  EXPECT_EQ(lost.err.find("next: "), std::string::npos) << lost.err;
+}
+
 TEST(Record, SaysWhichToolHoldsCuptiAndRecordsTheRest) {
   const Recorded run = record("steps 3", {}, "FAKE_CUDA_HOLDER='Nsight Systems'");
   EXPECT_EQ(run.status, 0);
