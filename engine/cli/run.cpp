@@ -140,7 +140,7 @@ std::map<std::string, std::string> nccl_settings() {
   return settings;
 }
 
-// What the collector noted: to be told by one process of the job, when all ranks have ended or the job has failed.
+// What the collector noted: told by the process that made the ranks, or else by each rank, as it exits or fails.
 class RecordingNotes {
  public:
   RecordingNotes() = default;
@@ -148,7 +148,7 @@ class RecordingNotes {
   RecordingNotes& operator=(const RecordingNotes&) = delete;
   RecordingNotes(RecordingNotes&&) = delete;
   RecordingNotes& operator=(RecordingNotes&&) = delete;
-  ~RecordingNotes() { tell(); }
+  ~RecordingNotes() = default;
 
   void expect_in(const std::string& folder) {
     const std::lock_guard lock(mutex_);
@@ -166,6 +166,14 @@ class RecordingNotes {
   std::mutex mutex_;
   std::optional<std::string> folder_;
 };
+
+// Tells them as this process exits, which is where the collector has its last word: to be called before it starts,
+// since of what is to be done at the exit the last comes first. They live to the end.
+RecordingNotes& notes_told_at_exit() {
+  auto* notes = new RecordingNotes;
+  on_exit([](int, void* told) { static_cast<RecordingNotes*>(told)->tell(); }, notes);
+  return *notes;
+}
 
 // The results of all ranks on rank 0, none on the others.
 std::optional<std::vector<RankResult>> train_as_rank(const RunRequest& request, const schedule::Schedule& schedule,
@@ -186,7 +194,7 @@ std::optional<std::vector<RankResult>> train_as_rank(const RunRequest& request, 
     options.start_recording = [&](JobStore& store, Progress& progress, TrainOptions& training) {
       if (!folder_is_made) {
         share_recording_folder(store, *world, request.record, progress);
-        if (world->rank == 0) notes.expect_in(request.record);
+        notes.expect_in(request.record);
       }
       record_timed_steps(request.record, this_program(), training);
     };
@@ -200,7 +208,7 @@ using Trained = std::variant<int, std::optional<std::vector<RankResult>>>;
 Trained train_on_gpus(const RunRequest& request, const schedule::Schedule& schedule, const Workload& workload) {
   check_fit(schedule, workload);
   const std::optional<WorldPlace> world = find_world(process_environment());
-  RecordingNotes notes;
+  RecordingNotes& notes = notes_told_at_exit();
   if (!world) {
     require_gpus(workload.ranks);
     if (!request.record.empty()) {

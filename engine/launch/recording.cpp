@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "cupti_collector/collector.hpp"
+#include "simulator/base/random_name.hpp"
 
 namespace interlace::engine {
 
@@ -69,15 +70,18 @@ void record_timed_steps(const fs::path& folder, const fs::path& program, TrainOp
 
 // Lines of kind, process, program and text, parted by tabs; those of the kind "note" are for people.
 std::vector<std::string> take_notes(const fs::path& folder) {
-  const fs::path file = folder / "record.log";
+  // Taken away before it is read: what a rank says meanwhile begins another.
+  const fs::path file = folder / ("record.log." + random_name());
+  std::error_code failure;
+  fs::rename(folder / "record.log", file, failure);
   std::vector<std::string> notes;
+  if (failure) return notes;
   std::ifstream log(file);
   for (std::string line; std::getline(log, line);) {
     if (line.starts_with("note\t")) notes.push_back(line.substr(line.rfind('\t') + 1));
   }
   log.close();
-  std::error_code ignored;
-  fs::remove(file, ignored);
+  fs::remove(file, failure);
   return notes;
 }
 

@@ -28,8 +28,8 @@ void set_recording_run(const std::string& run);
 void record_timed_steps(const std::filesystem::path& folder, const std::filesystem::path& program,
                         TrainOptions& training);
 
-/// To be called where make_recording_folder() was, when all ranks have ended: what the collector had to say, a line
-/// each, leaves the folder, which then holds the recording alone.
+/// What the collector had to say so far, a line each, leaves the folder, which holds the recording alone when all ranks
+/// have ended. The collector has its last word as its process exits. Several processes may take, each line once.
 [[nodiscard]] std::vector<std::string> take_notes(const std::filesystem::path& folder);
 
 }  // namespace interlace::engine
