@@ -4,13 +4,13 @@
 #include <string>
 #include <system_error>
 
+#include "cupti_collector/file_output.hpp"
+
 namespace interlace::collector {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-fs::path unfinished(const fs::path& file) { return file.string() + ".new"; }
 
 bool write_word(const fs::path& file, const char* word) {
   const fs::path fresh = unfinished(file);

@@ -50,4 +50,6 @@ FileOutput::int_type FileOutput::overflow(int_type byte) {
   return xsputn(&one, 1) == 1 ? byte : traits_type::eof();
 }
 
+std::filesystem::path unfinished(const std::filesystem::path& file) { return file.string() + ".new"; }
+
 }  // namespace interlace::collector

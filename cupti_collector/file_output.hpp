@@ -35,4 +35,7 @@ class FileOutput : public std::streambuf {
   std::int64_t size_ = 0;
 };
 
+/// What is to take the file's place, while it is written.
+[[nodiscard]] std::filesystem::path unfinished(const std::filesystem::path& file);
+
 }  // namespace interlace::collector

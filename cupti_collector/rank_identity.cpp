@@ -43,8 +43,6 @@ std::filesystem::path rank_file(const std::filesystem::path& folder, std::int32_
   return folder / ("rank" + std::to_string(number) + ".ilt");
 }
 
-std::filesystem::path unfinished(const std::filesystem::path& file) { return file.string() + ".new"; }
-
 std::optional<std::int32_t> create_rank_file(const std::filesystem::path& folder, const RankIdentity& identity,
                                              FileOutput& output) {
   if (identity.rank) {

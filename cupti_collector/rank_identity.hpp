@@ -28,7 +28,5 @@ struct RankIdentity {
 [[nodiscard]] std::optional<std::int32_t> create_rank_file(const std::filesystem::path& folder,
                                                            const RankIdentity& identity, FileOutput& output);
 [[nodiscard]] std::filesystem::path rank_file(const std::filesystem::path& folder, std::int32_t number);
-/// What is to take the place of a process's file, while it is written.
-[[nodiscard]] std::filesystem::path unfinished(const std::filesystem::path& file);
 
 }  // namespace interlace::collector

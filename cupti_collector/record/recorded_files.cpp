@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "cupti_collector/control_file.hpp"
-#include "cupti_collector/rank_identity.hpp"
+#include "cupti_collector/file_output.hpp"
 
 namespace interlace::collector {
 
