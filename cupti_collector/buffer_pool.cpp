@@ -81,10 +81,7 @@ std::uint8_t* BufferPool::take() noexcept {
   } else {
     slot = map_one();
   }
-  if (!slot) {
-    refusals_.fetch_add(1, std::memory_order_relaxed);
-    return nullptr;
-  }
+  if (!slot) return nullptr;
   out_.fetch_add(1, std::memory_order_relaxed);
   return slots_[*slot].data.load(std::memory_order_relaxed);
 }

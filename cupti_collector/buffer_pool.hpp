@@ -28,7 +28,7 @@ class BufferPool {
 
   [[nodiscard]] std::size_t buffer_bytes() const { return buffer_bytes_; }
 
-  /// An empty buffer; null at the limit, which is counted. Any thread.
+  /// An empty buffer; null at the limit. Any thread.
   [[nodiscard]] std::uint8_t* take() noexcept;
   /// Takes a buffer back with so many bytes of records. Any thread.
   void give_back(std::uint8_t* buffer, std::size_t valid_bytes) noexcept;
@@ -50,8 +50,6 @@ class BufferPool {
 
   /// Buffers that are with CUPTI now.
   [[nodiscard]] std::int64_t out() const { return out_.load(std::memory_order_relaxed); }
-  /// Requests that found no buffer.
-  [[nodiscard]] std::int64_t refusals() const { return refusals_.load(std::memory_order_relaxed); }
   /// Records that found no place in these buffers, beside those that CUPTI counts itself.
   void count_lost(std::int64_t records) noexcept { lost_.fetch_add(records, std::memory_order_relaxed); }
   /// So many since the last call.
@@ -79,7 +77,6 @@ class BufferPool {
   Top full_{0};
   std::atomic<std::int64_t> free_count_{0};
   std::atomic<std::int64_t> out_{0};
-  std::atomic<std::int64_t> refusals_{0};
   std::atomic<std::int64_t> lost_{0};
 };
 
