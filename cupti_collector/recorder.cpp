@@ -99,6 +99,7 @@ void Recorder::write_buffers(bool has_fetched) {
     has_news_ = has_news_ || result.records > 0;
     if (!result.is_whole) flaws_.count(kBrokenBuffer, {}, 1);
     if (result.too_short > 0) flaws_.count(kOldRecord, {}, result.too_short);
+    if (result.unknown > 0) flaws_.count(kUnknownRecord, {}, result.unknown);
     pool_.recycle(buffer);
     progress_();
   }

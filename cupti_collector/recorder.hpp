@@ -65,6 +65,9 @@ inline constexpr DiagnosticKind kUndescribedCollective{
     "record.undescribed_collective", Severity::kWarning,
     "kernels of NCCL of which its profiler interface told nothing: their bytes and ranks are not known",
     "leave NCCL_PROFILER_PLUGIN to interlace record; NCCL 2.23 or newer tells, but not of what CUDA graphs launch"};
+inline constexpr DiagnosticKind kUnknownRecord{"record.unknown_record", Severity::kInfo,
+                                               "records of kinds that were not asked for; they are left out",
+                                               "none needed"};
 inline constexpr DiagnosticKind kUnmatchedPop{"record.unmatched_pop", Severity::kInfo,
                                               "ends of ranges that began before the recording, or never",
                                               "none needed where recording began later"};

@@ -77,6 +77,7 @@ inline std::size_t record_bytes(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: return align8(sizeof(CUpti_ActivityExternalCorrelation));
     case CUPTI_ACTIVITY_KIND_STREAM: return align8(sizeof(CUpti_ActivityStream));
     case CUPTI_ACTIVITY_KIND_CONTEXT: return align8(sizeof(CUpti_ActivityContext3));
+    case CUPTI_ACTIVITY_KIND_NAME: return align8(sizeof(CUpti_ActivityName));
     case CUPTI_ACTIVITY_KIND_DEVICE: return align8(sizeof(CUpti_ActivityDevice5));
     default: return 0;
   }

@@ -275,6 +275,16 @@ TEST_F(RecorderTest, KeepsTheNewestOfWhatIsSaidLongBeforeDeviceWork) {
   EXPECT_EQ(diagnostics_.count_of("record.lost_marks"), 0);
 }
 
+TEST_F(RecorderTest, CountsRecordsOfKindsThatItDidNotAskFor) {
+  CUpti_ActivityName name{};
+  name.kind = CUPTI_ACTIVITY_KIND_NAME;
+  hand_over(device(), call(1), name, kernel(1));
+  recorder_->collect(1);
+  recorder_->close(2);
+  EXPECT_EQ(read().size(), 2U);
+  EXPECT_EQ(diagnostics_.count_of("record.unknown_record"), 1);
+}
+
 TEST_F(RecorderTest, CountsBrokenBuffers) {
   hand_over(device(), call(1), kernel(1));
   CUpti_ActivityAPI damaged = call(2);
