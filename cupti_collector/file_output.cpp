@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 namespace interlace::collector {
 
@@ -21,13 +20,16 @@ bool FileOutput::create(const std::filesystem::path& file) {
   return true;
 }
 
-void FileOutput::close() {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+void FileOutput::close() noexcept {
+  const int descriptor = descriptor_.exchange(-1);
+  if (descriptor >= 0) ::close(descriptor);
 }
 
 void FileOutput::take(FileOutput& other) {
   close();
-  descriptor_ = std::exchange(other.descriptor_, -1);
+  // A child that is forked between the two closes it twice, which is better than never.
+  descriptor_ = other.descriptor_.load();
+  other.descriptor_ = -1;
   size_ = other.size_;
 }
 

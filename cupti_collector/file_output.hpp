@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <streambuf>
 
@@ -17,12 +18,14 @@ class FileOutput : public std::streambuf {
   /// Makes the file; false where it exists (errno is EEXIST) or cannot be made.
   [[nodiscard]] bool create(const std::filesystem::path& file);
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
-  [[nodiscard]] int descriptor() const { return descriptor_; }
   /// Bytes written.
   [[nodiscard]] std::int64_t size() const { return size_; }
-  void close();
+  void close() noexcept;
   /// Takes the other's file in place of its own.
   void take(FileOutput& other);
+  /// In a forked child: leaves the file to its parent. What the child holds open, it holds locked. At whatever moment
+  /// of this object's the parent forked; async-signal-safe.
+  void abandon() noexcept { close(); }
   /// Waits until the disk has all; false where it cannot.
   [[nodiscard]] bool sync() const;
 
@@ -31,7 +34,7 @@ class FileOutput : public std::streambuf {
   int_type overflow(int_type byte) override;
 
  private:
-  int descriptor_ = -1;
+  std::atomic<int> descriptor_{-1};  ///< no number that is closed already: it may be another file's of the program
   std::int64_t size_ = 0;
 };
 

@@ -92,6 +92,11 @@ void RecordingFile::flush(Nanoseconds now) {
   writer_->flush();
 }
 
+void RecordingFile::abandon() noexcept {
+  output_.abandon();
+  fresh_.abandon();
+}
+
 void RecordingFile::dump(const std::function<void()>& progress) {
   if (!ring_) return;
   ring_->forget_diagnostics();
@@ -101,25 +106,25 @@ void RecordingFile::dump(const std::function<void()>& progress) {
   const std::filesystem::path fresh_path = unfinished(path_);
   std::error_code failure;
   std::filesystem::remove(fresh_path, failure);
-  FileOutput fresh;
   Bytes synced = 0;
   bool is_synced = true;
   const auto told = [&] {
-    if (fresh.size() - synced >= kMostUnsynced) {
-      is_synced = fresh.sync() && is_synced;  // it tells of what went wrong once
-      synced = fresh.size();
+    if (fresh_.size() - synced >= kMostUnsynced) {
+      is_synced = fresh_.sync() && is_synced;  // it tells of what went wrong once
+      synced = fresh_.size();
     }
     progress();
   };
-  const bool is_written = fresh.create(fresh_path) && ring_->write(fresh, told) && fresh.sync() && is_synced &&
+  const bool is_written = fresh_.create(fresh_path) && ring_->write(fresh_, told) && fresh_.sync() && is_synced &&
                           std::rename(fresh_path.c_str(), path_.c_str()) == 0;
   if (!is_written) {
     const int why = errno;
+    fresh_.close();
     std::filesystem::remove(fresh_path, failure);
     throw Error(kCannotCreate, path_.string(), "it cannot be written: " + std::generic_category().message(why),
                 "check the space on its disk");
   }
-  output_.take(fresh);
+  output_.take(fresh_);
 }
 
 void RecordingFile::close(Nanoseconds now, const std::function<void()>& progress) {

@@ -52,7 +52,8 @@ class RecordingFile {
   [[nodiscard]] Bytes grown() const { return ring_ ? ring_->taken() : output_.size(); }
   /// Whether less is kept in memory than was asked for, for its size.
   [[nodiscard]] bool is_cut() const { return ring_ && ring_->is_cut(); }
-  [[nodiscard]] int descriptor() const { return output_.descriptor(); }
+  /// See FileOutput.
+  void abandon() noexcept;
 
   /// REQUIRES for all below: is_open().
   [[nodiscard]] TraceRows& rows() { return *rows_; }
@@ -76,6 +77,7 @@ class RecordingFile {
   TraceRows::Source source_;
   std::filesystem::path path_;
   FileOutput output_;
+  FileOutput fresh_;  ///< what is to take its place, while it is written
   std::optional<FlightRing> ring_;
   Diagnostics said_;  ///< all, where they are kept in memory
   std::ostream stream_;

@@ -325,7 +325,6 @@ void Session::dump() noexcept {
   try {
     if (!file_.is_open()) return;
     file_.dump([this] { ++rounds_; });
-    descriptor_ = file_.descriptor();
   } catch (const std::exception& error) {
     note("what is kept in memory could not be written: " + std::string(error.what()));
   }
@@ -384,8 +383,7 @@ Session::End Session::finish() {
 void Session::abandon() noexcept {
   is_abandoned_ = true;
   is_recording_ = false;
-  const int descriptor = descriptor_.exchange(-1);
-  if (descriptor >= 0) close(descriptor);
+  file_.abandon();
 }
 
 void Session::look_for_torch() {
@@ -459,7 +457,6 @@ void Session::collect(bool is_last, bool has_fetched) {
     } else {
       recorder_->collect(recording_time(), has_fetched);
     }
-    descriptor_ = file_.descriptor();
     is_work_pending_ = file_.is_open() && file_.ledger().pending() > 0;
   } catch (const std::exception& error) {
     has_failed_ = true;

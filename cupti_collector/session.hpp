@@ -128,9 +128,8 @@ class Session {
   std::atomic<bool> is_abandoned_{false};
   std::atomic<bool> is_cupti_gone_{false};    ///< it ended itself
   std::atomic<bool> is_work_pending_{false};  ///< launched, and not handed over yet
-  std::atomic<int> descriptor_{-1};
-  std::atomic<std::uint64_t> rounds_{0};  ///< of the writer, to see it move on
-  std::atomic<bool> is_in_cupti_{false};  ///< the writer
+  std::atomic<std::uint64_t> rounds_{0};      ///< of the writer, to see it move on
+  std::atomic<bool> is_in_cupti_{false};      ///< the writer
   RecordingSwitch switch_{options_.plan};
 
   /// Of what CUPTI records; before the next where both are taken. Its holder may hang in CUPTI: see lock_switch.

@@ -1,6 +1,9 @@
 #include "cupti_collector/flight_ring.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -59,6 +62,23 @@ class FlightRingTest : public ::testing::Test {
     Diagnostics said;
     said.count({"record.stopped", Severity::kInfo, "times", "none"}, {}, times);
     file.add_diagnostics(said);
+  }
+  /// Whether a child that is forked now and abandons the file has nothing of the folder open.
+  bool child_leaves_all(RecordingFile& file) {
+    const pid_t child = fork();
+    if (child == 0) {
+      file.abandon();
+      bool has_left = true;
+      for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;  // the iterator's own
+        const auto target = std::filesystem::read_symlink(open, gone).string();
+        has_left = has_left && !target.starts_with(folder_.path().string());
+      }
+      _exit(has_left ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status == 0;
   }
   trace::Trace read(const std::filesystem::path& file) { return trace::read_ilt(file, diagnostics_); }
 
@@ -122,6 +142,24 @@ TEST_F(FlightRingTest, WaitsForTheDiskInPartsAndTellsOfEach) {
   EXPECT_THROW(file.dump(), Error);
   failing_sync = 0;
   EXPECT_EQ(std::filesystem::file_size(file.path()), size) << "the one of before is there";
+}
+
+TEST_F(FlightRingTest, IsLeftByAForkedChildAtAnyMoment) {
+  RecordingFile file = file_of(kSecond, 0);
+  file.open({});
+  EXPECT_TRUE(child_leaves_all(file));
+  add(file, 1);
+  int told = 0;
+  file.dump([&] {
+    EXPECT_TRUE(child_leaves_all(file)) << "while its successor is written";
+    ++told;
+  });
+  EXPECT_GT(told, 1);
+  EXPECT_TRUE(child_leaves_all(file)) << "when that took its place";
+  file.close(2);
+  const int of_the_program = open("/dev/null", O_RDONLY | O_CLOEXEC);  // the number is free again
+  file.abandon();
+  EXPECT_EQ(::close(of_the_program), 0) << "nothing of others was closed";
 }
 
 TEST_F(FlightRingTest, LeavesWhatWasWrittenBeforeUntilAllIsWritten) {
