@@ -234,6 +234,9 @@ std::unique_lock<std::timed_mutex> Session::lock_switch() {
 }
 
 void Session::follow_switch() {
+  // A CUPTI that hangs in handing over would keep this thread, too.
+  const Nanoseconds began = fetch_began_;
+  if (began != 0 && steady_time() - began > kLongestFetch) return;
   const auto lock = lock_switch();
   if (lock.owns_lock() && is_ready_) turn(switch_.is_on());
 }
@@ -442,7 +445,9 @@ void Session::fetch(std::uint32_t flag) {
 
 void Session::fetch_as_writer(std::uint32_t flag) {
   const InCupti here(&is_in_cupti_);
+  fetch_began_ = steady_time();
   fetch(flag);
+  fetch_began_ = 0;
 }
 
 void Session::collect(bool is_last, bool has_fetched) {

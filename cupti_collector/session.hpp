@@ -130,6 +130,7 @@ class Session {
   std::atomic<bool> is_work_pending_{false};  ///< launched, and not handed over yet
   std::atomic<std::uint64_t> rounds_{0};      ///< of the writer, to see it move on
   std::atomic<bool> is_in_cupti_{false};      ///< the writer
+  std::atomic<Nanoseconds> fetch_began_{0};   ///< by the writer, of one that is under way; 0: none is
   RecordingSwitch switch_{options_.plan};
 
   /// Of what CUPTI records; before the next where both are taken. Its holder may hang in CUPTI: see lock_switch.

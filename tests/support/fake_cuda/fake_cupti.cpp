@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "tests/support/fake_cuda/fake_state.hpp"
@@ -113,7 +114,18 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
   return unless_no_driver();
 }
 
+namespace {
+
+/// Of CUPTI itself: who turns kinds on and off waits for who hands records over.
+std::mutex& inner_lock() {
+  static auto* lock = new std::mutex;  // outlives every thread
+  return *lock;
+}
+
+}  // namespace
+
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  const std::lock_guard inner(inner_lock());
   const std::lock_guard lock(fake().mutex);
   settle(false);  // what has ended by now is not recorded
   fake().kinds.insert(kind);
@@ -121,6 +133,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  const std::lock_guard inner(inner_lock());
   // As CUDA 13.0 did before its first update.
   const bool hangs = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && is_set("FAKE_CUDA_HANG_DISABLE");
   if (hangs) std::this_thread::sleep_for(std::chrono::hours(1));
@@ -179,6 +192,10 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::siz
 }
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
+  if (is_set("FAKE_CUDA_HANG_FLUSH")) {
+    const std::lock_guard inner(inner_lock());
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  }
   if (flag != 0 && is_set("FAKE_CUDA_HANG")) std::this_thread::sleep_for(std::chrono::hours(1));
   if (is_set("FAKE_CUDA_SLOW_FLUSH")) std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const std::lock_guard lock(fake().mutex);

@@ -124,6 +124,14 @@ void start_and_stop(int) {
   fake_cuda_synchronize();
 }
 
+/// Switches recording when its recorder has been fetching for long.
+void late_stop(int) {
+  launches(10);
+  fake_cuda_synchronize();
+  pause(2'500);
+  start_and_stop(0);
+}
+
 /// Steps that NVTX divides: ranges of the program, of a domain of its own within them, and of a library across them.
 void nvtx_steps(int count) {
   const interlace::testing::FakeNvtx nvtx;
@@ -490,6 +498,7 @@ int main(int argc, char** argv) {
          fake_cuda_synchronize();
        }},
       {"start_and_stop", start_and_stop},
+      {"late_stop", late_stop},
       {"streams",
        [](int) {
          fake_cuda_create_stream(kCompute, -3);

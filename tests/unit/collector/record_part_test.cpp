@@ -136,6 +136,13 @@ TEST(RecordPart, LetsAProgramGoOnAndEndThoughCuptiHangsInAStop) {
   EXPECT_EQ(kernels_of(ReadBack(run.file())), 10);
 }
 
+TEST(RecordPart, LetsAProgramStopAndEndThoughCuptiHangsInHandingOver) {
+  const Recorded run = record_program("timeout -s KILL 40 " FAKE_PROGRAM " late_stop", {}, "FAKE_CUDA_HANG_FLUSH=1");
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("finished"), std::string::npos) << run.out;
+  EXPECT_NE(run.err.find("CUPTI did not hand over its last records in time"), std::string::npos) << run.err;
+}
+
 TEST(RecordPart, TakesAStepThatBeganBeforeTheFirstCudaCall) {
   const Recorded run = record("early_steps 6", "--steps 3");
   ASSERT_EQ(run.status, 0);
