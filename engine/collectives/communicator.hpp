@@ -58,8 +58,8 @@ class Communicator {
                             from, {send.buffer.block(), receive.buffer.block()});
   }
 
-  /// Replaces values[begin, begin + count) by the mean over the ranks; they add in the order of the ranks, so that the
-  /// result is the same, bit by bit, on all of them and each time.
+  /// Replaces values[begin, begin + count) by the mean over the ranks: the same, bit by bit, on all of them and each
+  /// time that such a job runs. In which order ranks add is the backend's own affair.
   Awaitable all_reduce_mean(std::string_view what, StreamId from, const Buffer<float>& values, std::size_t begin,
                             std::size_t count);
 
