@@ -103,10 +103,7 @@ class Event {
   void record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get()), "cudaEventRecord"); }
   [[nodiscard]] bool done() const {
     const cudaError_t status = cudaEventQuery(event_);
-    if (status == cudaErrorNotReady) {
-      static_cast<void>(cudaGetLastError());  // else the next launch would be blamed for it
-      return false;
-    }
+    if (status == cudaErrorNotReady) return false;
     check(status, "cudaEventQuery");
     return true;
   }
