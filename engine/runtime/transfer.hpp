@@ -27,8 +27,7 @@ template <class T>
   return there;
 }
 
-/// A copy of a piece of a device array on its way to the host, for sizes that a stage needs to go on: the host may do
-/// other work before it reads it.
+/// A copy of a piece of a device array on its way to the host, which may do other work before it reads it.
 template <class T>
 class HostCopy {
  public:
@@ -40,9 +39,14 @@ class HostCopy {
     done_ = device.record(stream);
   }
 
-  /// Waits for it.
+  /// What a stage goes on with: Device::host_read().
   [[nodiscard]] const Buffer<T>& read() const {
     device_->host_read(done_, stream_, here_.data(), here_.span().size_bytes());
+    return here_;
+  }
+  /// The host waits for it.
+  [[nodiscard]] const Buffer<T>& arrived() const {
+    device_->host_wait(done_);
     return here_;
   }
 
@@ -57,12 +61,7 @@ class HostCopy {
 template <class T>
 [[nodiscard]] Buffer<T> to_host(Device& device, StreamId stream, const Buffer<T>& values, std::size_t begin,
                                 std::size_t count) {
-  const Buffer<T> here = device.host_buffer<T>(count);
-  values.used_on(stream);
-  here.used_on(stream);
-  device.copy(stream, here.data(), values.data() + begin, count * sizeof(T));
-  device.host_wait(device.record(stream));
-  return here;
+  return HostCopy<T>(device, stream, values, begin, count).arrived();
 }
 template <class T>
 [[nodiscard]] Buffer<T> to_host(Device& device, StreamId stream, const Buffer<T>& values) {
