@@ -3,6 +3,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include "engine/cuda/dispatch.cuh"
 #include "engine/cuda/embedding_kernels.hpp"
 #include "engine/cuda/launch.cuh"
 
@@ -25,9 +26,6 @@ struct Ids {
 __device__ Ids ids_of(const std::int64_t* offsets, std::int64_t bag) { return {offsets[bag], offsets[bag + 1]}; }
 
 __device__ bool is_in(const InputSlot& slot, std::int64_t id) { return id >= slot.row_begin && id < slot.row_end; }
-
-// The lanes of the calling thread's bag, of all that are in its warp.
-__device__ unsigned members_of_bag() { return ((1U << kLanes) - 1U) << (threadIdx.x % 32U / kLanes * kLanes); }
 
 // blockIdx.y: the slot. blockIdx.x: a run of samples, kBlock / kLanes at a time.
 __global__ void __launch_bounds__(kBlock)
@@ -52,7 +50,7 @@ __global__ void __launch_bounds__(kBlock)
       }
     }
     for (int step = kLanes / 2; step > 0; step /= 2) {
-      length += __shfl_xor_sync(members_of_bag(), length, step, kLanes);
+      length += __shfl_xor_sync(members_of_group<kLanes>(), length, step, kLanes);
     }
     if (lane == 0) {
       lengths[blockIdx.y * batch + sample] = length;
@@ -68,7 +66,7 @@ __global__ void __launch_bounds__(kBlock)
 __global__ void __launch_bounds__(kBlock) spread_ids(InputSpread spread, const InputSlot* slots) {
   const InputSlot slot = slots[blockIdx.y];
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const unsigned members = members_of_bag();
+  const unsigned members = members_of_group<kLanes>();
   const std::int64_t samples_a_step = static_cast<std::int64_t>(gridDim.x) * (kBlock / kLanes);
   for (std::int64_t sample = blockIdx.x * (kBlock / kLanes) + threadIdx.x / kLanes; sample < spread.batch;
        sample += samples_a_step) {
