@@ -9,6 +9,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -96,6 +97,21 @@ class CudaDevice::CudaBlock : public Block {
  public:
   CudaBlock(c10::DataPtr data, const Streams& streams, StreamId pool)
       : data_(std::move(data)), streams_(&streams), pool_(pool) {}
+  CudaBlock(const CudaBlock&) = delete;
+  CudaBlock& operator=(const CudaBlock&) = delete;
+  CudaBlock(CudaBlock&&) = delete;
+  CudaBlock& operator=(CudaBlock&&) = delete;
+  /// To give back what other streams used, LibTorch records events, and throws where the device has failed. A DataPtr
+  /// would end the process then, before anybody has told how the device failed.
+  ~CudaBlock() override {
+    const c10::DeleterFnPtr give_back = data_.get_deleter();
+    void* const memory = data_.release_context();
+    try {
+      if (memory != nullptr) give_back(memory);
+    } catch (const std::exception&) {
+      // Nobody gets the memory again. A device that has failed refuses the next call, too, which throws.
+    }
+  }
 
   [[nodiscard]] std::byte* data() const override { return static_cast<std::byte*>(data_.get()); }
   void used_on(StreamId stream) override {

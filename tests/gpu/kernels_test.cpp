@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "engine/cpu/embedding_kernels.hpp"
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/embedding_kernels.hpp"
+#include "engine/cuda/status.hpp"
 #include "tests/gpu/device_array.hpp"
 #include "tests/unit/engine/embedding_case.hpp"
 
@@ -316,6 +319,29 @@ TEST_F(GpuKernels, FillsGiveTheBitsOfTheCpu) {
   EXPECT_EQ(gpu.read(), values);
   kGpu.fill(nullptr, gpu.span(), 2.5F);
   EXPECT_EQ(gpu.read(), std::vector<float>(values.size(), 2.5F));
+}
+
+// Gives memory that another stream has used back to a device that a write to nowhere has ended.
+[[noreturn]] void give_back_behind_a_fault() {
+  Progress progress;
+  CudaDevice device(0, progress);
+  const StreamId pool = device.make_stream("pool", 0);
+  std::shared_ptr<Block> block = device.allocate(512, pool);
+  block->used_on(device.make_stream("user", 0));
+  kGpu.fill(nullptr, {reinterpret_cast<float*>(alignof(float)), 1}, 1.0F);
+  try {
+    device.synchronize();
+  } catch (const Error& error) {
+    block.reset();
+    std::_Exit(error.code() == kCudaFailed.name ? 0 : 3);
+  }
+  std::_Exit(4);
+}
+
+// In a process of its own, which has no other device afterwards.
+TEST(GpuFaultsDeathTest, MemoryThatOtherStreamsUsedIsGivenBackWithoutEndingTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(give_back_behind_a_fault(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
