@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/embedding_kernels.hpp"
@@ -61,13 +63,14 @@ std::string result_of(JobStore& store, int rank, Progress& progress) {
   return store.get(key);
 }
 
-[[noreturn]] void fail(Watch& watch, int rank, const Progress& progress) {
-  watch.fail(placed(std::current_exception(), place_of(rank, progress.place())));
+[[noreturn]] void fail(Watch& watch, int rank, const Progress& progress, const std::exception_ptr& failure) {
+  watch.fail(placed(failure, place_of(rank, progress.place())));
 }
 
 // Failures of the training end the process here, before the communicator goes: that would wait for the other ranks.
 RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& workload, const WorldPlace& world,
-                        const TrainOptions& training, JobStore& store, Progress& progress, Watch& watch) {
+                        TrainOptions training, JobStore& store, Progress& progress, Watch& watch) {
+  training.on_failure = [&](const std::exception_ptr& failure) { fail(watch, world.rank, progress, failure); };
   cuda::CudaDevice device(world.local_rank, progress);
   const auto joined = [&] {
     const Range range(device, "joining the other ranks");
@@ -87,7 +90,7 @@ RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& work
                   .where = DenseNet::Where::kCuda},
                  training);
   } catch (...) {
-    fail(watch, world.rank, progress);
+    fail(watch, world.rank, progress, std::current_exception());
   }
 }
 
@@ -109,7 +112,7 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
     try {
       TrainOptions training = options.training;
       if (options.start_recording) options.start_recording(store, progress, training);
-      const RankResult own = train_on_gpu(schedule, workload, world, training, store, progress, watch);
+      const RankResult own = train_on_gpu(schedule, workload, world, std::move(training), store, progress, watch);
       store.put(key_of("result", world.rank), to_json(own));
       // Whoever holds the store must outlast the others.
       for (int rank = 0; rank < world.ranks && world.rank == 0; ++rank) {
@@ -117,7 +120,7 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
         if (rank > 0) static_cast<void>(store.get(key_of("gone", rank)));
       }
     } catch (...) {
-      fail(watch, world.rank, progress);
+      fail(watch, world.rank, progress, std::current_exception());
     }
   }
   if (world.rank == 0) return results;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -138,26 +139,31 @@ RankResult train(const schedule::Schedule& schedule, const Workload& workload, c
   const Buffer<float> losses = to_device(device, main, std::vector<float>(steps));
   Trainer trainer(workload, tools, model, lookup_streams(schedule, workload, streams), losses);
   Interpreter interpreter(schedule, module_names(workload), streams, device, trainer);
-  device.synchronize();
-
   StepTimes times(device, main, schedule.name, workload.steps, options);
-  const bool tells = options.on_batch && tools.communicator.rank() == 0;
-  interpreter.run(workload.steps, [&](std::int64_t iteration) {
-    if (tells && iteration >= 0) options.on_batch(iteration);
-    times.before_iteration(iteration);
-  });
-  times.end();
+  try {
+    device.synchronize();
+    const bool tells = options.on_batch && tools.communicator.rank() == 0;
+    interpreter.run(workload.steps, [&](std::int64_t iteration) {
+      if (tells && iteration >= 0) options.on_batch(iteration);
+      times.before_iteration(iteration);
+    });
+    times.end();
 
-  RankResult result{.losses = mean_losses(tools, main, losses),
-                    .digest = options.digest ? model.digest(tools, main) : 0,
-                    .peaks = device.peaks(),
-                    .validations = trainer.validations(),
-                    .seconds = 0.0,
-                    .step_seconds = {},
-                    .profile = {}};
-  times.write(result);
-  device.synchronize();
-  return result;
+    RankResult result{.losses = mean_losses(tools, main, losses),
+                      .digest = options.digest ? model.digest(tools, main) : 0,
+                      .peaks = device.peaks(),
+                      .validations = trainer.validations(),
+                      .seconds = 0.0,
+                      .step_seconds = {},
+                      .profile = {}};
+    times.write(result);
+    device.synchronize();
+    return result;
+  } catch (...) {
+    // Before the trainer goes: on a device that has failed, tensors throw out of their destructors.
+    if (options.on_failure) options.on_failure(std::current_exception());
+    throw;
+  }
 }
 
 }  // namespace interlace::engine

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct TrainOptions {
   std::function<void(double)> before_timed;
   std::function<void()> after_timed;           ///< the same, when it is through with the timed steps; may be empty
   std::function<void(std::int64_t)> on_batch;  ///< called by rank 0's host with each batch it turns to; may be empty
+  /// Told why the training fails, while all that it holds still lives; need not return. May be empty.
+  std::function<void(const std::exception_ptr&)> on_failure;
 };
 
 /// Trains on this rank, with the schedule, over workload.steps batches. All ranks of the communicator call it with the

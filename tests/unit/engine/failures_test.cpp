@@ -1,8 +1,15 @@
 // Whatever goes wrong ends every rank with one error that says what, on which rank, in which stage of which batch.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <exception>
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
+#include "engine/cpu/communicator.hpp"
+#include "engine/cpu/device.hpp"
+#include "engine/cpu/embedding_kernels.hpp"
 #include "engine/runtime/failure.hpp"
 #include "simulator/schedule/library.hpp"
 #include "tests/unit/engine/training.hpp"
@@ -76,6 +83,56 @@ TEST(Failures, ARankThatDiesEndsAllOthersWhereverItIs) {
       expect_mentions(error, {"error[engine.internal]: rank 1, ", stage, "the rank dies"});
     }
   }
+}
+
+// Knows how many blocks somebody holds.
+class CountedDevice : public cpu::CpuDevice {
+ public:
+  using CpuDevice::CpuDevice;
+  [[nodiscard]] std::shared_ptr<Block> allocate(std::size_t bytes, StreamId pool) override {
+    std::shared_ptr<Block> block = CpuDevice::allocate(bytes, pool);
+    blocks_.push_back(block);
+    return block;
+  }
+  [[nodiscard]] std::ptrdiff_t held() const {
+    return std::ranges::count_if(blocks_, [](const std::weak_ptr<Block>& block) { return !block.expired(); });
+  }
+
+ private:
+  std::vector<std::weak_ptr<Block>> blocks_;
+};
+
+// On a GPU that has failed, to free memory may end the process.
+TEST(Failures, AreToldBeforeTheTrainingGivesItsMemoryBack) {
+  const Workload workload = workload_on("tiny", 1);
+  AtRange observer(0, "backward 1");
+  cpu::CpuCluster cluster(1, {.observer = &observer});
+  std::string told;
+  std::ptrdiff_t held = 0;
+  std::ptrdiff_t left = 0;
+  const std::string error = failure_of([&] {
+    cluster.run([&](int rank) {
+      CountedDevice device(cluster, rank);
+      cpu::CpuCommunicator communicator(device, 0, rank, 1);
+      const cpu::CpuEmbeddingKernels kernels;
+      SyntheticBatches batches(workload, device, rank);
+      const RankTools tools{.device = device, .communicator = communicator, .kernels = kernels, .source = batches};
+      TrainOptions options;
+      options.on_failure = [&](const std::exception_ptr& failure) {
+        told = placed(failure, "here").what();
+        held = device.held();
+      };
+      try {
+        static_cast<void>(train(schedule::find("torchrec/base"), workload, tools, options));
+      } catch (...) {
+        left = device.held();
+        throw;
+      }
+    });
+  });
+  expect_mentions(told, {"here", "the rank dies"});
+  expect_mentions(error, {"rank 0", "backward 1", "the rank dies"});
+  EXPECT_GT(held, left);
 }
 
 TEST(Failures, TablesThatDoNotFitAreOutOfMemory) {
