@@ -31,7 +31,7 @@ Interpreter::Interpreter(const schedule::Schedule& schedule, std::vector<std::st
     if (stage != nullptr) static_cast<void>(modules_of(*stage, std::nullopt));
     const auto* wait = std::get_if<schedule::WaitStep>(&placed.step->action);
     const auto* event = wait != nullptr ? std::get_if<std::string>(&wait->source) : nullptr;
-    if (event != nullptr && wait->waiter) awaited_.insert(*event);
+    if (event != nullptr) (wait->waiter ? awaited_ : awaited_by_host_).insert(*event);
   }
 }
 
@@ -43,6 +43,10 @@ void Interpreter::run(std::int64_t batches, const std::function<void(std::int64_
     for (const schedule::Step& step : schedule_->iteration) run_step(step, std::nullopt);
     if (iteration_ >= 0) runner_->end(iteration_);
     forget_old_events();
+  }
+  // The waits for what the last batches recorded would stand in iterations that there are not.
+  for (const auto& [key, recorded] : events_) {
+    if (recorded->on_host_wait) wait_on_host(*recorded);
   }
 }
 
@@ -68,6 +72,8 @@ void Interpreter::run_stage(const schedule::StageStep& step, std::optional<std::
     const Event event = outcome.collective ? outcome.collective->event() : device_->record(call.stream);
     // Else nobody would take the memory of the collective over.
     if (!awaited_.contains(*step.record)) outcome.collective.reset();
+    // Where no step makes the host wait for the event, the host does not.
+    if (outcome.on_host_wait && !awaited_by_host_.contains(*step.record)) std::exchange(outcome.on_host_wait, {})();
     keep_event(*step.record, call.batch, module, {event, std::move(outcome.on_host_wait), outcome.collective});
   }
   release(call, module);
@@ -149,22 +155,29 @@ void Interpreter::run_wait(const schedule::WaitStep& step, std::optional<std::si
   if (found == events_.end()) found = events_.find({name, batch, std::nullopt});
   if (found == events_.end()) return;  // never recorded: prologue or drain
   if (step.waiter) {
-    device_->wait(stream(*step.waiter), found->second.event);
-    if (found->second.collective) found->second.collective->hand_over(stream(*step.waiter));
+    device_->wait(stream(*step.waiter), found->second->event);
+    if (found->second->collective) found->second->collective->hand_over(stream(*step.waiter));
     return;
   }
-  device_->host_wait(found->second.event);
-  if (const auto then = std::exchange(found->second.on_host_wait, {})) then();
+  wait_on_host(*found->second);
+}
+
+void Interpreter::wait_on_host(Recorded& recorded) {
+  device_->host_wait(recorded.event);
+  if (const auto then = std::exchange(recorded.on_host_wait, {})) then();
 }
 
 void Interpreter::keep_event(const std::string& name, std::int64_t batch, std::optional<std::size_t> module,
                              Recorded recorded) {
-  if (module) events_.insert_or_assign({name, batch, module}, recorded);
-  events_.insert_or_assign({name, batch, std::nullopt}, std::move(recorded));
+  const auto shared = std::make_shared<Recorded>(std::move(recorded));
+  if (module) events_.insert_or_assign({name, batch, module}, shared);
+  events_.insert_or_assign({name, batch, std::nullopt}, shared);
 }
 
 void Interpreter::forget_old_events() {
-  std::erase_if(events_, [&](const auto& entry) { return entry.first.batch < iteration_ - kEventMemory; });
+  std::erase_if(events_, [&](const auto& entry) {
+    return entry.first.batch < iteration_ - kEventMemory && !entry.second->on_host_wait;
+  });
 }
 
 std::vector<StreamId> make_streams(const schedule::Schedule& schedule, Device& device) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,7 +40,7 @@ class Interpreter {
  private:
   struct Recorded {
     Event event;
-    std::function<void()> on_host_wait;
+    std::function<void()> on_host_wait;   ///< done once, at the end of the run where nobody has waited by then
     std::optional<Awaitable> collective;  ///< whose end the event is; a stream that waits takes its memory over
   };
   struct EventKey {
@@ -52,6 +53,7 @@ class Interpreter {
   void run_step(const schedule::Step& step, std::optional<std::size_t> module);
   void run_stage(const schedule::StageStep& step, std::optional<std::size_t> module);
   void run_wait(const schedule::WaitStep& step, std::optional<std::size_t> module);
+  void wait_on_host(Recorded& recorded);
   [[nodiscard]] StageCall call_of(const schedule::StageStep& step, std::optional<std::size_t> module) const;
   [[nodiscard]] std::vector<std::size_t> modules_of(const schedule::StageStep& step,
                                                     std::optional<std::size_t> module) const;
@@ -68,8 +70,9 @@ class Interpreter {
   Device* device_;
   StageRunner* runner_;
   ReleasePlan releases_;
-  std::set<std::string> awaited_;  ///< events that streams wait for
-  std::map<EventKey, Recorded> events_;
+  std::set<std::string> awaited_;          ///< events that streams wait for
+  std::set<std::string> awaited_by_host_;  ///< events that the host waits for
+  std::map<EventKey, std::shared_ptr<Recorded>> events_;
   std::int64_t iteration_ = 0;
   std::int64_t batches_ = 0;
 };

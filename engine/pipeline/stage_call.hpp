@@ -28,7 +28,7 @@ struct StageCall {
 struct StageOutcome {
   /// A collective that the stage issued and no stream waits for yet; none: the stage ends with its stream.
   std::optional<Awaitable> collective;
-  /// To be done when the host has waited for the event that the step records.
+  /// To be done when the host has waited for the event that the step records; at once where no step makes it wait.
   std::function<void()> on_host_wait;
 };
 

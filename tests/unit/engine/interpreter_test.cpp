@@ -18,7 +18,8 @@ namespace {
 
 using schedule::Schedule;
 
-// Writes down what it is asked to do. Each stage queues one work that writes down when it runs.
+// Writes down what it is asked to do, and when the host reads what validate_output has copied. Each stage queues one
+// work that writes down when it runs.
 class Recorder : public StageRunner {
  public:
   explicit Recorder(Device& device) : device_(&device) {}
@@ -30,7 +31,9 @@ class Recorder : public StageRunner {
                                          call.step->stage == schedule::Stage::kEmbeddingLookup ? modules : "");
     issued.push_back(name);
     device_->launch(call.stream, [this, name](NativeStream) { ran.push_back(name); });
-    return {};
+    if (call.step->stage != schedule::Stage::kValidateOutput) return {};
+    return {.collective = {},
+            .on_host_wait = [this, what = fmt::format("read {}{}", call.batch, modules)] { issued.push_back(what); }};
   }
   void release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules) override {
     issued.push_back(fmt::format("free {} {} {}", schedule::traits_of(resource).name, batch, modules.size()));
@@ -185,6 +188,42 @@ TEST(Interpreter, EventsBelongToTheBatchOfTheirStage) {
       ASSERT_LT(copied, used) << seed;
     }
   }
+}
+
+std::vector<std::string> reads_of(const std::string& iteration, std::int64_t batches) {
+  std::vector<std::string> reads = interpret(parsed(R"("main": {})", iteration), batches, 1).issued;
+  std::erase_if(reads, [](const std::string& entry) { return !entry.starts_with("read "); });
+  return reads;
+}
+
+// Each copy is read once, whichever wait comes to it, or none. Two modules: a and b.
+TEST(Interpreter, TheHostReadsEachCopyOnce) {
+  const std::string copy = R"({"stage": "validate_output", "batch": 0, "stream": "main", "mode": "event",
+                               "reads": ["x"], "record": "copied"})";
+  const std::string made = R"({"stage": "compute", "batch": 0, "stream": "main", "writes": ["x"]}, )";
+  const std::string waited = R"({"wait": "copied", "on": "host"})";
+  const std::string repeated = R"({"for_each": "module", "do": [)";
+  // The wait for the last batch would stand in an iteration that there is not.
+  EXPECT_EQ(reads_of(made + copy + R"(, {"wait": "copied", "on": "host", "batch": -1})", 3),
+            (std::vector<std::string>{"read 0ab", "read 1ab", "read 2ab"}));
+  // A wait behind the repetition is for the last module.
+  EXPECT_EQ(reads_of(made + repeated + copy + ", " + waited + "]}, " + waited, 2),
+            (std::vector<std::string>{"read 0a", "read 0b", "read 1a", "read 1b"}));
+  EXPECT_EQ(reads_of(made + repeated + copy + "]}, " + waited, 2),
+            (std::vector<std::string>{"read 0b", "read 1b", "read 0a", "read 1a"}));
+  // More batches than events are kept for.
+  EXPECT_EQ(reads_of(made + repeated + copy + "]}, " + waited, 50).size(), 100U);
+}
+
+// As `interlace check` has it.
+TEST(Interpreter, TheHostReadsAtOnceWhereNoStepMakesItWait) {
+  const std::vector<std::string> issued = without_frees(interpret(parsed(R"("main": {})", R"(
+      {"stage": "compute", "batch": 0, "stream": "main", "writes": ["x"]},
+      {"stage": "validate_output", "batch": 0, "stream": "main", "mode": "event", "reads": ["x"], "record": "copied"},
+      {"stage": "compute", "batch": 0, "stream": "main"})"),
+                                                                  1, 1)
+                                                            .issued);
+  EXPECT_EQ(issued, (std::vector<std::string>{"compute 0", "validate_output 0", "read 0ab", "compute 0"}));
 }
 
 TEST(Interpreter, NamesOfOneStreamAreOneStream) {
