@@ -20,7 +20,7 @@ Places places_of(const PlaceArguments& arguments) {
   return {.shards = arguments.shards.data(),
           .offsets = arguments.input.offsets.data(),
           .input_weights = arguments.input.weights.empty() ? nullptr : arguments.input.weights.data(),
-          .bags = static_cast<std::uint32_t>(arguments.input.offsets.size() - 1),
+          .bags = counted(arguments.input.offsets.size() - 1, "bags"),
           .batch = static_cast<std::uint32_t>(arguments.batch),
           .shard_count = static_cast<std::uint32_t>(arguments.shards.size())};
 }
@@ -151,7 +151,7 @@ void CudaEmbeddingKernels::weight_gradients(NativeStream stream, const LookupArg
                   .places = arguments.places.empty() ? nullptr : arguments.places.data(),
                   .gradients = arguments.looked_up.data(),
                   .width = arguments.width,
-                  .bags = static_cast<std::uint32_t>(arguments.input.offsets.size() - 1),
+                  .bags = counted(arguments.input.offsets.size() - 1, "bags"),
                   .batch = static_cast<std::uint32_t>(arguments.batch),
                   .shard_count = static_cast<std::uint32_t>(arguments.shards.size())};
   if (rows.bags == 0 || gradients.empty()) return;

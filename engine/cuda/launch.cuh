@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "engine/cuda/status.hpp"
+#include "engine/embedding/kernels.hpp"
 #include "engine/runtime/stream.hpp"
 
 namespace interlace::engine::cuda {
@@ -16,9 +19,18 @@ inline constexpr int kBlock = 256;
 
 inline cudaStream_t native(NativeStream stream) { return static_cast<cudaStream_t>(stream); }
 
+/// A number that kernels hold in 32 bits. Throws engine.too_large where it comes so near to 2^32 that a loop with the
+/// stride of a whole grid could go beyond.
+inline std::uint32_t counted(std::size_t number, const char* of_what) {
+  constexpr std::size_t kMost = (std::size_t{1} << 32U) - (std::size_t{1} << 20U);
+  if (number <= kMost) return static_cast<std::uint32_t>(number);
+  throw Error(kTooLarge, "", std::to_string(number) + ' ' + of_what + " are more than kernels count",
+              "take a smaller batch, or more ranks");
+}
+
 /// Blocks for so many threads; at least one.
 inline unsigned blocks_for(std::size_t threads) {
-  return static_cast<unsigned>(std::max<std::size_t>(1, (threads + kBlock - 1) / kBlock));
+  return std::max(1U, (counted(threads, "threads") + kBlock - 1) / kBlock);
 }
 
 /// Blocks that keep the whole device busy, for kernels that loop over work whose amount only the device knows.

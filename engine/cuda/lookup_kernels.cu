@@ -97,7 +97,7 @@ Lookup lookup_of(const LookupArguments& arguments) {
           .weights = arguments.input.weights.empty() ? nullptr : arguments.input.weights.data(),
           .looked_up = arguments.looked_up.data(),
           .width = arguments.width,
-          .bags = static_cast<std::uint32_t>(arguments.input.offsets.size() - 1),
+          .bags = counted(arguments.input.offsets.size() - 1, "bags"),
           .batch = static_cast<std::uint32_t>(arguments.batch),
           .shard_count = static_cast<std::uint32_t>(arguments.shards.size())};
 }

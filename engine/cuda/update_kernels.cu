@@ -313,7 +313,7 @@ std::size_t CudaEmbeddingKernels::order_bytes(const LookupArguments& arguments) 
 
 void CudaEmbeddingKernels::sort_rows(NativeStream stream, const LookupArguments& arguments,
                                      std::span<std::byte> memory) const {
-  const std::size_t ids = arguments.input.ids.size();
+  const std::size_t ids = counted(arguments.input.ids.size(), "ids");
   const Order order = order_in(memory.data(), ids);
   check(cudaMemsetAsync(order.row_count, 0, sizeof(std::uint32_t), native(stream)));
   if (ids == 0) return;
@@ -325,7 +325,7 @@ void CudaEmbeddingKernels::sort_rows(NativeStream stream, const LookupArguments&
       {.shards = arguments.shards.data(),
        .offsets = arguments.input.offsets.data(),
        .ids = arguments.input.ids.data(),
-       .count = static_cast<std::uint32_t>(bags),
+       .count = counted(bags, "bags"),
        .batch = static_cast<std::uint32_t>(arguments.batch),
        .shard_count = static_cast<std::uint32_t>(arguments.shards.size())},
       rows, uses);
@@ -353,7 +353,7 @@ void CudaEmbeddingKernels::update(NativeStream stream, const UpdateArguments& ar
                       .width = lookup.width,
                       .batch = static_cast<std::uint32_t>(lookup.batch),
                       .shard_count = static_cast<std::uint32_t>(lookup.shards.size()),
-                      .ids = static_cast<std::uint32_t>(ids),
+                      .ids = counted(ids, "ids"),
                       .order = order_in(arguments.order.data(), ids),
                       .many = static_cast<std::uint32_t*>(many.data()),
                       .scale = arguments.scale,

@@ -12,6 +12,7 @@ namespace interlace::engine {
 
 inline constexpr ErrorCode kIdOutOfRange{"engine.id_out_of_range"};
 inline constexpr ErrorCode kDamagedInput{"engine.damaged_input"};
+inline constexpr ErrorCode kTooLarge{"engine.too_large"};
 
 /// Jagged features: bag n has the ids [offsets[n], offsets[n + 1]).
 struct JaggedView {
@@ -62,9 +63,12 @@ struct LocalShard {
   std::int64_t first_row = 0;  ///< rows of the shards before it
 };
 
+/// Kernels may number the rows of all shards in 32 bits.
+inline constexpr std::int64_t kMostRows = std::int64_t{1} << 32U;
+
 /// What a kernel's launch must know of shards without reading them: they are in device memory.
 struct ShardShape {
-  std::int64_t rows = 0;       ///< of all shards
+  std::int64_t rows = 0;       ///< of all shards; at most kMostRows
   std::int32_t widest = 0;     ///< columns of the widest
   bool whole_vectors = false;  ///< all columns, and where they begin, are multiples of 4
 };

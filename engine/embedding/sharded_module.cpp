@@ -46,6 +46,8 @@ ShardedModule::ShardedModule(const ModuleSpec& spec, int rank, int ranks, const 
 
 void ShardedModule::make_tables(const TableSetup& setup, Device& device, const EmbeddingKernels& kernels,
                                 StreamId stream) {
+  std::vector<LocalShard> local = plan_.local_shards(rank_);
+  shape_ = shape_of(local, name());  // before there is memory of such a size
   std::size_t values = 0;
   std::size_t rows = 0;
   for (const Shard& shard : plan_.shards_of(rank_)) {
@@ -55,8 +57,6 @@ void ShardedModule::make_tables(const TableSetup& setup, Device& device, const E
   rows_ = device.buffer<float>(values, stream);
   const bool has_momentum = setup.optimizer == TableOptimizer::kRowWiseAdagrad;
   if (has_momentum) momentum_ = device.buffer<float>(rows, stream);
-  std::vector<LocalShard> local = plan_.local_shards(rank_);
-  shape_ = shape_of(local);
   float* next = rows_.data();
   for (std::size_t s = 0; s < local.size(); ++s) {
     const Shard& shard = plan_.shards_of(rank_)[s];

@@ -23,7 +23,7 @@ struct TableSetup {
 /// kernels need to know of the sharding, in device memory.
 class ShardedModule {
  public:
-  /// Queues the making of the tables on `stream`.
+  /// Queues the making of the tables on `stream`. Throws as shape_of() does.
   ShardedModule(const ModuleSpec& spec, int rank, int ranks, const TableSetup& setup, Device& device,
                 const EmbeddingKernels& kernels, StreamId stream);
 

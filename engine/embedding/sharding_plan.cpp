@@ -117,12 +117,18 @@ std::vector<ColumnMove> ShardingPlan::moves(std::int32_t first_column) const {
   return moves;
 }
 
-ShardShape shape_of(std::span<const LocalShard> shards) {
+ShardShape shape_of(std::span<const LocalShard> shards, const std::string& module) {
   ShardShape shape{.rows = 0, .widest = 0, .whole_vectors = true};
   for (const LocalShard& shard : shards) {
     shape.rows += shard.row_count;
     shape.widest = std::max(shape.widest, shard.columns);
     shape.whole_vectors = shape.whole_vectors && shard.columns % kVectorColumns == 0;
+  }
+  if (shape.rows > kMostRows) {
+    throw Error(kTooLarge, "module \"" + module + "\"",
+                std::to_string(shape.rows) + " rows on one rank are more than the " + std::to_string(kMostRows) +
+                    " that kernels number",
+                "take more ranks, smaller tables, or several modules");
   }
   return shape;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/embedding/kernels.hpp"
@@ -53,6 +54,7 @@ class ShardingPlan {
   std::vector<std::int32_t> columns_;  ///< by table: where its columns begin among the module's
 };
 
-[[nodiscard]] ShardShape shape_of(std::span<const LocalShard> shards);
+/// Of one rank's shards of a module, whose name is for messages. Throws engine.too_large beyond kMostRows.
+[[nodiscard]] ShardShape shape_of(std::span<const LocalShard> shards, const std::string& module);
 
 }  // namespace interlace::engine

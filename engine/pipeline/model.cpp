@@ -126,7 +126,7 @@ void Model::make_data_parallel(const ModuleSpec& spec, const RankTools& tools, S
                                             .parameters = {first_parameter, next - first_parameter},
                                             .rows = to_device(tools.device, stream, rows),
                                             .gradients = to_device(tools.device, stream, gradients),
-                                            .shape = shape_of(rows),
+                                            .shape = shape_of(rows, spec.name),
                                             .moves = to_device(tools.device, stream, std::vector{move}),
                                             .width = width});
 }

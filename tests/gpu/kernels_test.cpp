@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/cpu/embedding_kernels.hpp"
@@ -319,6 +320,30 @@ TEST_F(GpuKernels, FillsGiveTheBitsOfTheCpu) {
   EXPECT_EQ(gpu.read(), values);
   kGpu.fill(nullptr, gpu.span(), 2.5F);
   EXPECT_EQ(gpu.read(), std::vector<float>(values.size(), 2.5F));
+}
+
+// Refused before anything is launched: there are no such arrays.
+TEST_F(GpuKernels, MoreIdsOrBagsThanTheyCountAreRefused) {
+  const auto refusal = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return std::string(error.code()) + ": " + error.problem();
+    }
+    return "none";
+  };
+  const std::size_t many = std::size_t{1} << 32U;
+  LookupArguments arguments;
+  arguments.input.ids = {static_cast<const std::int64_t*>(nullptr), many};
+  const std::string ids = refusal([&] { kGpu.sort_rows(nullptr, arguments, {}); });
+  EXPECT_EQ(ids, "engine.too_large: 4294967296 ids are more than kernels count");
+  arguments.input = {.offsets = {static_cast<const std::int64_t*>(nullptr), many + 1}, .ids = {}, .weights = {}};
+  const std::string bags = refusal([&] { kGpu.locate(nullptr, arguments, {}); });
+  EXPECT_EQ(bags, "engine.too_large: 4294967296 bags are more than kernels count");
+  // Four threads a bag.
+  arguments.input.offsets = arguments.input.offsets.first(many / 4 + 1);
+  const std::string threads = refusal([&] { kGpu.locate(nullptr, arguments, {}); });
+  EXPECT_EQ(threads, "engine.too_large: 4294967296 threads are more than kernels count");
 }
 
 // Gives memory that another stream has used back to a device that a write to nowhere has ended.

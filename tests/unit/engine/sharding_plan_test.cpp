@@ -5,6 +5,10 @@
 #include <map>
 #include <set>
 
+#include "engine/cpu/device.hpp"
+#include "engine/cpu/embedding_kernels.hpp"
+#include "engine/embedding/sharded_module.hpp"
+
 namespace interlace::engine {
 namespace {
 
@@ -69,6 +73,28 @@ TEST(ShardingPlan, MovesAddOnlyWhereEarlierRowsWereSet) {
   EXPECT_EQ(set.size(), 32U);
   EXPECT_EQ(set.begin()->first, 5);
   for (const auto& [column, count] : set) EXPECT_EQ(count, 1) << column;
+}
+
+// 2^29 rows are two GiB of floats a column: nothing of that size is made.
+TEST(ShardingPlan, RefusesMoreRowsThanKernelsNumber) {
+  const TableSpec table{.rows = std::int64_t{1} << 29, .dim = 4, .pooling = 1, .sharding = Sharding::kTableWise};
+  const ModuleSpec eight{.name = "wide", .weighted = false, .tables = std::vector<TableSpec>(8, table)};
+  EXPECT_EQ(shape_of(ShardingPlan(eight, 1).local_shards(0), "wide").rows, std::int64_t{1} << 32);
+  ModuleSpec more = eight;
+  more.tables.push_back({.rows = 1, .dim = 4, .pooling = 1, .sharding = Sharding::kTableWise});
+  EXPECT_EQ(shape_of(ShardingPlan(more, 2).local_shards(0), "wide").rows, (std::int64_t{1} << 31) + 1);
+  try {
+    cpu::CpuCluster cluster(1, {});
+    cluster.run([&](int rank) {
+      cpu::CpuDevice device(cluster, rank);
+      const ShardedModule made(more, rank, 1, {}, device, cpu::CpuEmbeddingKernels(), device.make_stream("main", 0));
+    });
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "engine.too_large");
+    EXPECT_EQ(error.place(), "rank 0, module \"wide\"");
+    EXPECT_NE(error.problem().find("4294967297 rows"), std::string::npos) << error.problem();
+  }
 }
 
 }  // namespace
