@@ -39,6 +39,7 @@ namespace interlace::engine::cli {
 namespace {
 
 inline constexpr ErrorCode kCpuOnly{"engine.cpu_only"};
+inline constexpr ErrorCode kWrongData{"engine.wrong_data"};
 
 struct RunRequest : JobRequest {
   std::string schedule;
@@ -232,6 +233,14 @@ void refuse_idle_options(const RunRequest& request) {
   throw Error(kCpuOnly, option, "the order of work can be chosen on a CPU only", "leave it out, or take --device cpu");
 }
 
+// Specimens of races are there to show it.
+void refuse_wrong_data(const schedule::Schedule& schedule, const RunReport& report) {
+  const std::int64_t wrong = wrong_reads(report);
+  if (wrong == 0 || schedule.hazardous) return;
+  throw Error(kWrongData, schedule.name, std::to_string(wrong) + " reads of messages found other data than was sent",
+              "check the waits of the schedule");
+}
+
 int run(RunRequest request) {
   refuse_idle_options(request);
   const schedule::Schedule schedule = schedule::load(request.schedule);
@@ -266,6 +275,8 @@ int run(RunRequest request) {
   } else {
     write_table(std::cout, report);
   }
+  std::cout.flush();
+  refuse_wrong_data(schedule, report);
   return EXIT_SUCCESS;
 }
 

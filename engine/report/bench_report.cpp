@@ -66,6 +66,12 @@ bool repeatable(const BenchLine& line) {
   });
 }
 
+std::int64_t wrong_reads(const BenchLine& line) {
+  std::int64_t wrong = 0;
+  for (const BenchRun& run : line.runs) wrong += run.wrong_reads;
+  return wrong;
+}
+
 BenchRun read_run(const std::string& json) {
   const Json parsed = Json::parse(json);
   BenchRun run{.seconds = parsed.at("seconds").get<double>(),
@@ -85,6 +91,8 @@ BenchRun read_run(const std::string& json) {
   for (const Json& loss : parsed.at("losses")) {
     run.losses.push_back(loss.is_null() ? std::nullopt : std::optional(loss.get<double>()));
   }
+  for (const Json& validation : parsed.at("validations"))
+    run.wrong_reads += validation.at("passed").get<bool>() ? 0 : 1;
   return run;
 }
 
@@ -106,7 +114,8 @@ void write_json(std::ostream& out, const BenchReport& report) {
                       {"runtime_ms_p90", quantile(times, kHigh)},
                       {"peak_allocated_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::allocated))},
                       {"peak_reserved_bytes_p90", static_cast<std::int64_t>(high_bytes(line, &BenchRun::reserved))},
-                      {"repeatable", repeatable(line)}});
+                      {"repeatable", repeatable(line)},
+                      {"wrong_reads", wrong_reads(line)}});
     }
     json["schedules"].push_back(std::move(of_line));
   }
@@ -130,10 +139,11 @@ void write_table(std::ostream& out, const BenchReport& report) {
     const std::vector<double> times = milliseconds(line);
     const auto [least, most] = std::ranges::minmax(times);
     out << fmt::format(
-        "{:<{}}  {:>12.3f}  {:>12.2f}  {:>12.2f}  {:>21}  {:>14.3f}  {:>13.3f}{}{}\n", line.schedule, width,
+        "{:<{}}  {:>12.3f}  {:>12.2f}  {:>12.2f}  {:>21}  {:>14.3f}  {:>13.3f}{}{}{}\n", line.schedule, width,
         quantile(times, kMedian) / static_cast<double>(report.steps), quantile(times, kMedian), quantile(times, kHigh),
         fmt::format("{:.2f} to {:.2f}", least, most), high_bytes(line, &BenchRun::allocated) / kMegabyte,
         high_bytes(line, &BenchRun::reserved) / kMegabyte, repeatable(line) ? "" : "  runs differ in their numbers",
+        wrong_reads(line) == 0 ? "" : fmt::format("  {} reads of wrong data", wrong_reads(line)),
         line.failure.empty() ? "" : fmt::format("  run {} {}", line.runs.size() + 1, line.failure));
   }
 }

@@ -18,6 +18,7 @@ struct BenchRun {
   std::int64_t reserved = 0;                    ///< the same
   std::vector<std::optional<double>> losses;    ///< a value a step; none: no number
   std::string tables;                           ///< digest of all parameters at the end
+  std::int64_t wrong_reads = 0;                 ///< validations that did not pass
 };
 
 struct BenchLine {
@@ -40,6 +41,9 @@ struct BenchReport {
 
 /// Whether all runs computed the same bits.
 [[nodiscard]] bool repeatable(const BenchLine& line);
+
+/// Of all its runs.
+[[nodiscard]] std::int64_t wrong_reads(const BenchLine& line);
 
 /// A run as `run --format json` wrote it.
 [[nodiscard]] BenchRun read_run(const std::string& json);

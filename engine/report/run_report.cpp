@@ -66,6 +66,14 @@ Json loss_of(float loss) { return std::isfinite(loss) ? Json(static_cast<double>
 
 }  // namespace
 
+std::int64_t wrong_reads(const RunReport& report) {
+  std::int64_t wrong = 0;
+  for (const RankResult& rank : report.ranks) {
+    wrong += std::ranges::count(rank.validations, false, &Validation::passed);
+  }
+  return wrong;
+}
+
 void write_json(std::ostream& out, const RunReport& report) {
   Json json = {{"interlace_run", 1},      {"workload", report.workload},   {"schedule", report.schedule},
                {"device", report.device}, {"seconds", seconds_of(report)}, {"timed_steps", report.timed_steps}};

@@ -23,6 +23,9 @@ struct RunReport {
   std::vector<RankResult> ranks;
 };
 
+/// Of all ranks: validations that did not pass.
+[[nodiscard]] std::int64_t wrong_reads(const RunReport& report);
+
 /// JSON: `losses` holds a value a step with all its bits, `tables` a digest of all parameters at the end (null where
 /// none was taken), `ranks` the memory peaks of each rank with the time of each step and, where one was asked for, the
 /// profile of a timed step, `validations` what each validate_output read.

@@ -21,13 +21,15 @@ TEST(BenchReport, ReadsWhatRunWrites) {
   const BenchRun run = read_run(R"({"seconds": 0.25, "warmup": 1, "timed_steps": 2, "settings": {"NCCL_DEBUG": "WARN"},
     "tables": "ab", "losses": [0.5, null], "ranks": [
     {"peak_allocated_bytes": 10, "peak_reserved_bytes": 40, "step_ms": [9.0, 1.0, 2.0, 8.0]},
-    {"peak_allocated_bytes": 20, "peak_reserved_bytes": 30, "step_ms": [9.0, 3.0, 4.0, 8.0]}]})");
+    {"peak_allocated_bytes": 20, "peak_reserved_bytes": 30, "step_ms": [9.0, 3.0, 4.0, 8.0]}],
+    "validations": [{"passed": true}, {"passed": false}, {"passed": false}]})");
   EXPECT_EQ(run.seconds, 0.25);
   EXPECT_EQ(run.allocated, 20);
   EXPECT_EQ(run.reserved, 40);
   EXPECT_EQ(run.losses, (std::vector<std::optional<double>>{0.5, std::nullopt}));
   EXPECT_EQ(run.tables, "ab");
   EXPECT_EQ(run.step_ms, (std::vector<double>{1.0, 2.0}));
+  EXPECT_EQ(run.wrong_reads, 2);
   EXPECT_EQ(run.settings, (std::map<std::string, std::string>{{"NCCL_DEBUG", "WARN"}}));
 }
 
@@ -81,6 +83,22 @@ TEST(BenchReport, ScheduleThatFailedIsALineThatSaysSo) {
   write_table(table, report);
   EXPECT_NE(table.str().find("never     ended with status 1\n"), std::string::npos) << table.str();
   EXPECT_NE(table.str().find("  run 3 ended with status 2\n"), std::string::npos) << table.str();
+}
+
+TEST(BenchReport, MarksSchedulesThatReadWrongData) {
+  BenchReport report = report_of_two();
+  report.lines[0].runs[0].wrong_reads = 2;
+  report.lines[0].runs[1].wrong_reads = 3;
+  std::ostringstream out;
+  write_json(out, report);
+  const auto schedules = nlohmann::json::parse(out.str()).at("schedules");
+  EXPECT_EQ(schedules.at(0).at("wrong_reads"), 5);
+  EXPECT_EQ(schedules.at(1).at("wrong_reads"), 0);
+  std::ostringstream table;
+  write_table(table, report);
+  const std::size_t mark = table.str().find("  5 reads of wrong data\nloose ");
+  EXPECT_NE(mark, std::string::npos) << table.str();
+  EXPECT_EQ(table.str().rfind("wrong data"), table.str().find("wrong data")) << table.str();
 }
 
 TEST(BenchReport, TableHasALineForEachSchedule) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "simulator/schedule/library.hpp"
+#include "simulator/schedule/print.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/engine/training.hpp"
@@ -157,6 +158,27 @@ TEST(EngineProgram, ProfileShowsTimedStepsAndChangesNoNumber) {
   EXPECT_EQ(backwards, 3);
   EXPECT_EQ(updates, 6);  // one a module
   EXPECT_FALSE(plain.at("ranks").at(1).contains("profile"));
+}
+
+// Reads are told before the error: they show where.
+TEST(EngineProgram, WrongDataIsAnErrorButInASpecimenOfARace) {
+  const testing::TemporaryFolder folder;
+  const auto run = [&](bool hazardous) {
+    schedule::Schedule unsafe = schedule::find("comms/validate_unsafe");
+    unsafe.hazardous = hazardous;
+    const std::string file = (folder.path() / (hazardous ? "specimen.json" : "mine.json")).string();
+    std::ofstream(file) << schedule::print(unsafe);
+    return engine("run --workload tiny-a2a --device cpu --seed 1 --format json --schedule " + file);
+  };
+  for (const bool hazardous : {true, false}) {
+    const Finished finished = run(hazardous);
+    const nlohmann::json validations = nlohmann::json::parse(finished.out).at("validations");
+    const auto wrong = std::ranges::count_if(validations, [](const auto& read) { return read.at("passed") == false; });
+    EXPECT_GT(wrong, 0);
+    EXPECT_EQ(finished.status, hazardous ? 0 : 1);
+    const std::string error = "error[engine.wrong_data]: comms/validate_unsafe: " + std::to_string(wrong) + " reads";
+    EXPECT_EQ(finished.err.find(error), hazardous ? std::string::npos : 0U) << finished.err;
+  }
 }
 
 TEST(EngineProgram, BenchComparesSchedulesRunByRun) {
