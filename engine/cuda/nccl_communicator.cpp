@@ -1,6 +1,7 @@
 #include "engine/cuda/nccl_communicator.hpp"
 
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "engine/cuda/status.hpp"
@@ -9,10 +10,13 @@ namespace interlace::engine::cuda {
 
 namespace {
 
+Error error_of(ncclResult_t status, const std::string& what) {
+  return {kNcclFailed, what, std::string(ncclGetErrorString(status)) + ": " + ncclGetLastError(nullptr),
+          "NCCL_DEBUG=INFO says more"};
+}
+
 void check_nccl(ncclResult_t status, const std::string& what) {
-  if (status == ncclSuccess) return;
-  throw Error(kNcclFailed, what, std::string(ncclGetErrorString(status)) + ": " + ncclGetLastError(nullptr),
-              "NCCL_DEBUG=INFO says more");
+  if (status != ncclSuccess) throw Error(error_of(status, what));
 }
 
 }  // namespace
@@ -34,6 +38,14 @@ NcclCommunicator::NcclCommunicator(CudaDevice& device, const NcclId& id, int ran
 
 NcclCommunicator::~NcclCommunicator() {
   if (communicator_ != nullptr) static_cast<void>(ncclCommDestroy(communicator_));
+}
+
+std::optional<Error> NcclCommunicator::failure() const {
+  ncclResult_t of_collectives = ncclSuccess;
+  const ncclResult_t status = ncclCommGetAsyncError(communicator_, &of_collectives);
+  if (status != ncclSuccess) return error_of(status, "ncclCommGetAsyncError");
+  if (of_collectives == ncclSuccess || of_collectives == ncclInProgress) return std::nullopt;
+  return error_of(of_collectives, "a collective under way");
 }
 
 // A part for each pair of ranks; they travel together. A rank's part for itself is a plain copy.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 
 #include "engine/collectives/communicator.hpp"
 #include "engine/cuda/device.hpp"
@@ -26,6 +27,9 @@ class NcclCommunicator : public Communicator {
   NcclCommunicator(NcclCommunicator&&) = delete;
   NcclCommunicator& operator=(NcclCommunicator&&) = delete;
   ~NcclCommunicator() override;
+
+  /// Of a collective under way, as where the network is gone: its kernel waits for good. May be called from any thread.
+  [[nodiscard]] std::optional<Error> failure() const;
 
  private:
   void queue_all_to_all(AllToAll exchange) override;

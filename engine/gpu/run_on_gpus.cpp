@@ -77,18 +77,21 @@ RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& work
     return shared_id(store, world.rank);
   };
   cuda::NcclCommunicator communicator(device, joined(), world.rank, world.ranks);
+  watch.ask_of_stalls([&communicator] { return communicator.failure(); });
   const cuda::CudaEmbeddingKernels own;
   try {
     const std::unique_ptr<EmbeddingKernels> others =
         training.embedding == EmbeddingKind::kFbgemm ? make_fbgemm_kernels(own, true) : nullptr;
     const auto batches = std::make_unique<SyntheticBatches>(workload, device, world.rank);
-    return train(schedule, workload,
-                 {.device = device,
-                  .communicator = communicator,
-                  .kernels = others ? *others : static_cast<const EmbeddingKernels&>(own),
-                  .source = *batches,
-                  .where = DenseNet::Where::kCuda},
-                 training);
+    RankResult result = train(schedule, workload,
+                              {.device = device,
+                               .communicator = communicator,
+                               .kernels = others ? *others : static_cast<const EmbeddingKernels&>(own),
+                               .source = *batches,
+                               .where = DenseNet::Where::kCuda},
+                              training);
+    watch.ask_of_stalls({});
+    return result;
   } catch (...) {
     fail(watch, world.rank, progress, std::current_exception());
   }

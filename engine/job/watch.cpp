@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <utility>
 
 #include "engine/runtime/failure.hpp"
@@ -43,6 +44,11 @@ Watch::~Watch() {
   wakes_.notify_all();
   watcher_.join();
   guard_.join();
+}
+
+void Watch::ask_of_stalls(std::function<std::optional<Error>()> why) {
+  const std::lock_guard lock(why_mutex_);
+  why_ = std::move(why);
 }
 
 void Watch::fail(const Error& error) {
@@ -109,10 +115,20 @@ void Watch::look_at_this_rank() {
   }
   const std::string place = progress_->place();
   store_.put(beat_key(rank_), std::to_string(++count_) + ' ' + place);
-  if (Clock::now() - went_on_ > limits_.stall) {
-    fail_job(Error(kStalled, place_of(rank_, place), "has not gone on for " + seconds(limits_.stall),
-                   "all ranks are ended"));
-  }
+  const Clock::duration idle = Clock::now() - went_on_;
+  if (idle <= limits_.stall) return;
+  if (const std::optional<Error> reason = reason_of_stall(place)) return fail_job(*reason);
+  // All ranks may hang for what one of them knows the reason of: that one is to be the first.
+  if (idle <= limits_.stall + kBeatsToBeSeen * limits_.beat) return;
+  fail_job(
+      Error(kStalled, place_of(rank_, place), "has not gone on for " + seconds(limits_.stall), "all ranks are ended"));
+}
+
+std::optional<Error> Watch::reason_of_stall(const std::string& place) {
+  const std::lock_guard lock(why_mutex_);
+  const std::optional<Error> reason = why_ ? why_() : std::nullopt;
+  if (!reason) return std::nullopt;
+  return placed(std::make_exception_ptr(*reason), place_of(rank_, place));
 }
 
 // At the next that is not through; and at rank 0 where the store goes with it, as nobody can be asked then where it

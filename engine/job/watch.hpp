@@ -52,6 +52,10 @@ class Watch {
   /// This rank is through: nobody waits for signs of its life any more.
   ~Watch();
 
+  /// why: gives the reason why this rank does not go on, where it knows one. Asked from another thread, when the rank
+  /// has not for as long as may be. Empty: nobody is asked; who was, is not any more when this returns.
+  void ask_of_stalls(std::function<std::optional<Error>()> why);
+
   /// This rank has failed. Does not return.
   [[noreturn]] void fail(const Error& error);
 
@@ -66,6 +70,7 @@ class Watch {
   void guard();
   void look();
   void look_at_this_rank();
+  [[nodiscard]] std::optional<Error> reason_of_stall(const std::string& place);
   void look_at_others();
   [[nodiscard]] bool sees_through(int rank);
   [[nodiscard]] Error store_lost(const std::string& how);
@@ -85,6 +90,9 @@ class Watch {
   std::uint64_t count_ = 0;
   std::uint64_t steps_ = 0;
   std::chrono::steady_clock::time_point went_on_;
+
+  std::mutex why_mutex_;  ///< held while it is asked
+  std::function<std::optional<Error>()> why_;
 
   std::mutex mutex_;  ///< of what follows; never held over a call of the store
   std::condition_variable wakes_;

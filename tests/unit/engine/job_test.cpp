@@ -65,6 +65,9 @@ constexpr WatchLimits kLimits{.stall = 3'000ms, .lost = 3'000ms, .beat = 20ms};
   watch.emplace(
       store.place(), world.rank, world.ranks, progress, kLimits,
       OnFailure{.tell = [](const Error& error) { std::cerr << error.what() << std::endl; }, .end = [] { _exit(1); }});
+  if (part == "knows why all hang" && world.rank == actor) {
+    watch->ask_of_stalls([] { return Error(kInternal, "", "no network", ""); });
+  }
   const auto stop = std::chrono::steady_clock::now() + 60s;
   for (int step = 0; std::chrono::steady_clock::now() < stop; ++step) {
     progress.entered("backward " + std::to_string(step));
@@ -75,6 +78,7 @@ constexpr WatchLimits kLimits{.stall = 3'000ms, .lost = 3'000ms, .beat = 20ms};
       if (part == "hangs") std::this_thread::sleep_for(60s);
       if (part.starts_with("stops")) raise(SIGSTOP);
     }
+    if (part == "knows why all hang" && step == 20) std::this_thread::sleep_for(60s);
     if (part == "ends" && step == 20 + 10 * world.rank) break;
     if (part == "stops behind one that is through" && world.rank == actor - 1 && step == 5) break;
     progress.left();
@@ -163,6 +167,10 @@ TEST(Job, AProcessThatIsKilledIsNamedWithItsPlace) {
 
 TEST(Job, ARankThatHangsIsNamedByItsOwnWatch) {
   expect_told_once(job_of("1 hangs"), "error[engine.stalled]: rank 1, backward 20: has not gone on for 3 s");
+}
+
+TEST(Job, OfRanksThatHangThatIsToldWhichKnowsWhy) {
+  expect_told_once(job_of("2 knows why all hang"), "error[engine.internal]: rank 2, backward 20: no network");
 }
 
 TEST(Job, AProcessThatIsStoppedIsNamedByTheOthersAndKilled) {
