@@ -25,7 +25,7 @@ void Forecaster::replay_recorded() {
   itself_ = replay(*recorded_->schedule);
   if (const auto measured = predictor.sites().unrecorded_step_ns) {
     step_anchor_.emplace(*measured, itself_->prediction.step_time);
-    step_anchor_->correct(itself_->prediction, true);
+    step_anchor_->correct(itself_->prediction, 1.0);
     step_anchor_->judge(diagnostics_);
   }
   if (const auto& overlap = recorded_->facts.overlap) {
@@ -57,12 +57,13 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   const bool is_itself = itself_ && schedule::same_pipeline(schedule, *recorded_->schedule);
   Replayed replayed = is_itself ? *itself_ : replay(schedule);
   replayed.prediction.schedule = schedule.name;
-  if (step_anchor_ && !is_itself) step_anchor_->correct(replayed.prediction, false);
+  const double alike = itself_ ? cli::likeness(itself_->steps.overlap.mean, replayed.steps.overlap.mean) : 0.0;
+  if (step_anchor_ && !is_itself) step_anchor_->correct(replayed.prediction, alike);
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
   forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {},
                                       recorded_->predictor->sites().lone_rank);
-  if (overlap_anchor_) overlap_anchor_->correct(forecast->row.overlap, is_itself);
+  if (overlap_anchor_) overlap_anchor_->correct(forecast->row.overlap, alike);
   if (itself_) {
     forecast->replayed_step_ns = itself_->prediction.step_time;
     forecast->diagnostics = diagnostics_.entries();

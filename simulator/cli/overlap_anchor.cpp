@@ -35,15 +35,27 @@ OverlapAnchor::OverlapAnchor(const analysis::OverlapSummary& recorded, const ana
   if (was && replayed_) error_ = log_odds(*replayed_) - log_odds(*was);
 }
 
-void OverlapAnchor::correct(analysis::OverlapSummary& overlap, bool is_recorded) const {
+void OverlapAnchor::correct(analysis::OverlapSummary& overlap, double likeness) const {
   const auto predicted = overlap.communication_hidden_ratio();
   if (!predicted || error_ == 0) return;
-  const double hidden = is_recorded ? part_of(log_odds(*predicted) - error_)
-                                    : with_odds_times(std::exp(-kSharedHiddenError * error_), *predicted);
+  const double shared = std::lerp(kSharedHiddenError, 1.0, likeness);
+  const double hidden = likeness == 1.0 ? part_of(log_odds(*predicted) - error_)
+                                        : with_odds_times(std::exp(-shared * error_), *predicted);
   const Nanoseconds more =
       std::llround(hidden * static_cast<double>(overlap.communication_ns)) - overlap.communication_hidden_ns;
   overlap.communication_hidden_ns += more;
   overlap.exposed_communication_ns -= more;
+}
+
+double likeness(const analysis::OverlapSummary& recorded, const analysis::OverlapSummary& other) {
+  constexpr double kOther = 0.01;
+  const auto apart = [&](Nanoseconds analysis::OverlapSummary::*of) {
+    return static_cast<double>(std::abs(recorded.*of - other.*of));
+  };
+  const double all = apart(&analysis::OverlapSummary::step_ns) +
+                     apart(&analysis::OverlapSummary::exposed_communication_ns) +
+                     apart(&analysis::OverlapSummary::idle_ns);
+  return 1.0 - std::min(1.0, all / (kOther * std::max(1.0, static_cast<double>(recorded.step_ns))));
 }
 
 OverlapAnchor overlap_anchor(const analysis::OverlapSummary& recorded, const replay::Predictor& unedited,

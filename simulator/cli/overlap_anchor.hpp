@@ -25,13 +25,18 @@ class OverlapAnchor {
 
   /// Hides more communication or less, of the same length. All else stays as replayed (idle time is mostly right where
   /// the hidden part is not), so that the parts no longer make up the step to the nanosecond.
-  /// is_recorded: of the recorded schedule, edited or not, not of another.
-  void correct(analysis::OverlapSummary& overlap, bool is_recorded) const;
+  /// likeness: as of replay::Anchor.
+  void correct(analysis::OverlapSummary& overlap, double likeness) const;
 
  private:
   std::optional<double> replayed_;
   double error_ = 0;
 };
+
+/// How nearly a schedule replays as the recorded one does, by its step, exposed communication and idle time: 1 where
+/// these are the same, as where a wait was added that another implies, and 0 from differences of a percent of a step
+/// on. So a schedule that differs by next to nothing is not told apart by what it is corrected by.
+[[nodiscard]] double likeness(const analysis::OverlapSummary& recorded, const analysis::OverlapSummary& other);
 
 /// From a replay of the recorded schedule. unedited: of the recording as it is.
 [[nodiscard]] OverlapAnchor overlap_anchor(const analysis::OverlapSummary& recorded, const replay::Predictor& unedited,

@@ -305,7 +305,7 @@ void Forecast::replay_recorded() {
     anchors_ = anchors_of(unedited, *known_, request_, *itself_, *report_.recorded.overlap);
   }
   if (anchors_.step) {
-    anchors_.step->correct(itself_->prediction, true);
+    anchors_.step->correct(itself_->prediction, 1.0);
     anchors_.step->judge(recording_.diagnostics);
     report_.recorded.replay_error = anchors_.step->error();
   }
@@ -317,7 +317,8 @@ void Forecast::add_prediction(const schedule::Schedule& schedule) {
   const bool is_itself = itself_ && schedule::same_pipeline(schedule, *known_);
   Predicted predicted = is_itself ? *itself_ : run(schedule);
   predicted.prediction.schedule = schedule.name;
-  if (anchors_.step && !is_itself) anchors_.step->correct(predicted.prediction, false);
+  const double alike = itself_ ? likeness(itself_->steps.overlap.mean, predicted.steps.overlap.mean) : 0.0;
+  if (anchors_.step && !is_itself) anchors_.step->correct(predicted.prediction, alike);
   Diagnostics assumptions;
   if (!request_.contention) assumptions.count(replay::kContentionOff);
   if (const auto lost = replay::lost_stage(schedule, predictor_.sites())) {
@@ -325,7 +326,7 @@ void Forecast::add_prediction(const schedule::Schedule& schedule) {
   }
   report::Prediction& row = report_.predictions.emplace_back(prediction_row(
       schedule, predicted.prediction, predicted.steps, cut_.modules, assumptions, predictor_.sites().lone_rank));
-  if (anchors_.overlap) anchors_.overlap->correct(row.overlap, is_itself);
+  if (anchors_.overlap) anchors_.overlap->correct(row.overlap, alike);
   if (itself_) compare_with_recorded(*itself_, predicted, row);
   traces_.push_back({schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
 }

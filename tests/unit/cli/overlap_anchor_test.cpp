@@ -24,7 +24,7 @@ TEST(OverlapAnchor, MakesTheRecordedScheduleHideWhatItHid) {
   const OverlapAnchor anchor(step(40), step(100));
   EXPECT_NEAR(anchor.error(), std::log(4.0), 1e-12);
   analysis::OverlapSummary recorded = step(100);
-  anchor.correct(recorded, true);
+  anchor.correct(recorded, 1.0);
   EXPECT_EQ(recorded.communication_hidden_ns, 40);
   EXPECT_EQ(recorded.exposed_communication_ns, 160);
   EXPECT_EQ(recorded.communication_ns, 200);
@@ -35,18 +35,25 @@ TEST(OverlapAnchor, MakesTheRecordedScheduleHideWhatItHid) {
 // Half of that error in logarithms: odds of 3 become 3/2.
 TEST(OverlapAnchor, CorrectsOthersByHalfOfThat) {
   analysis::OverlapSummary other = step(150);
-  OverlapAnchor(step(40), step(100)).correct(other, false);
+  OverlapAnchor(step(40), step(100)).correct(other, 0.0);
   EXPECT_EQ(other.communication_hidden_ns, 120);
   EXPECT_EQ(other.exposed_communication_ns, 80);
   analysis::OverlapSummary more = step(100);
-  OverlapAnchor(step(160), step(100)).correct(more, false);
+  OverlapAnchor(step(160), step(100)).correct(more, 0.0);
   EXPECT_EQ(more.communication_hidden_ns, 133);
+}
+
+// Of a step of 1000 ns 10 are all the difference that there may be: here 2 exposed, which are idle less.
+TEST(OverlapAnchor, IsAlikeWhatReplaysNearlyTheSame) {
+  EXPECT_EQ(likeness(step(100), step(100)), 1.0);
+  EXPECT_NEAR(likeness(step(100), step(102)), 0.6, 1e-12);
+  EXPECT_EQ(likeness(step(100), step(105)), 0.0);
 }
 
 TEST(OverlapAnchor, MakesItHideWhatItHidAlsoWhereTheReplayHidesAllOrNothing) {
   for (const Nanoseconds replayed : {0, 199, 200}) {
     analysis::OverlapSummary recorded = step(replayed);
-    OverlapAnchor(step(40), step(replayed)).correct(recorded, true);
+    OverlapAnchor(step(40), step(replayed)).correct(recorded, 1.0);
     EXPECT_EQ(recorded.communication_hidden_ns, 40) << replayed;
   }
 }
@@ -55,7 +62,7 @@ TEST(OverlapAnchor, LeavesAllAndNothing) {
   const OverlapAnchor anchor(step(40), step(100));
   for (const Nanoseconds hidden : {0, 200}) {
     analysis::OverlapSummary other = step(hidden);
-    anchor.correct(other, false);
+    anchor.correct(other, 0.0);
     EXPECT_EQ(other, step(hidden));
   }
 }
@@ -65,7 +72,7 @@ TEST(OverlapAnchor, KnowsNothingWithoutCommunication) {
   EXPECT_EQ(OverlapAnchor(none, step(100)).error(), 0.0);
   EXPECT_EQ(OverlapAnchor(step(100), none).error(), 0.0);
   analysis::OverlapSummary other = none;
-  OverlapAnchor(step(40), step(100)).correct(other, true);
+  OverlapAnchor(step(40), step(100)).correct(other, 1.0);
   EXPECT_EQ(other, none);
   // Parts that are next to nothing or all do not tell how near.
   EXPECT_NEAR(OverlapAnchor(step(0), step(100)).error(), std::log(99.0), 1e-9);
