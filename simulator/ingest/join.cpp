@@ -58,8 +58,10 @@ std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics&
 void merge_diagnostics(const IltFile& ilt, bool built_again, Diagnostics& diagnostics) {
   for (const Diagnostic& entry : ilt.diagnostics.entries()) {
     if (is_found_by_number_ranks(entry.code)) continue;
-    const bool is_found_again =
-        entry.code == trace::kDeviceWorkWithoutLaunch.code || entry.code == trace::kLaunchWithoutDeviceWork.code;
+    // Older files say how many launches lack their work, but not which.
+    const bool tells_launches = !ilt.trace.launches_without_work().empty();
+    const bool is_found_again = entry.code == trace::kDeviceWorkWithoutLaunch.code ||
+                                (entry.code == trace::kLaunchWithoutDeviceWork.code && tells_launches);
     if (built_again && is_found_again) continue;
     diagnostics.add(entry);
   }

@@ -134,9 +134,12 @@ class Appender {
 std::vector<std::optional<std::int64_t>> launch_correlations(const Trace& trace) {
   std::vector<std::optional<std::int64_t>> correlations(trace.size());
   std::vector<std::int64_t> next(trace.ranks().size(), 1);
+  auto without_work = trace.launches_without_work().begin();
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const auto launched = trace.launched_by({i});
-    if (launched.empty()) continue;
+    const bool is_without_work = without_work != trace.launches_without_work().end() && *without_work == OperationId{i};
+    if (is_without_work) ++without_work;
+    if (launched.empty() && !is_without_work) continue;
     correlations[i] = next[trace.rank_of({i}).index()]++;
     for (const OperationId work : launched) correlations[work.index()] = correlations[i];
   }

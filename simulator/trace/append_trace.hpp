@@ -11,7 +11,8 @@
 namespace interlace::trace {
 
 /// Correlations that say what a Trace keeps as links, an operation each: the host calls of a rank that launched
-/// something are numbered 1, 2, 3 ... by start, and device work has the number of its call. None for all else.
+/// something, and those whose work is lost, are numbered 1, 2, 3 ... by start, and device work has the number of its
+/// call. None for all else. (By its number alone a launch is known to lack its work when the trace is built again.)
 [[nodiscard]] std::vector<std::optional<std::int64_t>> launch_correlations(const Trace& trace);
 
 /// Adds all that the trace holds to a builder, at the times of the recording's clock. ranks: for each rank of the

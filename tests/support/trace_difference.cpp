@@ -44,6 +44,7 @@ std::string first_difference(const Trace& a, const Trace& b) {
   if (!std::ranges::equal(a.strings(), b.strings())) return "strings";
   if (!std::ranges::equal(a.ranks(), b.ranks(), {}, as_recorded, as_recorded)) return "ranks";
   if (!std::ranges::equal(a.lanes(), b.lanes())) return "lanes";
+  if (!std::ranges::equal(a.launches_without_work(), b.launches_without_work())) return "launches_without_work";
   if (!std::ranges::equal(a.allocator_states(), b.allocator_states())) return "allocator_states";
   for (std::uint32_t lane = 0; lane < a.lanes().size(); ++lane) {
     if (!std::ranges::equal(a.on_lane({lane}), b.on_lane({lane}))) return "on_lane " + std::to_string(lane);

@@ -123,6 +123,39 @@ TEST(ReadIlt, CountsLostLaunchesOnce) {
   }
 }
 
+TEST(ReadIlt, KeepsWhichLaunchesLostTheirKernels) {
+  const TemporaryFolder folder;
+  const auto lossy_rank = [&](int rank) {
+    KinetoText text;
+    text.rank(rank, 2).kernel("work", 7, "105", "10", 1).call("cudaLaunchKernel", "101", "1", 1);
+    return folder.write(std::to_string(rank) + ".json", text.call("cudaLaunchKernel", "103", "1", 2).text());
+  };
+  const fs::path rank0 = lossy_rank(0);
+  const fs::path rank1 = lossy_rank(1);
+  const fs::path both = converted({rank0, rank1}, folder.path() / "both.ilt");
+  const fs::path ilt0 = converted({rank0}, folder.path() / "0.ilt");
+  const fs::path ilt1 = converted({rank1}, folder.path() / "1.ilt");
+  for (const Files& files : {Files{rank0, rank1}, Files{both}, Files{ilt0, ilt1}, Files{rank0, ilt1}}) {
+    const Recording recording = read(files);
+    EXPECT_EQ(recording.trace.launches_without_work().size(), 2U) << files.front();
+    EXPECT_EQ(recording.diagnostics.count_of("trace.launch_without_device_work"), 2) << files.front();
+  }
+}
+
+// Older versions wrote no correlation of a launch whose kernel was lost, only how many there were.
+TEST(ReadIlt, JoiningOlderFilesForgetsNoLostLaunches) {
+  const TemporaryFolder folder;
+  Files files;
+  for (const int rank : {0, 1}) {
+    Diagnostics stored;
+    stored.count(trace::kLaunchWithoutDeviceWork, "cudaLaunchKernel", 3);
+    const fs::path json = folder.write(std::to_string(rank) + ".json", rank_text(rank, "10"));
+    files.push_back(folder.path() / (std::to_string(rank) + ".ilt"));
+    write_ilt(read(Files{json}).trace, stored, files.back());
+  }
+  EXPECT_EQ(read(files).diagnostics.count_of("trace.launch_without_device_work"), 6);
+}
+
 TEST(ReadIlt, RefusesWhatIsNotOfOneRun) {
   const TemporaryFolder folder;
   const fs::path rank0 = converted({folder.write("0.json", rank_text(0, "10"))}, folder.path() / "0.ilt");

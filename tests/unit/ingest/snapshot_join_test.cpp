@@ -334,6 +334,14 @@ TEST_F(SnapshotJoin, AJoinedEventHasWhatBothSay) {
   EXPECT_EQ(joined.diagnostics.count_of("memory_snapshot.stream_unknown"), 1) << "one vote is too few";
 }
 
+TEST_F(SnapshotJoin, KeepsWhichLaunchesLostTheirKernels) {
+  KinetoText text = rank_text(0, 1);
+  text.call("cudaLaunchKernel", "1150", "1", 2);
+  const Recording joined = read_with({trace(text)}, {snapshot(snapshot_of())});
+  EXPECT_EQ(joined.trace.launches_without_work().size(), 1U);
+  EXPECT_EQ(joined.diagnostics.count_of("trace.launch_without_device_work"), 1);
+}
+
 TEST_F(SnapshotJoin, WithoutReportsEventsGoByTime) {
   const Recording joined = read_with({trace(rank_text(0, 1, 0, false))}, {snapshot(snapshot_of())});
   const auto found = allocations(joined.trace);

@@ -30,6 +30,30 @@ TEST(AppendTrace, ToAnEmptyBuilderGivesAnEqualTrace) {
   EXPECT_EQ(first_difference(built(builder), trace), "");
 }
 
+/// Three launches of one thread, the second of which has lost its kernel.
+Trace trace_that_lost_a_kernel(Diagnostics& found) {
+  TraceBuilder builder;
+  const RankId rank = builder.add_rank({.number = 0});
+  const LaneId thread = builder.lane(LaneKind::kHostThread, rank, 1, 1);
+  const LaneId stream = builder.lane(LaneKind::kStream, rank, 0, 7);
+  for (const std::int64_t i : {1, 2, 3}) {
+    builder.add_host_call({thread, builder.intern("cudaLaunchKernel"), 10 * i, 5, i, {}});
+    if (i != 2) builder.add_kernel({stream, builder.intern("k"), 10 * i + 100, 5, i, {}}, {});
+  }
+  return std::move(builder).build(found);
+}
+
+TEST(AppendTrace, KeepsWhichLaunchesLackTheirWork) {
+  Diagnostics found;
+  const Trace trace = trace_that_lost_a_kernel(found);
+  ASSERT_EQ(trace.launches_without_work().size(), 1U);
+  TraceBuilder builder;
+  append_trace(trace, add_ranks(trace, builder), builder);
+  Diagnostics found_again;
+  EXPECT_EQ(first_difference(std::move(builder).build(found_again), trace), "");
+  EXPECT_EQ(found_again.entries(), found.entries());
+}
+
 // What refers to texts, lanes and operations must follow them to where they now are.
 TEST(AppendTrace, KeepsReferencesBehindAnotherTrace) {
   TraceBuilder builder;

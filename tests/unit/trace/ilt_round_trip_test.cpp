@@ -33,6 +33,23 @@ TEST(IltRoundTrip, KeepsEveryDetailAndTheDiagnostics) {
   EXPECT_EQ(read_back.entries(), found.entries());
 }
 
+TEST(IltRoundTrip, KeepsWhichLaunchesLackTheirWork) {
+  TraceBuilder builder;
+  const RankId rank = builder.add_rank({.number = 0});
+  const LaneId thread = builder.lane(LaneKind::kHostThread, rank, 1, 1);
+  builder.add_host_call({thread, builder.intern("cudaLaunchKernel"), 10, 5, 1, {}});
+  builder.add_host_call({thread, builder.intern("cudaLaunchKernel"), 20, 5, 2, {}});
+  builder.add_kernel({builder.lane(LaneKind::kStream, rank, 0, 7), builder.intern("k"), 30, 5, 2, {}}, {});
+  Diagnostics found;
+  const Trace trace = std::move(builder).build(found);
+  ASSERT_EQ(trace.launches_without_work().size(), 1U);
+
+  Diagnostics read_back;
+  const Trace again = read_ilt(bytes_of(written(trace, found)), "memory", read_back);
+  EXPECT_EQ(first_difference(trace, again), "");
+  EXPECT_EQ(read_back.entries(), found.entries());
+}
+
 TEST(IltRoundTrip, DoesNotDependOnTheSizeOfChunks) {
   Diagnostics found;
   const Trace trace = sample_trace(found);
