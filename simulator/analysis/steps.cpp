@@ -69,12 +69,13 @@ void charge_device_work(const trace::Trace& trace, RankId rank, Candidate& candi
 }
 
 /// How often the optimizer runs; 0 where no annotation says. Microbatches repeat within a step, the optimizer does not,
-/// unless a program has several of one class.
+/// unless a program has several of one class. One that runs once beside others that repeat (at the end of an epoch,
+/// say) ends no steps.
 std::size_t optimizer_count(const std::map<std::string_view, Candidate>& candidates) {
   std::size_t least = 0;
   for (const auto& [label, candidate] : candidates) {
     const std::size_t count = candidate.instances.size();
-    if (is_optimizer(label) && (least == 0 || count < least)) least = count;
+    if (is_optimizer(label) && (least <= 1 || (count > 1 && count < least))) least = count;
   }
   return least;
 }

@@ -102,10 +102,13 @@ std::optional<std::string> optimizer_label(const analysis::Annotations& annotati
   return std::nullopt;
 }
 
-/// The recorded steps as analysis::steps_ended_by tells them.
+/// The recorded steps as analysis::steps_ended_by tells them; none where a rank has no whole step: of that nothing can
+/// be said a step.
 std::vector<analysis::StepWindow> recorded_windows(const trace::Trace& trace, const analysis::Annotations& annotations,
                                                    const replay::SiteTable& table) {
   const auto steps = analysis::steps_ended_by(trace, annotations, optimizer_label(annotations, table));
+  const auto has_steps = [](const auto& of_rank) { return of_rank && of_rank->count() > 1; };
+  if (!std::ranges::all_of(steps, has_steps)) return {};
   return analysis::windows_of(trace, steps).device;
 }
 
@@ -121,9 +124,10 @@ double works_a_step(const trace::Trace& trace, std::span<const analysis::StepWin
 /// Says what is known of the recorded steps.
 void describe_steps(const trace::Trace& trace, const analysis::Annotations& annotations,
                     std::span<const analysis::StepWindow> windows, report::RecordedRun& recorded) {
+  if (windows.empty()) return;
   recorded.overlap = analysis::overlap(trace, annotations, windows).mean;
   recorded.step_time_ns = recorded.overlap->step_ns;
-  if (!windows.empty()) recorded.steps = windows.front().steps;
+  recorded.steps = windows.front().steps;
 }
 
 /// One predicted schedule with all that the report needs of it.
@@ -164,15 +168,17 @@ replay::PredictOptions options_of(const PredictRequest& request) {
 }
 
 /// The errors are those of the job as it was recorded, whatever is asked for. itself: the recorded schedule replayed as
-/// asked for; recorded: what the recording shows.
+/// asked for; recorded: what the recording shows, if anything.
 Anchors anchors_of(const replay::Predictor& unedited, const schedule::Schedule& known, const PredictRequest& request,
-                   const Predicted& itself, const analysis::OverlapSummary& recorded) {
+                   const Predicted& itself, const std::optional<analysis::OverlapSummary>& recorded) {
   replay::PredictOptions options = options_of(request);
   options.simulation.machine.contention = true;
   const bool as_it_is = request.edits.empty() && request.contention;
   Anchors anchors;
-  anchors.overlap = as_it_is && request.under_recorder ? OverlapAnchor(recorded, itself.steps.overlap.mean)
-                                                       : overlap_anchor(recorded, unedited, known, options);
+  if (recorded) {
+    anchors.overlap = as_it_is && request.under_recorder ? OverlapAnchor(*recorded, itself.steps.overlap.mean)
+                                                         : overlap_anchor(*recorded, unedited, known, options);
+  }
   const std::optional<double> measured_ns = unedited.sites().unrecorded_step_ns;
   if (measured_ns && !request.under_recorder) {
     anchors.step.emplace(*measured_ns,
@@ -302,7 +308,7 @@ void Forecast::replay_recorded() {
   itself_ = run(*known_);
   if (!request_.device_only) {
     const replay::Predictor unedited(recording_.trace, cut_, sites_);
-    anchors_ = anchors_of(unedited, *known_, request_, *itself_, *report_.recorded.overlap);
+    anchors_ = anchors_of(unedited, *known_, request_, *itself_, report_.recorded.overlap);
   }
   if (anchors_.step) {
     anchors_.step->correct(itself_->prediction, 1.0);

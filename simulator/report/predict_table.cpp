@@ -80,7 +80,7 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextSt
   text += recorded.world_size ? fmt::format(", {} of {}", ranks, counted(*recorded.world_size, "rank"))
                               : ", " + counted(ranks, "rank");
   if (recorded.recordings > 1) text += ", " + counted(recorded.recordings, "recording");
-  text += ", " + counted(recorded.steps, "step");
+  text += recorded.steps > 0 ? ", " + counted(recorded.steps, "step") : ", no whole step of each rank known";
   if (recorded.step_time_ns) text += fmt::format(", {} ms a step as recorded", milliseconds(*recorded.step_time_ns));
   if (recorded.predicted_step_time_ns) {
     text += fmt::format(", {} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded));

@@ -234,6 +234,22 @@ TEST(FindSteps, CountsStepsByTheOptimizer) {
   }
 }
 
+// An average of the parameters that is taken once, which PyTorch annotates as it does each step().
+TEST(FindSteps, AnOptimizerThatRunsOnceHidesNoSteps) {
+  for (const Nanoseconds at : {350, -50}) {
+    Job job;
+    write_steps(job);
+    for (Nanoseconds t = 0; t < 300; t += 100) job.annotate("Optimizer.step#Adam.step", t + 60, t + 70);
+    job.annotate("Optimizer.step#EMA.step", at, at + 20);
+    job.annotate("Optimizer.step#Zeroth.step", at + 30, at + 40);
+    const trace::Trace trace = job.build();
+    const auto steps = find_steps(trace, Annotations(trace));
+    ASSERT_TRUE(steps[0].has_value());
+    EXPECT_EQ(steps[0]->evidence, StepEvidence::kOptimizer);
+    EXPECT_EQ(steps[0]->count(), 3U);
+  }
+}
+
 TEST(FindSteps, GoesByAMarkerThatIsNamed) {
   Job job;
   write_steps(job);

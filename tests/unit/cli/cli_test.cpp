@@ -6,10 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "simulator/analysis/annotations.hpp"
+#include "simulator/ingest/read.hpp"
 #include "simulator/report/text.hpp"
 #include "simulator/schedule/library.hpp"
+#include "simulator/trace/append_trace.hpp"
+#include "simulator/trace/ilt/writer.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/cli/run_interlace.hpp"
 
@@ -334,6 +339,35 @@ TEST_F(CliTest, PredictsStepsOfRanksWhoseOptimizerDoesNothingOnTheDevice) {
   const auto report = nlohmann::json::parse(run.out);
   EXPECT_GT(report["recorded"]["predicted_step_time_ns"], 1'000'000);
   EXPECT_GT(report["predictions"][0]["step_time_ns"], 1'000'000);
+}
+
+// Rank 0 in one annotation around all of its steps: its optimizer's, now inner ones, mark none.
+TEST_F(CliTest, PredictTellsNoRecordedStepWhereARankShowsNone) {
+  const std::filesystem::path samples = INTERLACE_SOURCE_DIR "/samples/traces/torchrec_c6";
+  const std::vector<std::filesystem::path> files{samples / "base.r0.json.gz", samples / "base.r1.json.gz"};
+  const ingest::Recording recording = ingest::read(files);
+  const trace::Trace& trace = recording.trace;
+  trace::TraceBuilder builder;
+  std::vector<trace::RankId> ranks;
+  for (const trace::Rank& rank : trace.ranks()) ranks.push_back(builder.add_rank(rank));
+  trace::append_trace(trace, ranks, builder);
+  const auto main = analysis::Annotations(trace).main_thread({0});
+  ASSERT_TRUE(main);
+  builder.add_range({*main, builder.intern("all of it"), trace.origin(), trace.length(), {}},
+                    {.kind = trace::RangeKind::kAnnotation});
+  Diagnostics ignored;
+  write_ilt(std::move(builder).build(ignored), path("nested.ilt"));
+  const std::string predict = "predict --schedule torchrec/sparse_dist --from " + path("nested.ilt");
+  const Finished run = interlace(predict + " --format json --out " + path("out"));
+  ASSERT_EQ(run.status, 0) << run.err;
+  const Json recorded = Json::parse(run.out)["recorded"];
+  EXPECT_EQ(recorded["schedule"], "torchrec/base");
+  EXPECT_EQ(recorded["steps"], 0);
+  EXPECT_TRUE(recorded["step_time_ns"].is_null()) << "it was the length of the recording";
+  EXPECT_TRUE(recorded["overlap"].is_null());
+  EXPECT_TRUE(recorded["replayed_hidden_ratio"].is_null()) << "nothing to correct hidden communication by";
+  EXPECT_GT(recorded["predicted_step_time_ns"], 1'000'000);
+  EXPECT_NE(interlace(predict).out.find("2 of 2 ranks, no whole step of each rank known"), std::string::npos);
 }
 
 // With one rank exchanges order nothing.
