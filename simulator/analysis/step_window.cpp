@@ -26,10 +26,10 @@ std::vector<StepWindow> windows_of(std::span<const std::vector<Interval>> steps_
   return windows;
 }
 
-std::vector<StepWindow> steady_windows_of(std::span<const std::vector<Interval>> steps_by_rank) {
+std::vector<std::vector<Interval>> steady_steps(std::span<const std::vector<Interval>> steps_by_rank) {
   const std::size_t count = steps_by_rank.empty() ? 0 : steps_by_rank.front().size();
   const auto as_many = [&](const std::vector<Interval>& steps) { return steps.size() == count; };
-  if (count == 0 || !std::ranges::all_of(steps_by_rank, as_many)) return windows_of(steps_by_rank);
+  if (count == 0 || !std::ranges::all_of(steps_by_rank, as_many)) return {steps_by_rank.begin(), steps_by_rank.end()};
   std::vector<double> times(count, 0.0);
   for (const std::vector<Interval>& steps : steps_by_rank) {
     for (std::size_t i = 0; i < count; ++i) times[i] = std::max(times[i], static_cast<double>(steps[i].length()));
@@ -45,12 +45,17 @@ std::vector<StepWindow> steady_windows_of(std::span<const std::vector<Interval>>
       first = i + 1 - length;
     }
   }
-  std::vector<StepWindow> windows;
-  windows.reserve(steps_by_rank.size());
+  std::vector<std::vector<Interval>> steady;
+  steady.reserve(steps_by_rank.size());
   for (const std::vector<Interval>& steps : steps_by_rank) {
-    windows.push_back(window_of(std::span(steps).subspan(first, longest)));
+    const auto stretch = std::span(steps).subspan(first, longest);
+    steady.emplace_back(stretch.begin(), stretch.end());
   }
-  return windows;
+  return steady;
+}
+
+std::vector<StepWindow> steady_windows_of(std::span<const std::vector<Interval>> steps_by_rank) {
+  return windows_of(steady_steps(steps_by_rank));
 }
 
 std::vector<StepWindow> whole_trace(const trace::Trace& trace) {

@@ -32,9 +32,11 @@ struct StepWindow {
 /// The same of every rank.
 [[nodiscard]] std::vector<StepWindow> windows_of(std::span<const std::vector<Interval>> steps_by_rank);
 
-/// The same over the longest stretch of steps of which none stalled on any rank (statistics::stalls; the first of the
-/// longest ones): where a host stood still for once, as while a profiler writes, a mean over all steps is that of no
-/// step. Over all steps where ranks have different numbers of them.
+/// The longest stretch of steps of which none stalled on any rank (statistics::stalls; the first of the longest ones):
+/// where a host stood still for once, as while a profiler writes, a mean over all steps is that of no step. All steps
+/// where ranks have different numbers of them.
+[[nodiscard]] std::vector<std::vector<Interval>> steady_steps(std::span<const std::vector<Interval>> steps_by_rank);
+/// The windows of these.
 [[nodiscard]] std::vector<StepWindow> steady_windows_of(std::span<const std::vector<Interval>> steps_by_rank);
 
 /// One window a rank that spans the whole trace and counts as one step: for traces in which no step is known.

@@ -56,13 +56,6 @@ std::vector<campaign::Overlap> recorded_overlap(PredictRequest request, Console&
   return overlap;
 }
 
-/// By rank. A step in which a host stalled lies outside the steady ones.
-bool are_within(std::span<const analysis::StepWindow> steps, std::span<const analysis::StepWindow> windows) {
-  return std::ranges::equal(steps, windows, [](const analysis::StepWindow& step, const analysis::StepWindow& window) {
-    return intersection(step.span, window.span) == step.span;
-  });
-}
-
 /// Step times in ms of the same schedules under other assumptions, by position.
 std::vector<double> baseline(PredictRequest request, bool device_only, Console& console) {
   request.contention = false;
@@ -113,8 +106,7 @@ campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, co
   const trace_check::StagedWork work = staged(read, std::nullopt);
   const analysis::Annotations annotations(trace);
   const std::vector<std::vector<Interval>> steps = explain::run_of(trace, work).steps;
-  const std::vector<analysis::StepWindow> steady = analysis::steady_windows_of(steps);
-  const analysis::OverlapSummary summary = analysis::overlap(trace, annotations, steady).mean;
+  const analysis::OverlapSummary summary = analysis::overlap(trace, annotations, analysis::windows_of(steps)).mean;
   campaign::MeasuredTrace measured{
       .schedule = schedule, .step_ms = in_ms(summary.step_ns), .overlap = overlap_of(summary)};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
@@ -122,7 +114,6 @@ campaign::MeasuredTrace measure_trace(const std::filesystem::path& recording, co
   for (std::size_t i = 0; i < fewest; ++i) {
     std::vector<analysis::StepWindow> single;
     for (const std::vector<Interval>& of_rank : steps) single.push_back({of_rank[i], 1});
-    if (!are_within(single, steady)) continue;
     const auto hidden = analysis::overlap(trace, annotations, single).mean.communication_hidden_ratio();
     if (hidden) measured.single_steps_hidden.push_back(*hidden);
   }

@@ -65,6 +65,8 @@ void write_explain_json(std::ostream& out, const ExplainAnswer& answer) {
                   {"difference_ns", explanation.difference_ns()},
                   {"measured_steps", explanation.measured_steps},
                   {"predicted_steps", explanation.predicted_steps},
+                  {"all_measured_steps", explanation.all_measured_steps},
+                  {"all_predicted_steps", explanation.all_predicted_steps},
                   {"causes_ns", std::move(causes)},
                   {"parts", std::move(parts)},
                   {"matching", json_of(explanation.matching)},

@@ -73,8 +73,10 @@ class ExplainWriter {
     const explain::Explanation& explanation = answer.explanation;
     const double ratio = static_cast<double>(explanation.difference_ns()) /
                          static_cast<double>(std::max<Nanoseconds>(1, explanation.measured_step_ns));
-    step("measured ", explanation.measured_step_ns, explanation.measured_steps, answer.measured);
-    step("predicted", explanation.predicted_step_ns, explanation.predicted_steps, answer.predicted);
+    step("measured ", explanation.measured_step_ns, explanation.measured_steps, explanation.all_measured_steps,
+         answer.measured);
+    step("predicted", explanation.predicted_step_ns, explanation.predicted_steps, explanation.all_predicted_steps,
+         answer.predicted);
     out_ << fmt::format("difference {:>8} ms, {:+.2f} %\n", signed_ms(explanation.difference_ns()), ratio * 100);
     write_flaws(out_, "measured trace: ", answer.of_measured, style_, kBesideFigures);
     write_flaws(out_, "predicted trace: ", answer.of_predicted, style_, kBesideFigures);
@@ -157,9 +159,10 @@ class ExplainWriter {
   }
 
  private:
-  void step(std::string_view whose, Nanoseconds time, std::size_t steps, const std::string& source) {
-    const std::string text = fmt::format("{}  {:>8} ms a step ({})  ", whose, report::milliseconds(time),
-                                         report::counted(static_cast<std::int64_t>(steps), "step"));
+  void step(std::string_view whose, Nanoseconds time, std::size_t steps, std::size_t all, const std::string& source) {
+    const std::string part = steps == all ? "" : fmt::format("{} of ", steps);
+    const std::string text = fmt::format("{}  {:>8} ms a step ({}{})  ", whose, report::milliseconds(time), part,
+                                         report::counted(static_cast<std::int64_t>(all), "step"));
     out_ << text << report::shortened_front(source, style_.width - text.size()) << '\n';
   }
   void paragraph(std::string_view text) {

@@ -102,6 +102,8 @@ Explanation explain(const Run& measured, const Run& predicted, Diagnostics& of_m
   result.predicted_step_ns = std::llround(predicted_step);
   result.measured_steps = most_steps(measured);
   result.predicted_steps = most_steps(predicted);
+  result.all_measured_steps = measured.all_steps;
+  result.all_predicted_steps = predicted.all_steps;
   result.parts = rounded(times, result.difference_ns());
   result.matching = match(measured, measured_names, predicted, predicted_names, known);
   return result;

@@ -39,8 +39,10 @@ struct Part {
 struct Explanation {
   Nanoseconds measured_step_ns = 0;
   Nanoseconds predicted_step_ns = 0;
-  std::size_t measured_steps = 0;  ///< of the rank that has most
+  std::size_t measured_steps = 0;  ///< that are compared; of the rank that has most
   std::size_t predicted_steps = 0;
+  std::size_t all_measured_steps = 0;  ///< more where some stalled (Run::all_steps)
+  std::size_t all_predicted_steps = 0;
   /// Largest effect first, either way. Their sum is predicted_step_ns - measured_step_ns, to the nanosecond.
   std::vector<Part> parts;
   Matching matching;

@@ -55,7 +55,8 @@ Run run_of(const trace::Trace& trace, const trace_check::StagedWork& staged) {
   const auto label = optimizer_label(trace, staged, annotations);
   const auto found =
       label ? analysis::steps_marked_by(trace, annotations, *label) : analysis::find_steps(trace, annotations);
-  Run run{&trace, &staged, {}};
+  std::vector<std::vector<Interval>> steps;
+  std::size_t most = 0;
   for (std::size_t rank = 0; rank < trace.ranks().size(); ++rank) {
     std::vector<Nanoseconds> ends = step_ends(found[rank]);
     if (ends.size() < 2 && label) ends = optimizer_ends(trace, staged, rank);
@@ -64,9 +65,10 @@ Run run_of(const trace::Trace& trace, const trace_check::StagedWork& staged) {
                   "rank " + std::to_string(trace.ranks()[rank].number) + " has no two step ends to compare",
                   "record at least three steps of an annotated training loop, or give --profile");
     }
-    run.steps.push_back(analysis::steps_between(ends));
+    steps.push_back(analysis::steps_between(ends));
+    most = std::max(most, steps.back().size());
   }
-  return run;
+  return {&trace, &staged, analysis::steady_steps(steps), most};
 }
 
 }  // namespace interlace::explain

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "simulator/base/error.hpp"
@@ -15,8 +16,9 @@ struct Run {
   const trace::Trace* trace = nullptr;
   const trace_check::StagedWork* staged = nullptr;
   /// By rank (Trace::ranks()): steps that follow one another, each from the end of one optimizer's last device work to
-  /// that of the next.
+  /// that of the next. The steady ones, as all figures "a step" are of (analysis::steady_steps).
   std::vector<std::vector<Interval>> steps;
+  std::size_t all_steps = 0;  ///< stalled ones and those beside them included; of the rank that has most
 };
 
 /// The steps of all ranks. Where no optimizer is known, those of the annotation that marks steps best

@@ -19,6 +19,7 @@ struct Loop {
   Nanoseconds host_gap = 0;    ///< before each step's launches
   bool waits_for_lookup = true;
   bool host_waits = false;  ///< for main, at the end of each step
+  int stalled_step = -1;    ///< before this one's launches the host stands still for eight steps
 
   int steps = 4;
 
@@ -26,7 +27,7 @@ struct Loop {
     TrainingRun job;
     for (int i = 0; i < steps; ++i) {
       job.stage("embedding_lookup", i);
-      job.think(host_gap);
+      job.think(i == stalled_step ? 100'000 : host_gap);
       job.wait(kSide, kMain);
       job.kernel(kSide, "lookup", lookup);
       job.stage("dense_forward", i);
@@ -63,6 +64,17 @@ TEST(Explain, OfTheSameRunIsNothing) {
   EXPECT_TRUE(same.matching.unmatched.empty());
   EXPECT_TRUE(same.matching.operations.empty());
   EXPECT_TRUE(same.matching.moved.empty());
+}
+
+// Steps end with the optimizers: of seven the fifth has the stall in it, and four lie before it.
+TEST(Explain, LeavesOutStepsInWhichTheHostStoodStill) {
+  const Explanation stalled = explained(Loop{.stalled_step = 5, .steps = 8}.run(), Loop{}.run());
+  EXPECT_EQ(stalled.measured_step_ns, 13'000);
+  EXPECT_EQ(stalled.measured_steps, 4U);
+  EXPECT_EQ(stalled.all_measured_steps, 7U);
+  EXPECT_EQ(stalled.predicted_steps, 3U);
+  EXPECT_EQ(stalled.all_predicted_steps, 3U);
+  EXPECT_TRUE(stalled.parts.empty());
 }
 
 TEST(Explain, NamesAKernelThatTakesLonger) {
