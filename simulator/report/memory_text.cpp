@@ -41,6 +41,10 @@ const RankMemory& fullest_rank(const Prediction& prediction) {
   return *std::ranges::max_element(prediction.memory, {}, &RankMemory::reserved_peak);
 }
 
+std::int64_t most_retries(const Prediction& prediction) {
+  return std::ranges::max_element(prediction.memory, {}, &RankMemory::retries)->retries;
+}
+
 std::vector<std::string> memory_lines(const Prediction& prediction, std::optional<Bytes> capacity) {
   if (prediction.memory.empty()) {
     if (!capacity) return {};
@@ -62,9 +66,9 @@ std::vector<std::string> memory_lines(const Prediction& prediction, std::optiona
   const std::string where = bytes_text(*capacity);
   if (failed != prediction.memory.end()) {
     lines.push_back(fmt::format("does not fit in {}: {}", where, *failed->failure));
-  } else if (memory.retries > 0) {
+  } else if (const std::int64_t retries = most_retries(prediction); retries > 0) {
     lines.push_back(fmt::format("fits in {} only by emptying the cache {} times, for which the device is synchronised",
-                                where, memory.retries));
+                                where, retries));
   } else {
     lines.push_back(fmt::format("fits in {}", where));
   }

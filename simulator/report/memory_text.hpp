@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@ namespace interlace::report {
 
 /// The rank that reserves most; REQUIRES: memory is known.
 [[nodiscard]] const RankMemory& fullest_rank(const Prediction& prediction);
+
+/// How often the cache is emptied on the rank where that is most often; REQUIRES: memory is known.
+[[nodiscard]] std::int64_t most_retries(const Prediction& prediction);
 
 /// "allocated 8.86 GiB, active 12.03 GiB, reserved 16.14 GiB at most": the largest of all ranks, as far as known; empty
 /// where nothing is.

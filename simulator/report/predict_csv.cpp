@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulator/report/memory_text.hpp"
 #include "simulator/report/predict_data.hpp"
 
 namespace interlace::report {
@@ -42,10 +43,9 @@ std::string most(const Prediction& row, Bytes RankMemory::*member) {
   return std::to_string((*std::ranges::max_element(row.memory, {}, member)).*member);
 }
 
-/// How often it fits only since the cache is emptied, on the rank that has to most often.
+/// How often it fits only since the cache is emptied; empty where memory is not known.
 std::string cache_emptied(const Prediction& row) {
-  if (row.memory.empty()) return {};
-  return std::to_string(std::ranges::max_element(row.memory, {}, &RankMemory::retries)->retries);
+  return row.memory.empty() ? std::string() : std::to_string(most_retries(row));
 }
 
 }  // namespace

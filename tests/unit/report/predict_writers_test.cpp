@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "simulator/report/diagnostics_table.hpp"
 #include "simulator/report/predict_data.hpp"
@@ -212,6 +213,12 @@ TEST(PredictCsv, SaysWhatFits) {
   EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,0\r\n"), std::string::npos);
   report.predictions[0].memory.back().retries = 3;
   EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,3\r\n"), std::string::npos);
+  // The fullest rank may be one that empties its cache less often, and the text speaks of most as well.
+  std::swap(report.predictions[0].memory.front().reserved_peak, report.predictions[0].memory.back().reserved_peak);
+  report.predictions[0].memory.front().retries = 2;
+  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,3\r\n"), std::string::npos);
+  const std::string table = text_of(write_predict_table, report, TextStyle{.unicode = false, .width = 200});
+  EXPECT_NE(table.find("only by emptying the cache 3 times"), std::string::npos) << table;
   report.predictions[0].memory.back().failure = "too large";
   const std::string text = text_of(write_predict_csv, report);
   EXPECT_NE(text.find(",0.250000,false,10000000000,3\r\n"), std::string::npos) << text;
