@@ -34,7 +34,7 @@ Json entry_of(const RankInfo& one) {
       {"devices", std::move(devices)},
       {"steps", std::move(steps)},
       {"window", {{"begin_ns", one.window.span.begin}, {"end_ns", one.window.span.end}, {"steps", one.window.steps}}},
-      {"step_time_ns", one.overlap.step_ns},
+      {"step_time_ns", has_steps(one) ? Json(one.overlap.step_ns) : Json(nullptr)},
       {"exposed_communication_ns", one.overlap.exposed_communication_ns},
       {"overlap", json_of(one.overlap)}};
 }

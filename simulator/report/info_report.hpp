@@ -27,6 +27,9 @@ struct RankInfo {
   analysis::OverlapSummary overlap;
 };
 
+/// Whether figures "a step" are of a step, not of all that was recorded.
+[[nodiscard]] inline bool has_steps(const RankInfo& rank) { return rank.steps && rank.steps->count() > 1; }
+
 struct StreamInfo {
   std::int32_t rank = 0;
   std::string name;

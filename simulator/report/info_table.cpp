@@ -15,8 +15,12 @@ constexpr std::size_t kUnderTitle = 2;  // columns that what stands there is ind
 constexpr std::size_t kMostPlaces = 8;
 constexpr Nanoseconds kLeastShown = 5 * kMicrosecond;  // less reads as 0.00 ms
 
-/// Else the figures of a rank are of all that was recorded.
-bool has_steps(const RankInfo& rank) { return rank.steps && rank.steps->count() > 1; }
+/// What figures "a step" are of.
+std::string extent(const InfoReport& info) {
+  const std::string whole = "over the whole recording";
+  if (std::ranges::all_of(info.ranks, has_steps)) return "a step";
+  return std::ranges::any_of(info.ranks, has_steps) ? "a step; of ranks without steps " + whole : whole;
+}
 
 class InfoWriter {
  public:
@@ -104,10 +108,7 @@ class InfoWriter {
                  of_class(analysis::DeviceClass::kCompute), of_class(analysis::DeviceClass::kCommunication),
                  of_class(analysis::DeviceClass::kCopy)});
     }
-    const bool any = std::ranges::any_of(info.ranks, has_steps);
-    const bool all = std::ranges::all_of(info.ranks, has_steps);
-    const std::string whole = "over the whole recording";
-    print("streams, " + (all ? "a step" : any ? "a step; of ranks without steps " + whole : whole), table);
+    print("streams, " + extent(info), table);
     out_ << '\n';
   }
 
@@ -155,7 +156,10 @@ class InfoWriter {
   }
 
   void waiting(const InfoReport& info) {
-    TextTable blocked({{"host blocks in"}, {"by"}, {"calls a step", Align::kRight}, {"ms a step", Align::kRight}});
+    const bool all = std::ranges::all_of(info.ranks, has_steps);
+    const std::string a_step = all ? " a step" : "";
+    const std::string of_what = ", mean over ranks" + (all ? "" : ", " + extent(info));
+    TextTable blocked({{"host blocks in"}, {"by"}, {"calls" + a_step, Align::kRight}, {"ms" + a_step, Align::kRight}});
     for (std::size_t i = 0; i < std::min(kMostPlaces, info.host_blocks.size()); ++i) {
       if (info.host_blocks[i].blocked_ns < kLeastShown) break;
       const analysis::HostBlock& block = info.host_blocks[i];
@@ -163,17 +167,17 @@ class InfoWriter {
                    milliseconds(block.blocked_ns)});
     }
     if (!info.host_blocks.empty() && info.host_blocks.front().blocked_ns >= kLeastShown) {
-      print("what the host waits for, mean over ranks", blocked);
+      print("what the host waits for" + of_what, blocked);
       out_ << '\n';
     }
-    TextTable idle({{"device idles because"}, {"next launch in"}, {"ms a step", Align::kRight}});
+    TextTable idle({{"device idles because"}, {"next launch in"}, {"ms" + a_step, Align::kRight}});
     for (std::size_t i = 0; i < std::min(kMostPlaces, info.idle.size()); ++i) {
       if (info.idle[i].idle_ns < kLeastShown) break;
       idle.add(
           {std::string(to_string(info.idle[i].cause)), place(info.idle[i].stage), milliseconds(info.idle[i].idle_ns)});
     }
     if (!info.idle.empty() && info.idle.front().idle_ns >= kLeastShown) {
-      print("why the device idles, mean over ranks", idle);
+      print("why the device idles" + of_what, idle);
       out_ << '\n';
     }
   }

@@ -78,6 +78,27 @@ TEST(Info, CountsWhatTheProgramSaidOfOperations) {
             nlohmann::json::parse(R"({"payloads": 2, "categories": {"io": 2}, "open_ranges": 1, "external_ids": 1})"));
 }
 
+// One host wait of 0.1 ms and a device that idles until its only kernel.
+TEST(Info, OfARecordingWithoutStepsIsNotAStep) {
+  Job job;
+  job.annotate("load", 0, 400'000);
+  job.sync(trace::SyncKind::kStreamSync, 100'000, 200'000);
+  job.kernel(job.main, 210'000, 220'000, 600'000);
+  const InfoReport info = make_info(job.build(), {}, 10);
+  std::ostringstream table;
+  write_info_table(table, info, {});
+  for (const std::string_view part : {"what the host waits for, mean over ranks, over the whole recording",
+                                      "why the device idles, mean over ranks, over the whole recording"}) {
+    EXPECT_NE(table.str().find(part), std::string::npos) << part << " in\n" << table.str();
+  }
+  EXPECT_EQ(table.str().find("a step"), std::string::npos) << table.str();
+  std::ostringstream json;
+  write_info_json(json, info);
+  const auto rank = nlohmann::json::parse(json.str())["ranks"][0];
+  EXPECT_TRUE(rank["step_time_ns"].is_null());
+  EXPECT_EQ(rank["window"]["end_ns"], 600'000);
+}
+
 TEST(Info, TableFitsTheTerminal) {
   std::ostringstream out;
   write_info_table(out, sample_info(), {});
