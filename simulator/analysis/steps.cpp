@@ -49,22 +49,40 @@ std::map<std::string_view, Candidate> candidates_of(const trace::Trace& trace, c
   return candidates;
 }
 
-/// Charges device work to the instance of the candidate whose time its launch falls into, on any thread of the rank.
-void charge_device_work(const trace::Trace& trace, RankId rank, Candidate& candidate) {
+struct LaunchedWork {
+  Nanoseconds launch = 0;  // start of the call
+  OperationId op;
+};
+
+/// Device work whose launch is known: by rank, in the order of the launches.
+std::vector<std::vector<LaunchedWork>> launched_work(const trace::Trace& trace) {
+  std::vector<std::vector<LaunchedWork>> by_rank(trace.ranks().size());
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const OperationId op{i};
-    if (!trace::is_device_work(trace.kind(op)) || trace.rank_of(op) != rank) continue;
-    const auto launch = trace.launch_of(op);
-    if (!launch) continue;
-    const auto after = std::ranges::upper_bound(candidate.instances, trace.start(*launch), {},
-                                                [&](OperationId range) { return trace.start(range); });
-    if (after == candidate.instances.begin()) continue;
-    const auto position = static_cast<std::size_t>(after - candidate.instances.begin()) - 1;
-    if (trace.end(candidate.instances[position]) <= trace.start(*launch)) continue;
-    if (trace.kind(op) == trace::OperationKind::kKernel) candidate.kernel_time += trace.duration(op);
-    auto& span = candidate.on_device[position];
-    if (!span) span = {trace.start(op), trace.end(op)};
-    *span = {std::min(span->begin, trace.start(op)), std::max(span->end, trace.end(op))};
+    if (!trace::is_device_work(trace.kind(op))) continue;
+    if (const auto launch = trace.launch_of(op))
+      by_rank[trace.rank_of(op).index()].push_back({trace.start(*launch), op});
+  }
+  for (auto& of_rank : by_rank) std::ranges::sort(of_rank, {}, &LaunchedWork::launch);
+  return by_rank;
+}
+
+/// Charges device work to the instance of the candidate whose time its launch falls into, on any thread of the rank: to
+/// the one that began last. What is launched in one stands in a row, so that all candidates of a rank together take
+/// little more time than there is work.
+void charge_device_work(const trace::Trace& trace, const std::vector<LaunchedWork>& works, Candidate& candidate) {
+  for (std::size_t i = 0; i < candidate.instances.size(); ++i) {
+    const OperationId instance = candidate.instances[i];
+    Nanoseconds end = trace.end(instance);
+    if (i + 1 < candidate.instances.size()) end = std::min(end, trace.start(candidate.instances[i + 1]));
+    auto work = std::ranges::lower_bound(works, trace.start(instance), {}, &LaunchedWork::launch);
+    for (; work != works.end() && work->launch < end; ++work) {
+      const OperationId op = work->op;
+      if (trace.kind(op) == trace::OperationKind::kKernel) candidate.kernel_time += trace.duration(op);
+      auto& span = candidate.on_device[i];
+      if (!span) span = {trace.start(op), trace.end(op)};
+      *span = {std::min(span->begin, trace.start(op)), std::max(span->end, trace.end(op))};
+    }
   }
 }
 
@@ -121,12 +139,13 @@ std::map<std::string_view, Candidate>::iterator named_step(std::map<std::string_
   return once;
 }
 
-std::optional<FoundSteps> steps_of_rank(const trace::Trace& trace, const Annotations& annotations, RankId rank) {
+std::optional<FoundSteps> steps_of_rank(const trace::Trace& trace, const Annotations& annotations, RankId rank,
+                                        const std::vector<LaunchedWork>& works) {
   const auto main = annotations.main_thread(rank);
   if (!main) return std::nullopt;
   auto candidates = candidates_of(trace, annotations, *main);
   if (const auto named = named_step(candidates); named != candidates.end()) {
-    charge_device_work(trace, rank, named->second);
+    charge_device_work(trace, works, named->second);
     return steps_from(trace, named->first, named->second, StepEvidence::kName);
   }
   const std::size_t by_optimizer = optimizer_count(candidates);
@@ -135,7 +154,7 @@ std::optional<FoundSteps> steps_of_rank(const trace::Trace& trace, const Annotat
   const std::pair<const std::string_view, Candidate>* best = nullptr;
   for (auto& entry : candidates) {
     if (entry.second.instances.size() != count) continue;
-    charge_device_work(trace, rank, entry.second);
+    charge_device_work(trace, works, entry.second);
     if (best == nullptr || entry.second.kernel_time > best->second.kernel_time) best = &entry;
   }
   return steps_from(trace, best->first, best->second,
@@ -158,15 +177,17 @@ std::vector<Interval> FoundSteps::on_device() const { return steps_between(devic
 std::vector<Interval> FoundSteps::spans() const { return device_end.empty() ? on_host() : on_device(); }
 
 std::vector<std::optional<FoundSteps>> find_steps(const trace::Trace& trace, const Annotations& annotations) {
+  const std::vector<std::vector<LaunchedWork>> works = launched_work(trace);
   std::vector<std::optional<FoundSteps>> steps;
   for (std::uint32_t rank = 0; rank < trace.ranks().size(); ++rank) {
-    steps.push_back(steps_of_rank(trace, annotations, {rank}));
+    steps.push_back(steps_of_rank(trace, annotations, {rank}, works[rank]));
   }
   return steps;
 }
 
 std::vector<std::optional<FoundSteps>> steps_marked_by(const trace::Trace& trace, const Annotations& annotations,
                                                        std::string_view label) {
+  const std::vector<std::vector<LaunchedWork>> works = launched_work(trace);
   std::vector<std::optional<FoundSteps>> steps(trace.ranks().size());
   for (std::uint32_t rank = 0; rank < steps.size(); ++rank) {
     const auto main = annotations.main_thread({rank});
@@ -174,7 +195,7 @@ std::vector<std::optional<FoundSteps>> steps_marked_by(const trace::Trace& trace
     auto candidates = candidates_of(trace, annotations, *main);
     const auto found = candidates.find(label);
     if (found == candidates.end()) continue;
-    charge_device_work(trace, {rank}, found->second);
+    charge_device_work(trace, works[rank], found->second);
     steps[rank] = steps_from(trace, label, found->second, StepEvidence::kName);
   }
   return steps;
