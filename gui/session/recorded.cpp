@@ -35,6 +35,18 @@ std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, Recorded&
   }
 }
 
+/// What cannot be predicted can still be looked at.
+void make_predictor(replay::SiteTable sites, Recorded& recorded) {
+  recorded.predictor.emplace(recorded.run->trace(), *recorded.cut, std::move(sites));
+  if (!recorded.schedule) return;
+  try {
+    recorded.predictor->learn_memory(*recorded.schedule, recorded.diagnostics);
+  } catch (const Error& error) {
+    recorded.predictor.reset();
+    recorded.no_predictions = error.problem();
+  }
+}
+
 void describe(const trace::Trace& trace, const std::vector<std::vector<Interval>>& steps, Recorded& recorded) {
   report::RecordedRun& facts = recorded.facts;
   for (const std::filesystem::path& file : recorded.files) facts.files.push_back(file.string());
@@ -70,10 +82,7 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   Tags tags = tags_of_recording(recording.trace, cut, known);
   recorded->run = std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps),
                                         recorded->diagnostics);
-  if (sites) {
-    recorded->predictor.emplace(recorded->run->trace(), *recorded->cut, std::move(*sites));
-    if (known != nullptr) recorded->predictor->learn_memory(*known, recorded->diagnostics);
-  }
+  if (sites) make_predictor(std::move(*sites), *recorded);
   recorded->facts.diagnostics = recorded->diagnostics.entries();
   give_back_freed_memory();
   progress.begin("drawing");

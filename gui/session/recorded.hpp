@@ -25,12 +25,11 @@ struct Recorded {
   report::RecordedRun facts;
   std::vector<analysis::MemoryUse> memory;  ///< of ranks whose allocator was recorded
 
-  /// The stages. None where the recording cannot be cut into them, or has nothing to replay; `no_predictions` says why,
-  /// and there is no predictor.
+  /// The stages. None where the recording cannot be cut into them, or has nothing to replay.
   std::optional<stages::Cut> cut;
   std::optional<schedule::Schedule> schedule;  ///< the recorded one, where it is a built-in one
   std::optional<replay::Predictor> predictor;  ///< of `run` and `cut`
-  std::string no_predictions;
+  std::string no_predictions;                  ///< why there is no predictor
 };
 
 using RecordedPtr = std::shared_ptr<const Recorded>;

@@ -241,7 +241,8 @@ Configuration parse_configuration(std::string_view text, std::string_view source
     } else if (option == "backend") {
       read_backend(reader, source);
     } else if (!read_other(reader, option, source, diagnostics)) {
-      reader.fail(kUnknownOption, "no such option");
+      reader.skip_value();
+      diagnostics.count(kOptionNotModelled, fmt::format("{}: {}", source, option));
     }
     reader.end_option();
   }

@@ -11,13 +11,12 @@
 namespace interlace::allocator {
 
 inline constexpr ErrorCode kBadConfiguration{"allocator.bad_configuration"};
-inline constexpr ErrorCode kUnknownOption{"allocator.unknown_option"};
 inline constexpr ErrorCode kBadOptionValue{"allocator.bad_option_value"};
 inline constexpr ErrorCode kUnsupportedBackend{"allocator.unsupported_backend"};
 
 inline constexpr DiagnosticKind kOptionNotModelled{
     "allocator.option_not_modelled", Severity::kWarning,
-    "an option of PYTORCH_CUDA_ALLOC_CONF that changes what the allocator does is not modelled",
+    "an option of PYTORCH_CUDA_ALLOC_CONF that changes what the allocator does, or is not known, is not modelled",
     "predicted memory may be off where the option acts"};
 
 /// What PYTORCH_CUDA_ALLOC_CONF sets, as far as it decides where blocks go. The values here are PyTorch's own.
@@ -46,8 +45,9 @@ struct Configuration {
 
 /// Reads the value of PYTORCH_CUDA_ALLOC_CONF ("key:value,key:[size:value,>:value]"; may be empty) as PyTorch does.
 /// `source` names its origin in messages. Options that concern pinned host memory or locks are checked and left out;
-/// one that would change the model but is not part of it is counted in `diagnostics`.
-/// Throws Error(allocator.bad_configuration | unknown_option | bad_option_value | unsupported_backend).
+/// one that would change the model but is not part of it is counted in `diagnostics`, and so is one that is not known:
+/// settings are those of recordings, whose PyTorch, a newer one perhaps, has accepted them.
+/// Throws Error(allocator.bad_configuration | bad_option_value | unsupported_backend).
 [[nodiscard]] Configuration parse_configuration(std::string_view text, std::string_view source,
                                                 Diagnostics& diagnostics);
 

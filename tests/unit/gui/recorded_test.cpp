@@ -9,7 +9,10 @@
 #include <QProcess>
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -158,6 +161,35 @@ TEST(Forecaster, PredictsMemoryWhereItWasRecorded) {
 // What the command line predicts, from TorchRec's recording and from one that tells its steps without the recorder.
 TEST(Forecaster, PredictsWhatTheCommandLinePredicts) {
   for (const auto& [folder, sources] :
+/// The shipped snapshot of rank 0 with other settings: as long as the reference to the empty text that it has.
+std::filesystem::path snapshot_with_settings(const testing::TemporaryFolder& folder, const std::string& settings) {
+  std::ifstream in(kTraces / "torchrec_c6/base.mem.r0.snap.pickle", std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const std::string key = "PYTORCH_CUDA_ALLOC_CONF\x94";
+  const std::string text{'\x8c', static_cast<char>(settings.size())};  // SHORT_BINUNICODE
+  const std::size_t value = bytes.find(key) + key.size();
+  EXPECT_EQ(bytes.at(value), 'j') << "LONG_BINGET and four bytes";
+  bytes.replace(value, 5, text + settings);
+  return folder.write("rank0.snap.pickle", bytes);
+}
+
+// Settings come from the recorded PyTorch, which may have more of them than this program knows, or take other values.
+TEST(OpenRecording, SettingsOfTheAllocatorKeepNoneFromBeingOpened) {
+  const testing::TemporaryFolder folder;
+  const auto opened = [&](const std::string& settings) {
+    return open_recording({kTraces / "torchrec_c6/base.mem.r0.json.gz", kTraces / "torchrec_c6/base.mem.r1.json.gz",
+                           snapshot_with_settings(folder, settings), kTraces / "torchrec_c6/base.mem.r1.snap.pickle"},
+                          {});
+  };
+  const RecordedPtr newer = opened("x:1");
+  EXPECT_TRUE(newer->predictor);
+  EXPECT_EQ(newer->diagnostics.count_of("allocator.option_not_modelled"), 1);
+  const RecordedPtr broken = opened(",,,");
+  EXPECT_FALSE(broken->predictor);
+  EXPECT_NE(broken->no_predictions, "");
+  EXPECT_EQ(broken->facts.schedule, std::optional<std::string>("torchrec/base"));
+}
+
        {std::pair{"torchrec_c6", std::vector{"base.r0.json.gz", "base.r1.json.gz"}},
         std::pair{"engine_exposed", std::vector{"sparse_dist/rank0.ilt", "sparse_dist/rank1.ilt"}}}) {
     std::vector<std::filesystem::path> files;
