@@ -309,8 +309,8 @@ void ComparePanel::set_detail(LaneDetail detail) {
 }
 
 void ComparePanel::search(const QString& pattern) {
-  // Tried first, so that a wrong pattern leaves what was found before.
-  if (recorded_) (void)SearchHits(recorded_->run->trace(), pattern.toStdString());
+  // First, so that a wrong pattern leaves what was found before, and is none that a recording opened later meets.
+  check_pattern(pattern.toStdString());
   pattern_ = pattern;
   update_hits();
 }

@@ -13,6 +13,9 @@ namespace interlace::gui {
 
 inline constexpr ErrorCode kBadPattern{"gui.bad_pattern"};
 
+/// Throws gui.bad_pattern where a search for it would.
+void check_pattern(std::string_view pattern);
+
 /// Operations whose names a search found, by start.
 class SearchHits {
  public:

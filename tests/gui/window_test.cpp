@@ -249,6 +249,16 @@ TEST_F(WindowTest, SearchGoesFromHitToHit) {
   EXPECT_TRUE(window_.timelines().show_hit(true));
 }
 
+TEST_F(WindowTest, AWrongPatternIsToldBeforeARecordingIsOpenToo) {
+  window_.search("(");
+  EXPECT_TRUE(window_.findChild<QLabel*>("hits")->toolTip().startsWith("no regular expression"));
+  open(kBase);
+  EXPECT_EQ(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(window_.timelines().hit_text().isEmpty());
+  window_.search("sendrecv");
+  EXPECT_TRUE(window_.timelines().show_hit(true));
+}
+
 TEST_F(WindowTest, RangeSnapsToTheEdgesOfAKernelAndCountsIt) {
   open(kBase);
   TimelinePane& measured = pane(Side::kMeasured);
