@@ -19,7 +19,8 @@ constexpr int kVersion = 1;
 }  // namespace
 
 std::filesystem::path notes_file(const std::filesystem::path& recording) {
-  if (std::filesystem::is_directory(recording)) return recording / "interlace.notes.json";
+  std::error_code ignored;  // what cannot be told is no folder
+  if (std::filesystem::is_directory(recording, ignored)) return recording / "interlace.notes.json";
   std::filesystem::path file = recording;
   file += ".notes.json";
   return file;
@@ -27,7 +28,11 @@ std::filesystem::path notes_file(const std::filesystem::path& recording) {
 
 std::vector<Mark> read_notes(const std::filesystem::path& file) {
   std::vector<Mark> notes;
-  if (!std::filesystem::exists(file)) return notes;
+  std::error_code failure;
+  const bool is_there = std::filesystem::exists(file, failure);
+  const bool cannot_be = failure == std::errc::filename_too_long;  // that of the recording is nearly so
+  if (failure && !cannot_be) unreadable(file, failure.message());
+  if (!is_there) return notes;
   std::ifstream in(file);
   if (!in) unreadable(file, "no permission");
   try {

@@ -372,7 +372,7 @@ void MainWindow::export_picture(const std::filesystem::path& file) {
   try {
     write_picture(panel_->picture(), file);
     hover_label_->setText(tr("%1 written").arg(in_qt(file.string())));
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     show_failure(failure_of(std::current_exception(), "The picture cannot be written"));
   }
 }
@@ -382,7 +382,7 @@ void MainWindow::note(const QString& text) { panel_->set_note(text.toStdString()
 void MainWindow::load_notes() {
   try {
     panel_->set_marks(read_notes(notes_file(session_.recorded()->files.front())));
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     show_failure(failure_of(std::current_exception(), "The notes on the recording cannot be shown"));
   }
 }
@@ -390,7 +390,7 @@ void MainWindow::load_notes() {
 void MainWindow::save_notes() {
   try {
     write_notes(panel_->marks(Side::kMeasured), notes_file(session_.recorded()->files.front()));
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     show_failure(failure_of(std::current_exception(), "The note is not kept"));
   }
 }

@@ -116,6 +116,17 @@ TEST_F(WindowTest, BadFilesAreToldAndTheWindowLivesOn) {
   EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_predict"));
 }
 
+TEST_F(WindowTest, ANoteThatCannotBeKeptIsToldAndTheWindowLivesOn) {
+  const testing::TemporaryFolder folder;
+  const auto long_name = folder.path() / (std::string(237, 'h') + ".json.gz");
+  std::filesystem::copy_file(kBase[0], long_name);
+  open({long_name});
+  EXPECT_EQ(window_.failure_dialog(), nullptr) << "there are no notes, and that is no failure";
+  window_.note("here");
+  ASSERT_NE(window_.failure_dialog(), nullptr);
+  EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_write_notes"));
+}
+
 TEST_F(WindowTest, LostDataIsSeenWithoutOpeningItsTable) {
   const auto* tabs = window_.findChild<QTabWidget*>();
   auto* button = window_.findChild<QToolButton*>("flaws");

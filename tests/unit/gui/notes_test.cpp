@@ -21,6 +21,33 @@ TEST(Notes, AreKeptBesideTheRecording) {
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
+// 255 bytes are the most that a name may have.
+TEST(Notes, AreNoneBesideARecordingWhoseNameLeavesNoRoom) {
+  const testing::TemporaryFolder folder;
+  const auto file = notes_file(folder.write(std::string(245, 'h'), ""));
+  EXPECT_TRUE(read_notes(file).empty());
+  write_notes({}, file);
+  try {
+    write_notes({{1, "a"}}, file);
+    ADD_FAILURE() << "written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kCannotWriteNotes.name);
+  }
+}
+
+TEST(Notes, SayWhyItCannotBeToldWhetherThereAreAny) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_symlink("loop", folder.path() / "loop");
+  const auto file = notes_file(folder.path() / "loop" / "r0.json");
+  try {
+    (void)read_notes(file);
+    ADD_FAILURE() << "read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kNotesUnreadable.name);
+    EXPECT_EQ(error.place(), file.string());
+  }
+}
+
 TEST(Notes, SayWhatIsWrongWithTheFile) {
   const testing::TemporaryFolder folder;
   for (const char* text : {"", "{", "{\"interlace_notes\": 2, \"notes\": []}", "{\"interlace_notes\": 1}",
