@@ -1,9 +1,9 @@
 #include "gui/compare/picture.hpp"
 
-#include <QFile>
 #include <QImage>
 #include <QPageLayout>
 #include <QPdfWriter>
+#include <QSaveFile>
 #include <QSvgGenerator>
 #include <algorithm>
 #include <cmath>
@@ -22,11 +22,6 @@ constexpr double kTitle = 30;
               "check the folder, its permissions and the room on the disk");
 }
 
-/// Opens first, so that a failure is told in the system's words and before anything is drawn.
-void open(QFile& device, const std::filesystem::path& file) {
-  if (!device.open(QIODevice::WriteOnly | QIODevice::Truncate)) fail(file, device.errorString());
-}
-
 void paint_on(QPaintDevice& device, const Picture& picture, double scale, const std::filesystem::path& file) {
   QPainter painter;
   if (!painter.begin(&device)) fail(file, QStringLiteral("no drawing could be begun"));
@@ -35,16 +30,18 @@ void paint_on(QPaintDevice& device, const Picture& picture, double scale, const 
   painter.end();
 }
 
-void write_png(const Picture& picture, const QSize& size, QFile& device, const std::filesystem::path& file) {
+void write_png(const Picture& picture, const QSize& size, QIODevice& device, const std::filesystem::path& file) {
   constexpr int kMostDrawn = 32'767;  // what lies beyond is left out by Qt without a word
   QImage image(size, QImage::Format_RGB32);
-  if (image.isNull() || std::max(size.width(), size.height()) > kMostDrawn)
-    fail(file, QStringLiteral("it is too large"));
+  if (image.isNull() || std::max(size.width(), size.height()) > kMostDrawn) {
+    throw Error(kCannotWritePicture, file.string(), "the picture is too large for a .png",
+                "fold lanes, or end the name in .svg or .pdf");
+  }
   paint_on(image, picture, 1, file);
   if (!image.save(&device, "PNG")) fail(file, device.errorString());
 }
 
-void write_svg(const Picture& picture, const QSize& size, QFile& device, const std::filesystem::path& file) {
+void write_svg(const Picture& picture, const QSize& size, QIODevice& device, const std::filesystem::path& file) {
   QSvgGenerator generator;
   generator.setOutputDevice(&device);
   generator.setSize(size);
@@ -53,7 +50,7 @@ void write_svg(const Picture& picture, const QSize& size, QFile& device, const s
   paint_on(generator, picture, 1, file);
 }
 
-void write_pdf(const Picture& picture, const QSize& size, QFile& device, const std::filesystem::path& file) {
+void write_pdf(const Picture& picture, const QSize& size, QIODevice& device, const std::filesystem::path& file) {
   constexpr int kDotsPerInch = 96;
   constexpr double kPointsPerPixel = 72.0 / kDotsPerInch;
   QPdfWriter writer(&device);
@@ -117,11 +114,12 @@ void draw_picture(QPainter& painter, const Picture& picture) {
 void write_picture(const Picture& picture, const std::filesystem::path& file) {
   const std::string end = file.extension().string();
   const QSize size = picture.size();
-  QFile device(QString::fromStdString(file.string()));
+  // What was there stays until all is written. Opened first, so that a failure is told in the system's words.
+  QSaveFile device(QString::fromStdString(file.string()));
   const auto write = [&](auto writer) {
-    open(device, file);
+    if (!device.open(QIODevice::WriteOnly)) fail(file, device.errorString());
     writer(picture, size, device, file);
-    if (!device.flush()) fail(file, device.errorString());
+    if (!device.commit()) fail(file, device.errorString());
   };
   if (end == ".png") return write(write_png);
   if (end == ".svg") return write(write_svg);

@@ -272,5 +272,22 @@ TEST_F(PictureTest, SaysWhyItCannotBeWritten) {
   EXPECT_EQ(code_of(folder.path() / "no/such/folder/a.png"), kCannotWritePicture.name);
 }
 
+// A pixel more than Qt draws.
+TEST_F(PictureTest, WhatCannotBeWrittenLeavesTheOldOne) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.write("a.png", "the old one");
+  Picture picture = RenderedComparison(recorded_, {}, {}).picture();
+  picture.panes.front().height += 32'768 - std::round(picture.height());
+  try {
+    write_picture(picture, file);
+    ADD_FAILURE() << "written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kCannotWritePicture.name);
+    EXPECT_NE(error.advice().find(".svg"), std::string::npos) << "has no such limit";
+  }
+  std::ifstream in(file);
+  EXPECT_EQ(std::string((std::istreambuf_iterator<char>(in)), {}), "the old one");
+}
+
 }  // namespace
 }  // namespace interlace::gui
