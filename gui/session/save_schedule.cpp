@@ -8,8 +8,8 @@
 
 namespace interlace::gui {
 
-void save_schedule(schedule::Schedule schedule, const std::filesystem::path& file) {
-  const Verdict verdict = verdict_of(schedule);
+void save_schedule(schedule::Schedule schedule, bool one_rank, const std::filesystem::path& file) {
+  const Verdict verdict = verdict_of(schedule, one_rank);
   if (!verdict.can_run) {
     const auto wrong = std::ranges::find(verdict.remarks, Gravity::kWrong, &Remark::gravity);
     throw Error(kScheduleCannotRun, schedule.name + ", line " + std::to_string(wrong->line), wrong->text,

@@ -93,9 +93,11 @@ void Session::predict_if_it_applies(const schedule::Schedule& schedule) {
   });
 }
 
+bool Session::one_rank() const { return recorded_ && recorded_->predictor && recorded_->predictor->sites().lone_rank; }
+
 void Session::try_out(const schedule::Schedule& draft) {
   const std::uint64_t number = ++*tried_;
-  const bool one_rank = recorded_ && recorded_->predictor && recorded_->predictor->sites().lone_rank;
+  const bool one_rank = this->one_rank();
   start(draft.name + " cannot be checked", [this, draft, number, one_rank, tried = tried_](const Progress& progress) {
     if (number != *tried) return std::function<void()>();
     progress.begin("checking " + draft.name);

@@ -48,6 +48,8 @@ class Session : public QObject {
   /// May be null.
   [[nodiscard]] const RecordedPtr& recorded() const { return recorded_; }
 
+  /// Whether schedules are for a job of one rank, as the recorded one is.
+  [[nodiscard]] bool one_rank() const;
  Q_SIGNALS:
   void progressed(const QString& phase);
   void opened();

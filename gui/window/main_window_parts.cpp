@@ -273,7 +273,7 @@ bool MainWindow::may_drop_draft() {
 
 void MainWindow::save_draft(const std::filesystem::path& file) {
   try {
-    save_schedule(editor_->schedule(), file);
+    save_schedule(editor_->schedule(), session_.one_rank(), file);
     editor_->mark_saved();
     hover_label_->setText(tr("%1 written").arg(in_qt(file.string())));
   } catch (const Error&) {

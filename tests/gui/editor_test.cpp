@@ -215,6 +215,20 @@ TEST_F(EditorTest, SavesAFileThatCanBeReadAndRefusesWhatCannotRun) {
   EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_write_schedule"));
 }
 
+// With one rank exchanges order nothing: what the lookup's own stream reads races with the side that writes it.
+TEST_F(EditorTest, SavesTheHazardsOfTheJobThatWasRecorded) {
+  const testing::TemporaryFolder folder;
+  const auto saved_as_hazardous = [&](const std::vector<std::filesystem::path>& recording) {
+    open(recording);
+    begin("torchrec/fused_sparse_dist_new_stream");
+    const auto file = folder.path() / "mine.json";
+    window_.save_draft(file);
+    return schedule::parse_file(file).hazardous;
+  };
+  EXPECT_FALSE(saved_as_hazardous(kBase));
+  EXPECT_TRUE(saved_as_hazardous({kTraces / "torchrec_w1_1_rank/base.mem.r0.ilt"}));
+}
+
 TEST_F(EditorTest, OfManyEditsTheLastIsShown) {
   open(kBase, {"torchrec/sparse_dist"});
   window_.edit_shown();
