@@ -55,7 +55,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), panel_(new Compar
   make_tool_bar();
   make_menus();
   make_status_bar();
-  enable_predictions();
+  enable_actions();
   connect_session();
   constexpr int kRestMs = 120;
   measuring_.setSingleShot(true);
@@ -131,7 +131,7 @@ void MainWindow::when_opened() {
   asked_.clear();
   left_out_.clear();
   show_left_out();
-  enable_predictions();
+  enable_actions();
   panel_->set_recorded(recorded);
   load_notes();
   const QString name = in_qt(recorded->files.front().filename().string());
@@ -178,8 +178,9 @@ void MainWindow::show_left_out() {
   left_out_label_->setVisible(!reasons.isEmpty());
 }
 
-void MainWindow::enable_predictions() {
+void MainWindow::enable_actions() {
   const RecordedPtr& recorded = session_.recorded();
+  for (QAction* action : recording_actions_) action->setEnabled(recorded != nullptr);
   const bool enabled = recorded && recorded->predictor;
   schedule_box_->setEnabled(enabled);
   schedule_box_->setToolTip(tr("Predict a built-in schedule, or one of your own from a file"));

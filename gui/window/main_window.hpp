@@ -119,8 +119,9 @@ class MainWindow : public QMainWindow {
   void set_draft_outdated();
   /// Only where memory is known.
   void show_memory_columns();
-  /// Only where there is something to predict from.
-  void enable_predictions();
+  /// What can be done with a recording, only where there is one; predictions only where there is something to predict
+  /// from.
+  void enable_actions();
   void when_opened();
   void when_predicted(const ForecastPtr& forecast);
   void show_details();
@@ -169,6 +170,7 @@ class MainWindow : public QMainWindow {
   QLabel* left_out_label_ = nullptr;
   QComboBox* schedule_box_ = nullptr;
   std::vector<QAction*> predict_actions_;
+  std::vector<QAction*> recording_actions_;
   QComboBox* colour_box_ = nullptr;
   QToolButton* link_button_ = nullptr;
   QComboBox* align_box_ = nullptr;

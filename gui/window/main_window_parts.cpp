@@ -111,8 +111,9 @@ void MainWindow::make_menus() {
         ->setObjectName(QStringLiteral("open_sample"));
   }
   file->addSeparator();
-  file->addAction(tr("Export picture..."), QKeySequence(tr("Ctrl+E")), this, &MainWindow::ask_for_picture);
-  file->addAction(tr("Write report..."), QKeySequence(tr("Ctrl+R")), this, &MainWindow::ask_for_report);
+  recording_actions_ = {
+      file->addAction(tr("Export picture..."), QKeySequence(tr("Ctrl+E")), this, &MainWindow::ask_for_picture),
+      file->addAction(tr("Write report..."), QKeySequence(tr("Ctrl+R")), this, &MainWindow::ask_for_report)};
   file->addAction(tr("Copy predictions as CSV"), this, [this] { predictions_table_->copy(); });
   file->addSeparator();
   file->addAction(tr("Quit"), QKeySequence::Quit, this, &QWidget::close);

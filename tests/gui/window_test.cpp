@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 #include "gui/models/csv.hpp"
 #include "gui/panels/table_panel.hpp"
@@ -247,6 +248,20 @@ TEST_F(WindowTest, SearchGoesFromHitToHit) {
   window_.search("(");  // told beside the field: no dialog, and the hits stay
   EXPECT_EQ(window_.failure_dialog(), nullptr);
   EXPECT_TRUE(window_.timelines().show_hit(true));
+}
+
+TEST_F(WindowTest, PicturesAndReportsNeedARecording) {
+  const auto action = [&](const QString& text) {
+    for (QAction* one : window_.findChildren<QAction*>()) {
+      if (one->text() == text) return one;
+    }
+    throw std::out_of_range(text.toStdString());
+  };
+  EXPECT_FALSE(action("Export picture...")->isEnabled());
+  EXPECT_FALSE(action("Write report...")->isEnabled());
+  open(kBase);
+  EXPECT_TRUE(action("Export picture...")->isEnabled());
+  EXPECT_TRUE(action("Write report...")->isEnabled());
 }
 
 TEST_F(WindowTest, AWrongPatternIsToldBeforeARecordingIsOpenToo) {
