@@ -232,17 +232,15 @@ void ScheduleEditor::show_verdict() {
     return;
   }
   QStringList words;
-  const auto say = [&](Gravity gravity, const QString& one, const QString& more) {
-    if (const std::size_t count = verdict->count(gravity)) words << counted(count, one, more);
+  const auto say = [&](std::size_t count, const QString& one, const QString& more) {
+    if (count > 0) words << counted(count, one, more);
   };
-  say(Gravity::kWrong, tr("reason why it cannot run"), tr("reasons why it cannot run"));
-  say(Gravity::kHazard, tr("line races"), tr("lines race"));
-  if (verdict->known_hazards > 0) {
-    words << counted(verdict->known_hazards, tr("known hazard"), tr("known hazards"));
-  }
+  say(verdict->count(Gravity::kWrong), tr("reason why it cannot run"), tr("reasons why it cannot run"));
+  say(verdict->count_lines(Gravity::kHazard), tr("line races"), tr("lines race"));
+  say(verdict->known_hazards, tr("known hazard"), tr("known hazards"));
   const bool numbers_differ = verdict->count(Gravity::kNumbers) > 0;
   if (numbers_differ) words << tr("numbers differ from a synchronous loop");
-  say(Gravity::kHint, tr("hint"), tr("hints"));
+  say(verdict->count(Gravity::kHint), tr("hint"), tr("hints"));
   const bool sound = verdict->can_run && verdict->count(Gravity::kHazard) == 0;
   const bool plain = !numbers_differ && verdict->known_hazards == 0;
   if (sound) words.prepend(tr("free of races"));

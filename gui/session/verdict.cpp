@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "simulator/schedule/parse.hpp"
 #include "simulator/schedule/print.hpp"
@@ -82,6 +83,14 @@ void add_problems(const schedule::Schedule& schedule, std::vector<Remark>& remar
 
 std::size_t Verdict::count(Gravity gravity) const {
   return static_cast<std::size_t>(std::ranges::count(remarks, gravity, &Remark::gravity));
+}
+
+std::size_t Verdict::count_lines(Gravity gravity) const {
+  std::set<int> lines;
+  for (const Remark& remark : remarks) {
+    if (remark.gravity == gravity) lines.insert(remark.line);
+  }
+  return lines.size();
 }
 
 Verdict verdict_of(const schedule::Schedule& schedule, bool one_rank) {

@@ -34,6 +34,8 @@ struct Verdict {
   std::optional<schedule::Schedule> repaired;
 
   [[nodiscard]] std::size_t count(Gravity gravity) const;
+  /// Lines with such remarks; one may have several.
+  [[nodiscard]] std::size_t count_lines(Gravity gravity) const;
 };
 
 using VerdictPtr = std::shared_ptr<const Verdict>;

@@ -271,5 +271,13 @@ TEST(Draft, UndoneEditByEditItIsWhatItWasAndWhatCanRunIsAFileThatCanBeRead) {
   EXPECT_GT(runnable, 20U);
 }
 
+TEST(Verdict, CountsALineOfSeveralRacesOnce) {
+  Verdict verdict;
+  verdict.remarks = {
+      {Gravity::kHazard, 3, "a"}, {Gravity::kHint, 3, "b"}, {Gravity::kHazard, 3, "c"}, {Gravity::kHazard, 5, "d"}};
+  EXPECT_EQ(verdict.count(Gravity::kHazard), 3U);
+  EXPECT_EQ(verdict.count_lines(Gravity::kHazard), 2U);
+}
+
 }  // namespace
 }  // namespace interlace::gui
