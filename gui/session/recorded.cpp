@@ -10,6 +10,7 @@
 #include "gui/session/tagging.hpp"
 #include "simulator/analysis/annotations.hpp"
 #include "simulator/analysis/overlap.hpp"
+#include "simulator/cli/memory_rows.hpp"
 #include "simulator/ingest/read.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/schedule/library.hpp"
@@ -27,6 +28,7 @@ std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, Recorded&
     const std::vector<schedule::Schedule> library = schedule::all_sound();
     const schedule::Schedule* known = replay::recorded_schedule(library, trace, cut, table, recorded.diagnostics);
     recorded.cut = std::move(cut);
+    recorded.facts.machine_fitted = table.fitted;
     if (known != nullptr) recorded.schedule = *known;
     return table;
   } catch (const Error& error) {
@@ -55,6 +57,7 @@ void describe(const trace::Trace& trace, const std::vector<std::vector<Interval>
     if (rank.world_size) facts.world_size = rank.world_size;
   }
   if (recorded.schedule) facts.schedule = recorded.schedule->name;
+  facts.memory = cli::recorded_memory(trace);
   if (std::ranges::any_of(steps, [](const auto& of_rank) { return of_rank.empty(); }) || steps.empty()) return;
   const std::vector<analysis::StepWindow> windows = analysis::steady_windows_of(steps);
   facts.overlap = analysis::overlap(trace, analysis::Annotations(trace), windows).mean;
@@ -80,10 +83,12 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   recorded->memory = analysis::memory_use(recording.trace);
   progress.begin("laying out the timeline");
   Tags tags = tags_of_recording(recording.trace, cut, known);
-  recorded->run = std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps),
-                                        recorded->diagnostics);
+  Diagnostics of_timeline;  // tell of the arrows, nothing of predictions
+  recorded->run =
+      std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps), of_timeline);
   if (sites) make_predictor(std::move(*sites), *recorded);
   recorded->facts.diagnostics = recorded->diagnostics.entries();
+  recorded->diagnostics.merge(of_timeline);
   give_back_freed_memory();
   progress.begin("drawing");
   return recorded;

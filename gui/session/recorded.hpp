@@ -21,8 +21,8 @@ namespace interlace::gui {
 struct Recorded {
   std::vector<std::filesystem::path> files;
   RunPtr run;
-  Diagnostics diagnostics;
-  report::RecordedRun facts;
+  Diagnostics diagnostics;    ///< of all that is shown
+  report::RecordedRun facts;  ///< as `interlace predict` tells them, with the diagnostics that concern predictions
   std::vector<analysis::MemoryUse> memory;  ///< of ranks whose allocator was recorded
 
   /// The stages. None where the recording cannot be cut into them, or has nothing to replay.

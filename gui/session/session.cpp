@@ -128,14 +128,16 @@ void Session::predict_draft(const schedule::Schedule& draft, std::uint64_t numbe
   });
 }
 
-void Session::write_report(std::vector<ForecastPtr> forecasts, std::filesystem::path file) {
+void Session::write_report(std::vector<ForecastPtr> forecasts, std::vector<report::SkippedSchedule> left_out,
+                           std::filesystem::path file) {
   if (!recorded_) return;
-  start("The report cannot be written", [this, recorded = recorded_, forecasts = std::move(forecasts),
-                                         file = std::move(file)](const Progress& progress) {
-    progress.begin("writing " + file.filename().string());
-    gui::write_report(*recorded, forecasts, file);
-    return [this, file] { Q_EMIT report_written(QString::fromStdString(file.string())); };
-  });
+  start("The report cannot be written",
+        [this, recorded = recorded_, forecasts = std::move(forecasts), left_out = std::move(left_out),
+         file = std::move(file)](const Progress& progress) {
+          progress.begin("writing " + file.filename().string());
+          gui::write_report(*recorded, forecasts, left_out, file);
+          return [this, file] { Q_EMIT report_written(QString::fromStdString(file.string())); };
+        });
 }
 
 void Session::explain(RunPtr run) {

@@ -38,7 +38,8 @@ class Session : public QObject {
   /// one asked for counts: what comes late of earlier ones is dropped.
   void try_out(const schedule::Schedule& draft);
   /// Writes recording and predictions as write_report does.
-  void write_report(std::vector<ForecastPtr> forecasts, std::filesystem::path file);
+  void write_report(std::vector<ForecastPtr> forecasts, std::vector<report::SkippedSchedule> left_out,
+                    std::filesystem::path file);
   /// Works out why a timeline takes as long as it does (Run::explain).
   void explain(RunPtr run);
   /// Gives up all that is running or waits to.
@@ -47,9 +48,9 @@ class Session : public QObject {
   [[nodiscard]] bool busy() const { return *pending_ > 0; }
   /// May be null.
   [[nodiscard]] const RecordedPtr& recorded() const { return recorded_; }
-
   /// Whether schedules are for a job of one rank, as the recorded one is.
   [[nodiscard]] bool one_rank() const;
+
  Q_SIGNALS:
   void progressed(const QString& phase);
   void opened();

@@ -6,42 +6,41 @@
 #include <iterator>
 #include <ostream>
 
+#include "simulator/analysis/step_window.hpp"
 #include "simulator/report/file_output.hpp"
 #include "simulator/report/html_report.hpp"
 #include "simulator/report/predict_data.hpp"
-#include "simulator/report/svg.hpp"
+#include "simulator/report/timeline_picture.hpp"
 
 namespace interlace::gui {
 
 namespace {
 
-/// A step in the middle of the first rank's steps (the earlier of two).
-report::TimelinePicture picture_of(const Run& run, const std::string& title) {
-  const std::vector<Interval>& steps = run.first_steps();
-  const Interval step = steps[(steps.size() - 1) / 2];
-  const Nanoseconds resolution = step.length() / report::kPlotPixels / 2;
-  return report::timeline_picture(run.trace(), analysis::Annotations(run.trace()), {0}, step, title, resolution);
-}
-
 std::vector<report::TimelineComparison> timelines(const Recorded& recorded, std::span<const ForecastPtr> forecasts,
                                                   const report::PredictReport& report) {
   std::vector<report::TimelineComparison> all;
-  if (recorded.run->first_steps().empty()) return all;
-  const std::int32_t rank = recorded.run->trace().ranks().front().number;
-  const report::TimelinePicture measured = picture_of(*recorded.run, fmt::format("measured, rank {}", rank));
+  if (recorded.facts.steps == 0) return all;
+  const trace::Trace& trace = recorded.run->trace();
+  const std::int32_t rank = trace.ranks().front().number;
+  const report::TimelinePicture measured = report::picture_of_step(
+      trace, analysis::steady_windows_of(recorded.run->steps()).front(), fmt::format("measured, rank {}", rank));
   for (const std::size_t i : report::by_step_time(report)) {
     const Forecast& forecast = *forecasts[i];
-    if (forecast.run->first_steps().empty()) continue;
+    const std::vector<Interval>& steps = forecast.run->first_steps();
+    if (steps.empty()) continue;
     const std::string title = fmt::format("predicted {}, rank {}", forecast.schedule.name, rank);
-    all.push_back({forecast.schedule.name, {measured, picture_of(*forecast.run, title)}});
+    all.push_back({forecast.schedule.name,
+                   {measured, report::picture_of_step(forecast.run->trace(), analysis::window_of(steps), title)}});
   }
   return all;
 }
 
 }  // namespace
 
-report::PredictReport report_of(const Recorded& recorded, std::span<const ForecastPtr> forecasts) {
+report::PredictReport report_of(const Recorded& recorded, std::span<const ForecastPtr> forecasts,
+                                std::span<const report::SkippedSchedule> left_out) {
   report::PredictReport report;
+  report.skipped.assign(left_out.begin(), left_out.end());
   report.recorded = recorded.facts;
   if (!forecasts.empty()) {
     std::ranges::copy(forecasts.front()->diagnostics, std::back_inserter(report.recorded.diagnostics));
@@ -55,8 +54,9 @@ report::PredictReport report_of(const Recorded& recorded, std::span<const Foreca
   return report;
 }
 
-void write_report(const Recorded& recorded, std::span<const ForecastPtr> forecasts, const std::filesystem::path& file) {
-  const report::PredictReport report = report_of(recorded, forecasts);
+void write_report(const Recorded& recorded, std::span<const ForecastPtr> forecasts,
+                  std::span<const report::SkippedSchedule> left_out, const std::filesystem::path& file) {
+  const report::PredictReport report = report_of(recorded, forecasts, left_out);
   const std::string end = file.extension().string();
   if (end == ".html") {
     const auto pictures = timelines(recorded, forecasts, report);

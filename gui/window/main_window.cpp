@@ -124,7 +124,7 @@ void MainWindow::when_opened() {
   const RecordedPtr& recorded = session_.recorded();
   predictions_.set_recorded(recorded->facts, recorded->memory);
   show_memory_columns();
-  diagnostics_.set(recorded->facts.diagnostics);
+  diagnostics_.set(recorded->diagnostics.entries());
   show_flaws();
   blocks_.clear();
   name_blocks(tr("Memory"));
@@ -197,7 +197,7 @@ void MainWindow::when_predicted(const ForecastPtr& forecast) {
   predictions_.set_replayed(forecast->replayed_step_ns);
   show_memory_columns();
   if (!forecast->diagnostics.empty()) {
-    std::vector<Diagnostic> found = session_.recorded()->facts.diagnostics;
+    std::vector<Diagnostic> found = session_.recorded()->diagnostics.entries();
     std::ranges::copy(forecast->diagnostics, std::back_inserter(found));
     diagnostics_.set(std::move(found));
     show_flaws();
@@ -397,7 +397,7 @@ void MainWindow::save_notes() {
 }
 
 void MainWindow::write_report(const std::filesystem::path& file) {
-  session_.write_report(panel_->forecasts(), file);
+  session_.write_report(panel_->forecasts(), left_out_, file);
   show_busy(session_.busy());
 }
 

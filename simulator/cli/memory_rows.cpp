@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "simulator/analysis/memory.hpp"
 #include "simulator/report/text.hpp"
 
 namespace interlace::cli {
@@ -73,6 +74,14 @@ std::vector<report::RankMemory> memory_rows(const replay::Prediction& prediction
     rows.push_back(memory_of(rank, modules, prediction.streams));
   }
   return rows;
+}
+
+std::vector<report::RecordedMemory> recorded_memory(const trace::Trace& trace) {
+  std::vector<report::RecordedMemory> memory;
+  for (const analysis::MemoryUse& use : analysis::memory_use(trace)) {
+    memory.push_back({trace.ranks()[use.rank.index()].number, use.allocated_peak, use.active_peak, use.reserved_peak});
+  }
+  return memory;
 }
 
 }  // namespace interlace::cli

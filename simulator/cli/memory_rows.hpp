@@ -12,4 +12,7 @@ namespace interlace::cli {
 [[nodiscard]] std::vector<report::RankMemory> memory_rows(const replay::Prediction& prediction,
                                                           const std::vector<std::string>& modules);
 
+/// What the recording tells of it, of the ranks whose allocator it recorded.
+[[nodiscard]] std::vector<report::RecordedMemory> recorded_memory(const trace::Trace& trace);
+
 }  // namespace interlace::cli

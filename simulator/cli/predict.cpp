@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "simulator/analysis/compare.hpp"
-#include "simulator/analysis/memory.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
 #include "simulator/analysis/streams.hpp"
 #include "simulator/cli/errors.hpp"
+#include "simulator/cli/memory_rows.hpp"
 #include "simulator/cli/overlap_anchor.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/prediction_row.hpp"
@@ -63,14 +63,6 @@ std::vector<AskedSchedule> asked_schedules(const std::vector<std::string>& wante
     for (schedule::Schedule& schedule : schedule::all_sound()) add(std::move(schedule), false);
   }
   return asked;
-}
-
-std::vector<report::RecordedMemory> recorded_memory(const trace::Trace& trace) {
-  std::vector<report::RecordedMemory> memory;
-  for (const analysis::MemoryUse& use : analysis::memory_use(trace)) {
-    memory.push_back({trace.ranks()[use.rank.index()].number, use.allocated_peak, use.active_peak, use.reserved_peak});
-  }
-  return memory;
 }
 
 report::RecordedRun recorded_run(const trace::Trace& trace, const PredictRequest& request) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
@@ -18,7 +19,7 @@
 #include "simulator/report/file_output.hpp"
 #include "simulator/report/html_report.hpp"
 #include "simulator/report/predict_data.hpp"
-#include "simulator/report/svg.hpp"
+#include "simulator/report/timeline_picture.hpp"
 #include "simulator/trace/ilt/writer.hpp"
 
 namespace interlace::cli {
@@ -45,14 +46,8 @@ std::vector<std::string> stems_of(std::span<const SteadyTrace> predicted) {
   return stems;
 }
 
-/// A step in the middle of the first rank's window (the earlier of two).
-report::TimelinePicture picture_of(const SteadyTrace& steady, const std::string& title) {
-  const analysis::StepWindow& window = steady.windows.front();
-  const Nanoseconds step = window.span.length() / window.steps;
-  const Nanoseconds begin = window.span.begin + (window.steps - 1) / 2 * step;
-  const Nanoseconds resolution = step / report::kPlotPixels / 2;
-  const analysis::Annotations annotations(steady.trace);
-  return report::timeline_picture(steady.trace, annotations, {0}, {begin, begin + step}, title, resolution);
+report::TimelinePicture picture_of(const SteadyTrace& steady, std::string title) {
+  return report::picture_of_step(steady.trace, steady.windows.front(), std::move(title));
 }
 
 constexpr std::string_view kPage = "report.html";

@@ -7,6 +7,7 @@
 
 #include "simulator/analysis/device_class.hpp"
 #include "simulator/analysis/host_blocking.hpp"
+#include "simulator/report/svg.hpp"
 #include "simulator/report/text.hpp"
 #include "simulator/report/tracks.hpp"
 
@@ -110,6 +111,14 @@ TimelinePicture timeline_picture(const trace::Trace& trace, const analysis::Anno
     if (!row.boxes.empty()) picture.rows.push_back(std::move(row));
   }
   return picture;
+}
+
+TimelinePicture picture_of_step(const trace::Trace& trace, const analysis::StepWindow& window, std::string title) {
+  const Nanoseconds step = window.span.length() / window.steps;
+  const Nanoseconds begin = window.span.begin + (window.steps - 1) / 2 * step;
+  const Nanoseconds resolution = step / kPlotPixels / 2;
+  const analysis::Annotations annotations(trace);
+  return timeline_picture(trace, annotations, {0}, {begin, begin + step}, std::move(title), resolution);
 }
 
 }  // namespace interlace::report

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simulator/analysis/annotations.hpp"
+#include "simulator/analysis/step_window.hpp"
 #include "simulator/base/interval.hpp"
 
 namespace interlace::report {
@@ -40,5 +41,10 @@ struct TimelinePicture {
 [[nodiscard]] TimelinePicture timeline_picture(const trace::Trace& trace, const analysis::Annotations& annotations,
                                                trace::RankId rank, Interval window, std::string title,
                                                Nanoseconds resolution);
+
+/// One step of the first rank: in the middle of its window (the earlier of two), as long as they are in the mean. As
+/// fine as an SVG shows it.
+[[nodiscard]] TimelinePicture picture_of_step(const trace::Trace& trace, const analysis::StepWindow& window,
+                                              std::string title);
 
 }  // namespace interlace::report

@@ -14,6 +14,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "gui/compare/facts.hpp"
@@ -105,7 +106,9 @@ TEST(OpenRecording, TellsWhatOfDependenciesIsNotRecorded) {
   for (const Diagnostic& found : of_graph.entries()) {
     EXPECT_EQ(recorded->diagnostics.count_of(found.code), found.count) << found.code;
   }
-  EXPECT_EQ(recorded->facts.diagnostics.size(), recorded->diagnostics.entries().size());
+  for (const Diagnostic& known : recorded->facts.diagnostics) {
+    EXPECT_GE(recorded->diagnostics.count_of(known.code), known.count) << "all of them are shown: " << known.code;
+  }
 }
 
 TEST(SampleRecording, IsFoundFromBelowAndNowhereElse) {
@@ -158,9 +161,6 @@ TEST(Forecaster, PredictsMemoryWhereItWasRecorded) {
   }
 }
 
-// What the command line predicts, from TorchRec's recording and from one that tells its steps without the recorder.
-TEST(Forecaster, PredictsWhatTheCommandLinePredicts) {
-  for (const auto& [folder, sources] :
 /// The shipped snapshot of rank 0 with other settings: as long as the reference to the empty text that it has.
 std::filesystem::path snapshot_with_settings(const testing::TemporaryFolder& folder, const std::string& settings) {
   std::ifstream in(kTraces / "torchrec_c6/base.mem.r0.snap.pickle", std::ios::binary);
@@ -190,6 +190,9 @@ TEST(OpenRecording, SettingsOfTheAllocatorKeepNoneFromBeingOpened) {
   EXPECT_EQ(broken->facts.schedule, std::optional<std::string>("torchrec/base"));
 }
 
+// What the command line predicts, from TorchRec's recording and from one that tells its steps without the recorder.
+TEST(Forecaster, PredictsWhatTheCommandLinePredicts) {
+  for (const auto& [folder, sources] :
        {std::pair{"torchrec_c6", std::vector{"base.r0.json.gz", "base.r1.json.gz"}},
         std::pair{"engine_exposed", std::vector{"sparse_dist/rank0.ilt", "sparse_dist/rank1.ilt"}}}) {
     std::vector<std::filesystem::path> files;
@@ -230,6 +233,41 @@ TEST(OpenRecording, SettingsOfTheAllocatorKeepNoneFromBeingOpened) {
   }
 }
 
+// All of it: recorded memory, what the recording tells of the machine, flaws, and what was left out.
+TEST(WriteReport, IsWhatTheCommandLineWrites) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path file = kTraces / "torchrec_w1_1_rank/sparse.mem.r0.ilt";
+  const auto content = [&](const char* name) {
+    std::ifstream in(folder.path() / name, std::ios::binary);
+    return std::string((std::istreambuf_iterator<char>(in)), {});
+  };
+  QProcess program;
+  program.start(INTERLACE_BINARY, {"predict", "--schedule", "all", "--from", QString::fromStdString(file.string()),
+                                   "--out", QString::fromStdString(folder.path().string())});
+  ASSERT_TRUE(program.waitForFinished(120'000) && program.exitCode() == 0)
+      << program.readAllStandardError().toStdString();
+
+  const RecordedPtr recorded = open_recording({file}, {});
+  Forecaster forecaster(recorded);
+  std::vector<ForecastPtr> forecasts;
+  std::vector<report::SkippedSchedule> left_out;
+  for (const schedule::Schedule& schedule : schedule::all_sound()) {
+    const auto answer = forecaster.predict_if_it_applies(schedule, {});
+    if (const auto* forecast = std::get_if<ForecastPtr>(&answer)) {
+      forecasts.push_back(*forecast);
+    } else {
+      left_out.push_back({schedule.name, std::get<std::string>(answer)});
+    }
+  }
+  ASSERT_FALSE(recorded->facts.memory.empty() || recorded->facts.machine_fitted.empty() || left_out.empty());
+  for (const auto& [ours, theirs] : {std::pair{"gui.json", "report.json"}, std::pair{"gui.csv", "report.csv"},
+                                     std::pair{"gui.html", "report.html"}}) {
+    write_report(*recorded, forecasts, left_out, folder.path() / ours);
+    ASSERT_FALSE(content(theirs).empty()) << theirs;
+    EXPECT_EQ(content(ours), content(theirs));
+  }
+}
+
 TEST(Forecaster, SaysThatTheReplayIsFarFromWhatWasMeasured) {
   const RecordedPtr sound = open_base();
   const auto told = std::make_shared<Recorded>(*sound);  // that a step took half of what it takes
@@ -239,7 +277,7 @@ TEST(Forecaster, SaysThatTheReplayIsFarFromWhatWasMeasured) {
   for (const RecordedPtr& recorded : {sound, RecordedPtr(told)}) {
     Forecaster forecaster(recorded);
     const ForecastPtr forecast = forecaster.predict(schedule::find("torchrec/sparse_dist"), {});
-    const auto& found = report_of(*recorded, std::vector{forecast}).recorded.diagnostics;
+    const auto& found = report_of(*recorded, std::vector{forecast}, {}).recorded.diagnostics;
     EXPECT_EQ(std::ranges::count(found, replay::kFarFromMeasured.code, &Diagnostic::code), recorded == sound ? 0 : 1);
   }
 }
