@@ -7,10 +7,11 @@ namespace interlace::gui {
 void RangeModel::set(const trace::Trace& trace, const RangeTotals& totals) {
   beginResetModel();
   lines_.clear();
-  lines_.push_back({tr("all in the range of %1, busy for %2")
-                        .arg(QString::fromStdString(duration_text(totals.range.length())))
-                        .arg(QString::fromStdString(duration_text(totals.busy))),
-                    totals.count, totals.sum, totals.shortest, totals.average(), totals.longest});
+  QString all = tr("all in the range of %1, busy for %2")
+                    .arg(QString::fromStdString(duration_text(totals.range.length())))
+                    .arg(QString::fromStdString(duration_text(totals.busy)));
+  if (totals.cut > 0) all += tr("; %1 of them only partly in it, counted whole").arg(totals.cut);
+  lines_.push_back({all, totals.count, totals.sum, totals.shortest, totals.average(), totals.longest});
   for (const NameTotals& of : totals.names) {
     const std::string_view name = trace.text(of.name);
     lines_.push_back({QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())), of.count, of.sum,

@@ -184,6 +184,12 @@ TEST(RangeModel, TotalsComeFirst) {
   EXPECT_EQ(text(model, 1, RangeModel::kShortest), "100 ns");
   EXPECT_EQ(text(model, 1, RangeModel::kAverage), "200 ns");
   EXPECT_EQ(text(model, 1, RangeModel::kLongest), "300 ns");
+  EXPECT_FALSE(text(model, 0, RangeModel::kName).contains("partly"));
+  // From the middle of the first b: it counts whole.
+  model.set(trace, measure(trace, lanes, std::vector<RowIndex>{0}, {200, 500}));
+  EXPECT_EQ(text(model, 0, RangeModel::kSum), "400 ns");
+  EXPECT_TRUE(text(model, 0, RangeModel::kName).endsWith("; 1 of them only partly in it, counted whole"))
+      << text(model, 0, RangeModel::kName).toStdString();
   model.clear();
   EXPECT_EQ(model.rowCount(), 0);
 }
