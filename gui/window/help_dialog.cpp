@@ -20,7 +20,7 @@ QString heading(const QString& text) {
 QString keys_text(const QList<QKeySequence>& keys) {
   QStringList all;
   for (const QKeySequence& key : keys) all << key.toString(QKeySequence::NativeText);
-  return all.join(QStringLiteral("  "));
+  return all.join(QStringLiteral(", "));
 }
 
 QString mouse_rows() {
@@ -51,11 +51,11 @@ HelpDialog::HelpDialog(const std::vector<KeyAction>& actions, QWidget* parent) :
   }
   const QString right =
       QStringLiteral("<table>") + heading(tr("Find")) + row(tr("/"), tr("search names by regular expression")) +
-      row(tr("N  Shift+N"), tr("next, previous hit")) + row(tr("C"), tr("next way to colour")) +
+      row(tr("N, Shift+N"), tr("next, previous hit")) + row(tr("C"), tr("next way to colour")) +
       row(tr("T"), tr("write a note; those on a recording are kept beside it")) + heading(tr("Schedule editor")) +
-      row(tr("Alt+Up  Alt+Down"), tr("move the line")) +
+      row(tr("Alt+Up, Alt+Down"), tr("move the line")) +
       row(tr("double click, F2"), tr("change batch, stream or waits")) + row(tr("Del"), tr("drop the line")) +
-      row(tr("Ctrl+Z  Ctrl+Shift+Z"), tr("undo, redo")) + mouse_rows() + QStringLiteral("</table>");
+      row(tr("Ctrl+Z, Ctrl+Shift+Z"), tr("undo, redo")) + mouse_rows() + QStringLiteral("</table>");
   left += QStringLiteral("</table>");
   constexpr int kColumn = 410;  // pixels: two fit into a small screen
   auto* columns = new QHBoxLayout;

@@ -368,7 +368,13 @@ TEST_F(WindowTest, KeysSearchMarkColourAndHelp) {
   EXPECT_NE(pane(Side::kMeasured).grab().toImage(), by_stage);
   key("?");
   QTest::qWait(10);
-  EXPECT_NE(window_.findChild<HelpDialog*>(), nullptr);
+  const auto* help = window_.findChild<HelpDialog*>();
+  ASSERT_NE(help, nullptr);
+  const auto columns = help->findChildren<QLabel*>();
+  const auto tells = [&](const QString& keys) {
+    return std::ranges::any_of(columns, [&](const QLabel* column) { return column->text().contains(keys); });
+  };
+  EXPECT_TRUE(tells("<b>W, +, =</b>")) << "three keys, not a chord: rich text shows spaces as one";
 }
 
 TEST_F(WindowTest, ANarrowWindowIsSearchedToo) {
