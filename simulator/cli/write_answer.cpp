@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "simulator/campaign/campaign_files.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/ingest/trace_files.hpp"
@@ -26,19 +27,12 @@ namespace interlace::cli {
 
 namespace {
 
-/// A schedule's name as the stem of a file name.
-std::string stem_of(std::string name) {
-  std::ranges::replace_if(
-      name, [](char c) { return c == '/' || c == '\\' || c == ' '; }, '_');
-  return name;
-}
-
 /// A stem of its own for each trace, none that of the recording: schedules of users may have any name, and the same.
 std::vector<std::string> stems_of(std::span<const SteadyTrace> predicted) {
   std::set<std::string> taken{std::filesystem::path(ingest::kMeasuredTrace).stem().string()};
   std::vector<std::string> stems;
   for (const SteadyTrace& trace : predicted) {
-    const std::string usual = stem_of(trace.title);
+    const std::string usual = campaign::file_stem(trace.title);
     std::string stem = usual;
     for (int number = 2; !taken.insert(stem).second; ++number) stem = fmt::format("{}_{}", usual, number);
     stems.push_back(std::move(stem));
