@@ -9,8 +9,8 @@ namespace interlace::replay {
 /// Corrects predictions by what the replay of the recorded schedule is off from a run of it without the recorder.
 ///
 /// Part of that error is the recording's (a GPU that was slower while it recorded, kernels that were too fast), part is
-/// the schedule's (races that end otherwise). The others share the first part only, kSharedError of the logarithm; those
-/// that replay nearly as the recorded one does, more of it, up to all.
+/// the schedule's (races that end otherwise). The others share the first part only, kSharedError of the logarithm;
+/// those that replay nearly as the recorded one does, more of it, up to all.
 class Anchor {
  public:
   /// measured_ns: what a step of the recorded schedule took; replayed: what its replay says.
@@ -23,7 +23,8 @@ class Anchor {
   [[nodiscard]] bool is_far() const;
   /// Counts replay.far_from_measured where it is.
   void judge(Diagnostics& diagnostics) const;
-  /// Step times. likeness: in [0, 1], how nearly the schedule replays as the recorded one; 1 for that one, edited or not.
+  /// Step times. likeness: in [0, 1], how nearly the schedule replays as the recorded one; 1 for that one, edited or
+  /// not.
   void correct(Prediction& prediction, double likeness) const;
 
  private:
