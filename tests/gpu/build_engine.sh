@@ -24,7 +24,7 @@ for library in libinterlace_collector.so libinterlace_torch_allocator.so; do
   strip -o "$out/lib/$library" "$builds/gpu-node/lib/$library"
 done
 for library in $(ldd "$out"/bin/* "$out/lib/libinterlace_collector.so" | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p' | sort -u |
-  grep -E 'libzstd|libdeflate|libfmt|libsimdjson|libtbb|libspdlog|libsqlite3'); do
+  grep -E 'libzstd|libdeflate|libfmt|libre2|libsimdjson|libtbb|libspdlog|libsqlite3'); do
   cp -L "$library" "$out/lib/"
 done
 cp "$here/with_torch.sh" "$out/"
