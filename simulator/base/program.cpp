@@ -22,7 +22,10 @@ int end_of(const std::function<int()>& program, const int& failure) {
     std::cerr << Error(kOutOfMemory, "this machine", "its memory is used up", "name fewer or smaller files").what()
               << '\n';
   } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
+    std::cerr << Error(kUnforeseen, "this program", error.what(),
+                       "this is a fault of Interlace: please report it, with the command and its input")
+                     .what()
+              << '\n';
   }
   return failure;
 }

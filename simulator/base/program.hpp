@@ -8,6 +8,7 @@ namespace interlace {
 
 inline constexpr ErrorCode kOutputLost{"program.output_lost"};
 inline constexpr ErrorCode kOutOfMemory{"program.out_of_memory"};
+inline constexpr ErrorCode kUnforeseen{"program.unforeseen"};
 
 /// Exit statuses of the programs.
 inline constexpr int kSuccess = 0;

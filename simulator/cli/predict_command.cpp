@@ -48,7 +48,6 @@ std::vector<std::string> files_of(const PredictRequest& request) {
 
 void run_predict(const PredictRequest& request, Console& console) {
   const PredictAnswer answer = predict(request, console);
-  if (request.out) write_answer(answer, *request.out, files_of(request), console);
   console.done();
   if (request.format == "json") {
     report::write_predict_json(console.out(), answer.report);
@@ -66,6 +65,10 @@ void run_predict(const PredictRequest& request, Console& console) {
     tell_machine(answer.report.recorded, console);
     console.flaws(answer.report.recorded.diagnostics);
   }
+  // Last: an answer that cannot be kept is there all the same.
+  console.out().flush();
+  if (request.out) write_answer(answer, *request.out, files_of(request), console);
+  console.done();
 }
 
 constexpr double kMostGibibytes = 1e9;  // its bytes fit in 64 bits

@@ -96,7 +96,6 @@ campaign::Judgement show(const campaign::Folder& folder, const std::string& form
   campaign::Judgement judgement = campaign::judge(*prediction, folder.read_runs(), folder.read_traces());
   const std::string digest = folder.prediction_digest();
   const std::string json = campaign::judgement_json(plan, digest, *prediction, judgement);
-  folder.write("report.json", json);
   console.done();
   if (format == "json") {
     console.out() << json;
@@ -104,6 +103,8 @@ campaign::Judgement show(const campaign::Folder& folder, const std::string& form
     write_campaign_table(console.out(), plan, "prediction.json, SHA-256 " + digest, *prediction, judgement,
                          console.style());
   }
+  console.out().flush();
+  folder.write("report.json", json);
   return judgement;
 }
 
@@ -113,7 +114,6 @@ void show_anew(const campaign::Folder& folder, const std::string& format, Consol
   const campaign::PredictionFile prediction = predict_campaign(folder, plan, std::nullopt, console);
   const campaign::Judgement judgement = campaign::judge(prediction, folder.read_runs(), folder.read_traces());
   const std::string json = campaign::judgement_json(plan, "", prediction, judgement);
-  folder.write("report_anew.json", json);
   console.done();
   if (format == "json") {
     console.out() << json;
@@ -121,6 +121,8 @@ void show_anew(const campaign::Folder& folder, const std::string& format, Consol
     write_campaign_table(console.out(), plan, "predicted anew, when the measurements were known", prediction, judgement,
                          console.style());
   }
+  console.out().flush();
+  folder.write("report_anew.json", json);
 }
 
 int run_validate(const ValidateRequest& request, Console& console) {
