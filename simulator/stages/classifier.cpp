@@ -82,19 +82,24 @@ std::optional<ModuleId> Classifier::module_of(const CompiledRule& rule, Nanoseco
       }
       return std::nullopt;
     }
-    case ModuleFrom::kCount: {
-      const auto is_stage = [&](const AnnotationSpan& s) {
-        return std::ranges::any_of(rule.within, [&](std::size_t p) { return patterns_.matches(p, s.name); });
-      };
-      const auto stage = std::ranges::find_if(stack, is_stage);
-      if (stage == stack.end()) return std::nullopt;
-      auto at = std::ranges::lower_bound(spans, stage->span.begin, {}, span_begin);
-      std::uint32_t seen = 0;
-      for (; at != spans.end() && at->span.begin <= t; ++at) seen += patterns_.matches(*rule.module, at->name) ? 1 : 0;
-      return seen == 0 ? std::nullopt : std::optional(ModuleId{seen - 1});
-    }
+    case ModuleFrom::kCount: return counted_module(rule, t, stack, loop);
   }
   return std::nullopt;
+}
+
+std::optional<ModuleId> Classifier::counted_module(const CompiledRule& rule, Nanoseconds t,
+                                                   const std::vector<AnnotationSpan>& stack,
+                                                   const ThreadAnnotations& loop) {
+  const auto is_stage = [&](const AnnotationSpan& s) {
+    return std::ranges::any_of(rule.within, [&](std::size_t p) { return patterns_.matches(p, s.name); });
+  };
+  const auto stage = std::ranges::find_if(stack, is_stage);
+  if (stage == stack.end()) return std::nullopt;
+  const auto& spans = loop.by_start();
+  auto at = std::ranges::lower_bound(spans, stage->span.begin, {}, span_begin);
+  std::uint32_t seen = 0;
+  for (; at != spans.end() && at->span.begin <= t; ++at) seen += patterns_.matches(*rule.module, at->name) ? 1 : 0;
+  return seen == 0 ? std::nullopt : std::optional(ModuleId{seen - 1});
 }
 
 std::optional<SegmentKey> Classifier::classify(Nanoseconds t, const ThreadAnnotations& loop,

@@ -43,6 +43,10 @@ class Classifier {
   [[nodiscard]] std::optional<ModuleId> module_of(const CompiledRule& rule, Nanoseconds t,
                                                   const std::vector<AnnotationSpan>& stack,
                                                   const ThreadAnnotations& loop);
+  /// By how many ranges of its pattern have begun since the stage has.
+  [[nodiscard]] std::optional<ModuleId> counted_module(const CompiledRule& rule, Nanoseconds t,
+                                                       const std::vector<AnnotationSpan>& stack,
+                                                       const ThreadAnnotations& loop);
 
   PatternCache patterns_;
   ModuleNames* modules_;
