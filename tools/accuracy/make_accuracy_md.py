@@ -274,14 +274,7 @@ def again():
 
 
 def never_seen():
-    """Groups of jobs that were recorded after the model was made: as predicted once, and as it predicts them now."""
-    place = ROOT / "docs" / "benchmarks" / "accuracy"
-    groups = []
-    for name, (title, text) in unseen.GROUPS.items():
-        first, now = (place / f"torchrec_h200_{name}{end}.json" for end in ("", "_now"))
-        if first.exists():
-            groups.append((title, text, json.loads(first.read_text()), json.loads(now.read_text())))
-    return unseen.section(groups)
+    return unseen.section(unseen.load(ROOT / "docs" / "benchmarks" / "accuracy"))
 
 
 def luck():

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SIDE = 300  # of a panel
 GAP = 62  # to the left of it, for its scale
 TOP, BOTTOM = 62, 82
-BAND = 3  # goal of a single speed-up
+BAND = goals.MOST_SPEEDUP_ERROR
 CLASSES = ("sparse", "base", "fused", "engine")
 LABELS = ("from sparse", "from base", "from fused:s=new", "engine, from what it recorded")
 
@@ -49,21 +49,17 @@ def ratios(row, recorded):
     return tuple(row[key] / recorded[key] for key in ("measured_ms", "predicted_ms"))
 
 
-def percent(ratio):
-    return (ratio - 1) * 100
-
-
 def shown(value):
     return f"{value:+d}" if value else "0"
 
 
 def panel(title, dots, left):
     """One square: `dots` on equal scales from the first to the last ten percent that any of them lies in."""
-    changes = [(name, percent(measured), percent(predicted)) for name, measured, predicted in dots]
+    changes = [(name, *(metrics.percent(ratio, 1) for ratio in both)) for name, *both in dots]
     values = [value for _, *both in changes for value in both]
     low, high = (10 * bound for bound in (min(values) // 10, -(-max(values) // 10)))
-    off = [abs(percent(predicted / measured)) for _, measured, predicted in dots]
-    nothing = [abs(percent(1 / measured)) for _, measured, _ in dots]
+    off = [abs(metrics.percent(predicted, measured)) for _, measured, predicted in dots]
+    nothing = [abs(metrics.percent(1, measured)) for _, measured, _ in dots]
 
     def x(value):
         return round(left + (value - low) / (high - low) * SIDE, 1)
@@ -118,15 +114,14 @@ def picture(panels):
         at += 40 + 7 * len(label)
     parts.append(
         f'<text x="{GAP}" y="{height - 11}">to the right: by how much longer the step is than the recorded schedule\'s as '
-        f"measured, up: as predicted, in percent; grey: within {BAND} points</text>"
+        f"measured, up: as predicted, in percent; grey: within {BAND:g} points</text>"
     )
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 def panels(raw):
     place = ROOT / "docs" / "benchmarks"
-    first = (place / "accuracy" / f"torchrec_h200_{name}.json" for name in unseen.GROUPS)
-    never_seen = [json.loads(path.read_text()) for path in first if path.exists()]
+    never_seen = [first for _, _, first, _ in unseen.load(place / "accuracy")]
     return [
         ("TorchRec, given sets but t7", of_sets([raw])),
         ("TorchRec, never seen, as predicted first", of_sets(never_seen)),

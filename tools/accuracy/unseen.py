@@ -1,5 +1,7 @@
 """The section on jobs that were recorded after the model was made: predicted once as it was, and again since."""
 
+import json
+
 import goals
 import memory
 import metrics
@@ -66,6 +68,16 @@ GROUPS = {
         "too short in most jobs.",
     ),
 }
+
+
+def load(place):
+    """(title, text, raw as predicted first, raw as predicted now) of each group whose raw results are there."""
+    groups = []
+    for name, (title, text) in GROUPS.items():
+        first, now = (place / f"torchrec_h200_{name}{end}.json" for end in ("", "_now"))
+        if first.exists():
+            groups.append((title, text, json.loads(first.read_text()), json.loads(now.read_text())))
+    return groups
 
 
 def judged(raw):
@@ -151,7 +163,7 @@ def sizes(raw):
 
 
 def section(parts):
-    """parts: (title, text, raw as predicted first, raw as predicted now) of each group of sets."""
+    """parts: groups as load() gives them."""
     page = ["## Jobs never seen before"]
     for title, text, first, now in parts:
         page += [
