@@ -85,6 +85,7 @@ def measurements(folder, name):
             measured[schedule]["stalls_ms"] = stalls
     arguments = ranks[0]["args"]
     job = {ours: arguments[theirs] for theirs, ours in JOB_FACTS.items()}
+    job["interconnect"] = sets.interconnect(name, arguments)
     return job, measured
 
 

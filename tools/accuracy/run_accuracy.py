@@ -61,7 +61,7 @@ def run_set(pool, interlace, sets_dir, name, seed=None):
         for row in rows:
             del row["reasons"]  # only the races of these are judged
     return {
-        "job": {**job, "interconnect": sets.INTERCONNECT[name]},
+        "job": job,
         "measured": measured,
         "predictions": rows,
     }

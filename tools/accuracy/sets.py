@@ -14,7 +14,7 @@ SCHEDULES = {
 }
 SOURCES = ("sparse", "base", "fused:s=new")
 
-# Sets with recordings, and what their measurement files do not tell: how the GPUs exchange data.
+# What the measurement files of these do not tell, unlike those that tools/torchrec writes: how the GPUs exchange data.
 INTERCONNECT = {
     "t2": "NVLink",
     "t6": "NVLink",
@@ -24,63 +24,6 @@ INTERCONNECT = {
     "n5": "host memory",
     "n6": "NVLink",
     "m2": "NVLink",
-    # Recorded by tools/torchrec after the model was made, and judged in a section of their own.
-    "x2": "NVLink",
-    "x3": "host memory",
-    "x4": "NVLink",
-    "x6": "NVLink, 4 channels",
-    "x7": "host memory",
-    "y1": "NVLink",
-    "y2": "NVLink",
-    "y3": "host memory",
-    "z1": "NVLink",
-    "z4": "NVLink, 2 channels",
-    "z5": "NVLink",
-    "z6": "host memory",
-    "w6": "nothing: one GPU",
-    "w7": "nothing: one GPU",
-    "w8": "nothing: one GPU",
-    "a1": "NVLink",
-    "a2": "host memory",
-    "a3": "NVLink",
-    "a4": "NVLink, 8 channels",
-    "b1": "NVLink",
-    "b2": "host memory",
-    "b3": "NVLink",
-    "b4": "NVLink",
-    "b5": "NVLink, 4 channels",
-    "x2_again": "NVLink",
-    "x3_again": "host memory",
-    "x7_again": "host memory",
-    "y1_again": "NVLink",
-    "y2_again": "NVLink",
-    "y3_again": "host memory",
-    "z1_again": "NVLink",
-    "n5_2": "host memory",
-    "n6_2": "NVLink",
-    "x2_3": "NVLink",
-    "x3_3": "host memory",
-    "y1_3": "NVLink",
-    "y2_3": "NVLink",
-    "z6_2": "host memory",
-    "b3_2": "NVLink",
-    "b4_2": "NVLink",
-    "c1": "NVLink",
-    "c2": "host memory",
-    "c3": "NVLink",
-    "c4": "NVLink, 8 channels",
-    "d1": "NVLink",
-    "d2": "NVLink",
-    "d3": "host memory",
-    "d4": "NVLink, 4 channels",
-    "d5": "NVLink",
-    "d6": "NVLink",
-    "d7": "NVLink, 8 channels",
-    "d8": "NVLink",
-    "x3_4": "host memory",
-    "y2_4": "NVLink",
-    "b3_3": "NVLink",
-    "b4_3": "NVLink",
 }
 PREDICTED_SETS = ("t2", "t6", "t7", "t9", "c6", "n5", "n6")
 MEASURED_ONLY_SETS = ("m2",)
@@ -94,6 +37,19 @@ REPEATED = ("sparse", "sparse:rep")
 
 
 JOB_HEADER = ("tables", "dim", "batch", "pooling", "over arch", "sharding", "exchange over")
+
+
+def interconnect(name, arguments):
+    """How the GPUs of set `name` exchange data, by the arguments of its job."""
+    if name in INTERCONNECT:
+        return INTERCONNECT[name]
+    if arguments["world"] == 1:
+        return "nothing: one GPU"
+    environment = arguments.get("env", {})
+    if environment.get("NCCL_P2P_DISABLE") == "1":
+        return "host memory"
+    channels = environment.get("NCCL_MAX_NCHANNELS")
+    return f"NVLink, {channels} channels" if channels else "NVLink"
 
 
 def job_cells(job):
