@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import goals  # noqa: E402
 import metrics  # noqa: E402
+import unseen  # noqa: E402
 from fitted_values import FITTED  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,7 +99,7 @@ def main():
     campaigns = [campaign(options.interlace.resolve(), folder, shared) for folder in folders]
     campaigns = [point for point in campaigns if point]
     accuracy = BENCHMARKS / "accuracy"
-    files = [accuracy / "torchrec_h200.json", *sorted(accuracy.glob("torchrec_h200_*_now.json"))]
+    files = [accuracy / "torchrec_h200.json", *(latest for _, _, latest in unseen.files(accuracy))]
     points = campaigns + [point for file in files for point in torchrec(file)]
     answer = {
         "told by the recording": fitted(campaigns, "told"),
