@@ -1,8 +1,11 @@
 #include "simulator/replay/recognise.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "simulator/replay/program.hpp"
 
@@ -55,6 +58,44 @@ double followers(const Program& program) {
   return kept;
 }
 
+/// Follows a rank's programs along the recorded times, to see which waits of the schedule its works kept.
+class WaitsKept {
+ public:
+  WaitsKept(const trace::Trace& trace, std::size_t streams) : trace_(&trace), end_(streams, 0), awaited_(streams, 0) {}
+
+  void follow(const Program& program, const RecordedIteration& iteration) {
+    for (const Instruction& i : program.instructions) {
+      if (i.kind == Instruction::Kind::kStreamWait) {
+        Nanoseconds& awaited = awaited_[i.stream.value];
+        awaited = std::max(awaited, end_[i.other.value]);
+      } else if (i.kind == Instruction::Kind::kCall) {
+        const RecordedCall& call = iteration.calls[i.call];
+        for (std::uint32_t w = call.first_work; w < call.first_work + call.works; ++w) {
+          const RecordedWork& work = iteration.works[w];
+          if (!work.on_collective_stream && call.call && work.work) meet(i.stream, *call.call, *work.work);
+        }
+      }
+    }
+  }
+
+  /// Those for which work waited, less those for which it did not; works that were launched later tell nothing.
+  [[nodiscard]] std::int64_t balance() const { return balance_; }
+
+ private:
+  void meet(StreamIndex stream, trace::OperationId call, trace::OperationId work) {
+    // Clocks of a device and of records are this exact; behind that a wait has ended.
+    constexpr Nanoseconds kExact = 2 * kMicrosecond;
+    const Nanoseconds awaited = std::exchange(awaited_[stream.value], 0);
+    if (trace_->start(call) < awaited) balance_ += trace_->start(work) + kExact >= awaited ? 1 : -1;
+    end_[stream.value] = std::max(end_[stream.value], trace_->end(work));
+  }
+
+  const trace::Trace* trace_;
+  std::vector<Nanoseconds> end_;      ///< by the schedule's stream: of what it was given last
+  std::vector<Nanoseconds> awaited_;  ///< by stream: what its next work has to wait for
+  std::int64_t balance_ = 0;
+};
+
 }  // namespace
 
 std::optional<Likeness> likeness(const schedule::Schedule& schedule, const trace::Trace& trace, const stages::Cut& cut,
@@ -71,12 +112,15 @@ std::optional<Likeness> likeness(const schedule::Schedule& schedule, const trace
   Likeness result{.order = 0, .streams = 1};
   for (std::size_t rank = 0; rank < plan.programs.size(); ++rank) {
     Meetings meetings;
+    WaitsKept waits(trace, plan.streams.size());
     for (std::size_t i = 0; i < plan.programs[rank].size(); ++i) {
       const RecordedIteration& iteration = table.ranks[rank][i];
       kept += followers(plan.programs[rank][i]);
       calls += static_cast<double>(std::max(iteration.calls.size(), std::size_t{1}));
       meet(plan.programs[rank][i], iteration, trace, meetings);
+      waits.follow(plan.programs[rank][i], iteration);
     }
+    result.waits += waits.balance();
     const double streams = std::min(purity(meetings, [](const auto& pair) { return pair.first; }),
                                     purity(meetings, [](const auto& pair) { return pair.second; }));
     result.streams = std::min(result.streams, streams);
@@ -99,14 +143,16 @@ std::optional<std::string_view> named_schedule(const trace::Trace& trace) {
 const schedule::Schedule* recognise(std::span<const schedule::Schedule> candidates, const trace::Trace& trace,
                                     const stages::Cut& cut, const SiteTable& table, double least) {
   const schedule::Schedule* best = nullptr;
-  double best_score = least;
+  std::pair<double, std::int64_t> best_score{least, std::numeric_limits<std::int64_t>::min()};
   const std::optional<std::string_view> named = named_schedule(trace);
   for (const schedule::Schedule& candidate : candidates) {
     const auto alike = likeness(candidate, trace, cut, table);
     if (alike && alike->score() >= least && candidate.name == named) return &candidate;
-    if (!alike || alike->score() < best_score || (best != nullptr && alike->score() == best_score)) continue;
+    if (!alike) continue;
+    const std::pair score{alike->score(), alike->waits};
+    if (score < best_score || (best != nullptr && score == best_score)) continue;
     best = &candidate;
-    best_score = alike->score();
+    best_score = score;
   }
   return best;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace interlace::replay {
 struct Likeness {
   double order = 0;    ///< of the recorded calls: those that the schedule lets follow the call recorded before them
   double streams = 0;  ///< of the recorded works: those whose recorded stream stands for one of the schedule's only
+  /// Waits of the schedule between streams for which recorded work, launched too early, waited; less those for which it
+  /// did not. Not in [0, 1].
+  std::int64_t waits = 0;
   /// 1 where the recording is what the schedule would have left.
   [[nodiscard]] double score() const { return order * streams; }
 };
@@ -29,8 +33,8 @@ struct Likeness {
 [[nodiscard]] std::optional<std::string_view> named_schedule(const trace::Trace& trace);
 
 /// The schedule that a recording was most likely made under: of those that score at least `least` the one that it
-/// names, else the one most alike (the first of equals). Schedules that differ only in waits, memory or priorities
-/// cannot be told apart but by name.
+/// names, else the one most alike; of equals the one whose waits were kept most, of these the first. Schedules that
+/// differ only in memory, priorities, or waits that nothing ever had to wait for cannot be told apart but by name.
 [[nodiscard]] const schedule::Schedule* recognise(std::span<const schedule::Schedule> candidates,
                                                   const trace::Trace& trace, const stages::Cut& cut,
                                                   const SiteTable& table, double least = 0.9);
