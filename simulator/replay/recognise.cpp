@@ -83,7 +83,7 @@ class WaitsKept {
 
  private:
   void meet(StreamIndex stream, trace::OperationId call, trace::OperationId work) {
-    // Clocks of a device and of records are this exact; behind that a wait has ended.
+    // By so much a work may seem to begin before what it waited for ended.
     constexpr Nanoseconds kExact = 2 * kMicrosecond;
     const Nanoseconds awaited = std::exchange(awaited_[stream.value], 0);
     if (trace_->start(call) < awaited) balance_ += trace_->start(work) + kExact >= awaited ? 1 : -1;

@@ -12,14 +12,16 @@
 
 namespace interlace::replay {
 
-/// How well a schedule explains a recording, each figure in [0, 1].
+/// How well a schedule explains a recording.
 struct Likeness {
-  double order = 0;    ///< of the recorded calls: those that the schedule lets follow the call recorded before them
-  double streams = 0;  ///< of the recorded works: those whose recorded stream stands for one of the schedule's only
-  /// Waits of the schedule between streams for which recorded work, launched too early, waited; less those for which it
-  /// did not. Not in [0, 1].
+  /// Part of the recorded calls that the schedule lets follow the call recorded before them.
+  double order = 0;
+  /// Part of the recorded works whose recorded stream stands for one of the schedule's only.
+  double streams = 0;
+  /// How many of the schedule's waits between streams recorded work kept that was launched before they were over, less
+  /// those that it did not keep.
   std::int64_t waits = 0;
-  /// 1 where the recording is what the schedule would have left.
+  /// In [0, 1]: 1 where the recording is what the schedule would have left.
   [[nodiscard]] double score() const { return order * streams; }
 };
 

@@ -10,7 +10,8 @@ import sets
 from markdown import bullets, pair, paragraph, signed, table
 
 
-# By the name of their raw results, torchrec_h200_<name>.json as predicted first and ..._now.json as predicted again: what they are.
+# What they are, by the name of their raw results: torchrec_h200_<name>.json as predicted first, ..._now.json as predicted
+# again.
 GROUPS = {
     "unseen": (
         "Five jobs of 2026-11-22",
