@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -31,15 +30,21 @@ double purity(const Meetings& meetings, Side side) {
   return total > 0 ? kept / total : 0;
 }
 
+/// Calls visit(OperationId) for each recorded work of the call on the stream that it was given, not on a collective's.
+template <class Visit>
+void for_each_work(const RecordedIteration& iteration, const RecordedCall& call, Visit visit) {
+  for (std::uint32_t i = call.first_work; i < call.first_work + call.works; ++i) {
+    const RecordedWork& work = iteration.works[i];
+    if (!work.on_collective_stream && work.work) visit(*work.work);
+  }
+}
+
 void meet(const Program& program, const RecordedIteration& iteration, const trace::Trace& trace, Meetings& meetings) {
   for (const Instruction& instruction : program.instructions) {
     if (instruction.kind != Instruction::Kind::kCall) continue;
-    const RecordedCall& call = iteration.calls[instruction.call];
-    for (std::uint32_t i = call.first_work; i < call.first_work + call.works; ++i) {
-      const RecordedWork& work = iteration.works[i];
-      if (work.on_collective_stream || !work.work) continue;
-      meetings[{trace.lane_of(*work.work).value, instruction.stream.value}] += 1;
-    }
+    for_each_work(iteration, iteration.calls[instruction.call], [&](trace::OperationId work) {
+      meetings[{trace.lane_of(work).value, instruction.stream.value}] += 1;
+    });
   }
 }
 
@@ -70,10 +75,7 @@ class WaitsKept {
         awaited = std::max(awaited, end_[i.other.value]);
       } else if (i.kind == Instruction::Kind::kCall) {
         const RecordedCall& call = iteration.calls[i.call];
-        for (std::uint32_t w = call.first_work; w < call.first_work + call.works; ++w) {
-          const RecordedWork& work = iteration.works[w];
-          if (!work.on_collective_stream && call.call && work.work) meet(i.stream, *call.call, *work.work);
-        }
+        for_each_work(iteration, call, [&](trace::OperationId work) { meet(i.stream, *call.call, work); });
       }
     }
   }
@@ -143,14 +145,14 @@ std::optional<std::string_view> named_schedule(const trace::Trace& trace) {
 const schedule::Schedule* recognise(std::span<const schedule::Schedule> candidates, const trace::Trace& trace,
                                     const stages::Cut& cut, const SiteTable& table, double least) {
   const schedule::Schedule* best = nullptr;
-  std::pair<double, std::int64_t> best_score{least, std::numeric_limits<std::int64_t>::min()};
+  std::pair<double, std::int64_t> best_score;
   const std::optional<std::string_view> named = named_schedule(trace);
   for (const schedule::Schedule& candidate : candidates) {
     const auto alike = likeness(candidate, trace, cut, table);
-    if (alike && alike->score() >= least && candidate.name == named) return &candidate;
-    if (!alike) continue;
+    if (!alike || alike->score() < least) continue;
+    if (candidate.name == named) return &candidate;
     const std::pair score{alike->score(), alike->waits};
-    if (score < best_score || (best != nullptr && score == best_score)) continue;
+    if (best != nullptr && score <= best_score) continue;
     best = &candidate;
     best_score = score;
   }

@@ -5,7 +5,7 @@ usage: host_work.py SETS_DIR...
 
 SETS_DIR holds a folder a job as record_set.py writes it. Host time a step, of the rank on which it is least: Python
 between operators, operators by themselves, launches, queries of events (the allocator's) and other CUDA calls; waits
-are left out, as are steps of other numbers of calls than most. Prints, a schedule a line, the mean over jobs in ms and
+are left out, as are steps of other numbers of operators than most. Prints, a schedule a line, the mean over jobs in ms and
 how many times sparse's that is (geometric mean, with its standard error).
 """
 
