@@ -138,7 +138,7 @@ Nanoseconds seen_after(std::size_t run, std::size_t runs) {
 /// The memory of every rank as in the first run, and what it reserves in all of them. It fits where it does in all.
 std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>& recorded,
                                        const schedule::Schedule& recorded_schedule, const schedule::Schedule& schedule,
-                                       const Plan& plan, const std::vector<SimulationResult>& results,
+                                       const std::vector<SimulationResult>& results,
                                        const memory::MemoryReplayOptions& options) {
   std::vector<memory::Lifetimes> lifetimes;
   for (const memory::RecordedMemory& of_rank : recorded) {
@@ -153,8 +153,8 @@ std::vector<PredictedMemory> memory_of(const std::vector<memory::RecordedMemory>
       of_run.capacity = capacity;
       of_run.reduction_seen_after = seen_after(run, results.size());
       if (!recorded[rank].knows_first_batch) of_run.first_batch = static_cast<std::int32_t>(run);
-      return predicted_memory(recorded[rank], lifetimes[rank], schedule, plan, results[run],
-                              static_cast<std::uint32_t>(rank), of_run);
+      return predicted_memory(recorded[rank], lifetimes[rank], schedule, results[run], static_cast<std::uint32_t>(rank),
+                              of_run);
     };
     courses[i] = play({});
     if (!options.capacity) return;
@@ -223,8 +223,8 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
       to_end.batches = std::min(std::max(*options.run_steps, shown), usual.iterations);
       with_end = simulate_often(plan, sites_, to_end, options.runs);
     }
-    memory = memory_of(memory_, *recorded_, stages::bound_to(*cut_, schedule), plan,
-                       options.run_steps ? with_end : results, options.memory);
+    memory = memory_of(memory_, *recorded_, stages::bound_to(*cut_, schedule), options.run_steps ? with_end : results,
+                       options.memory);
   }
 
   const std::int32_t first = options.simulation.warm_up;

@@ -7,20 +7,6 @@ namespace interlace::replay {
 
 namespace {
 
-/// The iterations that fill the pipeline, all at time zero: of these the simulation has no calls.
-std::vector<memory::PlayedCall> prologue(const Program& program) {
-  std::int32_t depth = 0;
-  for (const Instruction& i : program.instructions) depth = std::max(depth, i.batch);
-  std::vector<memory::PlayedCall> calls;
-  for (std::int32_t iteration = -depth; iteration < 0; ++iteration) {
-    for (const Instruction& i : program.instructions) {
-      if (i.kind != Instruction::Kind::kCall || iteration + i.batch < 0) continue;
-      calls.push_back({i.segment, iteration, iteration + i.batch, i.stream.value, 0, 0});
-    }
-  }
-  return calls;
-}
-
 /// The calls of all ranks, as they are numbered. What an edit invented is neither a multiplication nor a collective of
 /// the program.
 std::vector<memory::PlayedCall> played_calls(const SimulationResult& result) {
@@ -51,10 +37,9 @@ memory::StreamDrains drains_of(const SimulationResult& result, std::uint32_t ran
 }  // namespace
 
 memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded, const memory::Lifetimes& lifetimes,
-                                      const schedule::Schedule& schedule, const Plan& plan,
-                                      const SimulationResult& result, std::uint32_t rank,
-                                      const memory::MemoryReplayOptions& options) {
-  std::vector<memory::PlayedCall> calls = prologue(plan.programs[rank].front());
+                                      const schedule::Schedule& schedule, const SimulationResult& result,
+                                      std::uint32_t rank, const memory::MemoryReplayOptions& options) {
+  std::vector<memory::PlayedCall> calls;
   const std::vector<memory::PlayedCall> played = played_calls(result);
   for (std::size_t i = 0; i < played.size(); ++i) {
     if (result.calls[i].rank == rank) calls.push_back(played[i]);

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "simulator/memory/memory_replay.hpp"
-#include "simulator/replay/program.hpp"
 #include "simulator/replay/simulation.hpp"
 
 namespace interlace::replay {
@@ -17,11 +16,10 @@ struct PredictedMemory {
 };
 
 /// The memory of one rank over a simulation: its recorded blocks, moved with their stages, with the times at which the
-/// simulated host calls were made and the simulated streams drained. The pipeline is filled first.
+/// simulated host calls were made and the simulated streams drained.
 [[nodiscard]] memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded,
                                                     const memory::Lifetimes& lifetimes,
-                                                    const schedule::Schedule& schedule, const Plan& plan,
-                                                    const SimulationResult& result, std::uint32_t rank,
-                                                    const memory::MemoryReplayOptions& options);
+                                                    const schedule::Schedule& schedule, const SimulationResult& result,
+                                                    std::uint32_t rank, const memory::MemoryReplayOptions& options);
 
 }  // namespace interlace::replay

@@ -73,7 +73,9 @@ class Compiler {
         if (next != nullptr && run_together(*stage, *next)) {
           begin(*stage);
           play({segments(*stage, module_of(*stage, module)), segments(*next, module_of(*next, module))}, *stage);
-          if (next->record) record_event(*next->record, resolve(next->stream), next->batch);
+          if (next->record) {
+            record_event(*next->record, resolve(next->stream), next->batch, module_of(*next, module));
+          }
           ++i;
         } else {
           run_stage(*stage, module_of(*stage, module));
@@ -83,9 +85,9 @@ class Compiler {
           instruction.of_stage = true;
         }
       } else if (const auto* wait = std::get_if<schedule::WaitStep>(&steps[i].action)) {
-        run_wait(*wait);
+        run_wait(*wait, module);
       } else if (const auto* record = std::get_if<schedule::RecordStep>(&steps[i].action)) {
-        record_event(record->event, resolve(record->stream), 0);
+        record_event(record->event, resolve(record->stream), 0, module);
       } else {
         for (const ModuleId each : modules_) run_steps(std::get<schedule::ForEachModule>(steps[i].action).steps, each);
       }
@@ -104,7 +106,7 @@ class Compiler {
            a.batch == b.batch && b.after.empty() && !a.record;
   }
 
-  void run_wait(const schedule::WaitStep& wait) {
+  void run_wait(const schedule::WaitStep& wait, std::optional<ModuleId> module) {
     Instruction i;
     if (const auto* stream = std::get_if<schedule::StreamIndex>(&wait.source)) {
       i.kind = wait.waiter ? Kind::kStreamWait : Kind::kHostWait;
@@ -115,17 +117,19 @@ class Compiler {
       i.kind = wait.waiter ? Kind::kEventWait : Kind::kHostEventWait;
       i.event = event_number(std::get<std::string>(wait.source));
       i.batch = wait.event_batch;
+      i.module = module;
       if (wait.waiter) i.stream = resolve(*wait.waiter);
     }
     program_.instructions.push_back(i);
   }
 
-  void record_event(const std::string& event, StreamIndex stream, std::int32_t batch) {
+  void record_event(const std::string& event, StreamIndex stream, std::int32_t batch, std::optional<ModuleId> module) {
     Instruction i;
     i.kind = Kind::kRecordEvent;
     i.stream = stream;
     i.event = event_number(event);
     i.batch = batch;
+    i.module = module;
     program_.instructions.push_back(i);
   }
 
@@ -207,14 +211,14 @@ class Compiler {
         }
         break;
       case Stage::kBackward: run_backward(step, module); break;
-      case Stage::kAllToAll: run_all_to_all(step); return;
+      case Stage::kAllToAll: run_all_to_all(step, module); return;
       case Stage::kValidateOutput:
         play({segments(step, module)}, step);
         if (step.mode == schedule::ValidateMode::kBlocking) host_wait(stream);
         break;
       default: play({segments(step, module)}, step);
     }
-    if (step.record) record_event(*step.record, stream, step.batch);
+    if (step.record) record_event(*step.record, stream, step.batch, module);
   }
 
   /// The permutation of each module, then the exchange of splits. A recording has either one exchange for all modules
@@ -258,12 +262,12 @@ class Compiler {
   }
 
   /// The event of an all-to-all stands behind the collective itself, wherever that runs.
-  void run_all_to_all(const StageStep& step) {
+  void run_all_to_all(const StageStep& step, std::optional<ModuleId> module) {
     const std::vector<SegmentKey> keys = segments(step, std::nullopt);
     const StreamIndex stream = resolve(step.stream);
     play({keys}, step);
     if (!step.async) collective_wait(stream, {Stage::kAllToAll, Piece::kWhole, {}}, step.batch);
-    if (step.record) record_event(*step.record, collective_stream(keys).value_or(stream), step.batch);
+    if (step.record) record_event(*step.record, collective_stream(keys).value_or(stream), step.batch, module);
   }
 
   /// The collectives' stream that these segments use last; none where they hold no collective.
@@ -316,7 +320,7 @@ class Compiler {
       }
       current = key;
       call(i, key.of_tables() ? tables : home, key, step.batch);
-      if (tables != home && ends_gradients(i, key)) record_event(gradients_of(*key.module), home, step.batch);
+      if (tables != home && ends_gradients(i, key)) record_event(gradients_of(*key.module), home, step.batch, {});
     }
     for (const StreamIndex tables : updated) stream_wait(home, tables);
     if (step.part == Part::kEmbedding) return;
@@ -467,6 +471,7 @@ Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& 
   const Schedule bound = stages::bound_to(cut, schedule);
   Plan plan;
   plan.schedule = schedule.name;
+  plan.depth = schedule::depth(bound);
   // CUDA knows no priority below that of a usual stream, and takes the nearest that it knows.
   for (const schedule::Stream& stream : schedule.streams) {
     plan.streams.push_back({stream.name, std::min(stream.priority, 0)});

@@ -23,8 +23,8 @@ struct Instruction {
     kStreamWait,      ///< `stream` waits for all queued so far on `other`
     kCollectiveWait,  ///< `stream` waits for the collectives that `segment` issued for this batch
     kHostWait,        ///< the host waits for all queued so far on `stream`
-    kRecordEvent,     ///< event `event` of this batch stands behind all queued so far on `stream`
-    kEventWait,       ///< `stream` waits for event `event` of this batch
+    kRecordEvent,     ///< event `event` of this batch and `module` stands behind all queued so far on `stream`
+    kEventWait,       ///< `stream` waits for event `event` of this batch: that of `module`, or else the last
     kHostEventWait,   ///< the host does
     kBeginStage,      ///< what follows belongs to label `label`, until the next one
   };
@@ -37,6 +37,7 @@ struct Instruction {
   stages::SegmentKey segment;
   std::uint32_t label = 0;
   std::uint32_t event = 0;
+  std::optional<stages::ModuleId> module;  ///< of an event: that a loop over modules, or its stage, is at
 };
 
 struct SimulatedStream {
@@ -54,6 +55,7 @@ struct Plan {
   std::string schedule;
   std::vector<SimulatedStream> streams;  ///< collectives' streams last
   std::uint32_t first_collective_stream = 0;
+  std::int32_t depth = 0;                      ///< iterations that fill the pipeline before iteration 0
   std::vector<std::string> labels;             ///< stage labels, e.g. "embedding_lookup"
   std::vector<std::vector<Program>> programs;  ///< by rank, by recorded iteration
 };

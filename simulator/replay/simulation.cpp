@@ -76,12 +76,15 @@ class Simulation {
           "record again, with larger profiler buffers or fewer steps: ranks would wait for each other for ever");
     }
     // Each block of iterations is a shuffle of the recorded ones: the mean over a block is that of the recording.
-    while (order_.size() < static_cast<std::size_t>(options.iterations)) {
+    while (order_.size() < static_cast<std::size_t>(plan.depth + options.iterations)) {
       std::vector<std::uint32_t> block = recorded;
       for (std::size_t i = block.size(); i > 1; --i) std::swap(block[i - 1], block[random_.below(i)]);
       order_.insert(order_.end(), block.begin(), block.end());
     }
-    for (std::uint32_t r = 0; r < hosts_.size(); ++r) look_up_disturbance(r);
+    for (std::uint32_t r = 0; r < hosts_.size(); ++r) {
+      hosts_[r].iteration = -plan.depth;
+      look_up_disturbance(r);
+    }
   }
 
   SimulationResult run() {
@@ -122,7 +125,7 @@ class Simulation {
     std::size_t last_call = 0;
     std::optional<std::size_t> last_wait;  ///< of the result, where the host waits in none of its calls
     std::map<std::tuple<stages::SegmentKey, std::int32_t>, std::vector<Event>> collectives;  ///< by segment and batch
-    std::map<std::tuple<std::uint32_t, std::int32_t>, Event> events;
+    std::map<std::tuple<std::uint32_t, std::int32_t, std::optional<stages::ModuleId>>, Event> events;
     std::map<trace::OperationId, TokenId> marks;  ///< of this iteration: what was queued behind these calls
   };
 
@@ -137,12 +140,24 @@ class Simulation {
     return std::min(options_.iterations, options_.batches.value_or(options_.iterations));
   }
 
+  /// The recorded iteration that is replayed as this one.
+  [[nodiscard]] std::uint32_t recorded_as(std::int32_t iteration) const {
+    return order_[static_cast<std::size_t>(plan_->depth + iteration)];
+  }
+
+  /// Whether the run has the batch that the instruction's stage works on: where it fills the pipeline, and as it
+  /// drains, stages have none.
+  [[nodiscard]] bool has_batch(const Instruction& instruction, std::int32_t iteration) const {
+    const std::int32_t batch = iteration + instruction.batch;
+    return !instruction.of_stage || (batch >= 0 && (!options_.batches || batch < *options_.batches));
+  }
+
   /// Lets a host run until it has to think, to call, or to wait.
   void run_host(std::uint32_t rank, double now) {
     now_ns_ = now;
     Host& host = hosts_[rank];
     while (host.iteration < iterations()) {
-      const std::uint32_t recorded = order_[static_cast<std::size_t>(host.iteration)];
+      const std::uint32_t recorded = recorded_as(host.iteration);
       const Program& program = plan_->programs[rank][recorded];
       if (host.next == program.instructions.size()) {
         if (!host.thought && think_at_end(rank, table_->ranks[rank][recorded], now)) return;
@@ -155,7 +170,7 @@ class Simulation {
         continue;
       }
       const Instruction& instruction = program.instructions[host.next];
-      if (instruction.of_stage && options_.batches && host.iteration + instruction.batch >= *options_.batches) {
+      if (!has_batch(instruction, host.iteration)) {
         ++host.next;
         continue;
       }
@@ -190,11 +205,13 @@ class Simulation {
   void look_up_disturbance(std::uint32_t rank) {
     Host& host = hosts_[rank];
     if (options_.as_recorded || host.iteration >= iterations()) return;
-    host.undisturbed = table_->undisturbed[rank][order_[static_cast<std::size_t>(host.iteration)]];
+    host.undisturbed = table_->undisturbed[rank][recorded_as(host.iteration)];
   }
 
-  /// Recorded host time without the profiler, as it may turn out this time.
+  /// Recorded host time without the profiler, as it may turn out this time. The pipeline is filled at once: a host that
+  /// took its time would let the device work ahead by what a long run does not keep up.
   double host_time(const Host& host, const stages::SegmentKey& segment, Nanoseconds recorded) {
+    if (host.iteration < 0) return 0;
     const double usual = host_scale_ * host.undisturbed.part(segment) * static_cast<double>(recorded);
     return options_.jitter ? usual * host.pace * around_one(kGapSpread) : usual;
   }
@@ -327,20 +344,15 @@ class Simulation {
       case Kind::kStreamWait: make_wait(rank, i.stream, record(rank, i.other, now), now); return false;
       case Kind::kCollectiveWait: wait_for_collectives(rank, i, batch, now); return false;
       case Kind::kHostWait: make_host_wait(rank, record(rank, i.stream, now), now); return true;
-      case Kind::kRecordEvent:
-        host.events.insert_or_assign({i.event, batch}, record(rank, i.stream, now));
-        return false;
+      case Kind::kRecordEvent: keep_event(host, i, batch, record(rank, i.stream, now)); return false;
       case Kind::kEventWait:
-        if (const auto e = host.events.find({i.event, batch}); e != host.events.end()) {
-          make_wait(rank, i.stream, e->second, now);
-        }
+        if (const Event* event = event_for(host, i, batch)) make_wait(rank, i.stream, *event, now);
         return false;
-      case Kind::kHostEventWait:
-        if (const auto e = host.events.find({i.event, batch}); e != host.events.end()) {
-          make_host_wait(rank, e->second, now);
-          return true;
-        }
-        return false;
+      case Kind::kHostEventWait: {
+        const Event* event = event_for(host, i, batch);
+        if (event != nullptr) make_host_wait(rank, *event, now);
+        return event != nullptr;
+      }
       case Kind::kBeginStage:
         close_range(host, now);
         host.label = i.label;
@@ -352,8 +364,21 @@ class Simulation {
     return false;
   }
 
+  /// For a wait inside a loop over modules: that of its module; behind the loop: that of the last.
+  static void keep_event(Host& host, const Instruction& i, std::int32_t batch, const Event& event) {
+    if (i.module) host.events.insert_or_assign({i.event, batch, i.module}, event);
+    host.events.insert_or_assign({i.event, batch, std::nullopt}, event);
+  }
+
+  /// Null where it was never recorded: the wait is over at once.
+  static const Event* event_for(const Host& host, const Instruction& i, std::int32_t batch) {
+    auto found = host.events.find({i.event, batch, i.module});
+    if (found == host.events.end()) found = host.events.find({i.event, batch, std::nullopt});
+    return found == host.events.end() ? nullptr : &found->second;
+  }
+
   /// Waits for the collectives that the segment issued for this batch; where it was issued for all modules at once, or
-  /// for each one, whichever there is. Batches that were issued before the simulation began are taken to be there.
+  /// for each one, whichever there is.
   void wait_for_collectives(std::uint32_t rank, const Instruction& i, std::int32_t batch, double now) {
     Host& host = hosts_[rank];
     for (const auto& [key, events] : host.collectives) {
@@ -431,6 +456,7 @@ class Simulation {
     std::vector<Ends> of_optimizer(hosts_.size(), none);
     std::vector<Ends> of_all(hosts_.size(), none);
     for (const Work& work : result_.works) {
+      if (work.iteration < 0) continue;
       const auto add = [&work](std::vector<Ends>& ends) {
         auto& end = ends[work.rank][static_cast<std::size_t>(work.iteration)];
         end = std::max(end, work.end_ns);

@@ -16,11 +16,11 @@ inline constexpr ErrorCode kStuck{"replay.stuck"};
 inline constexpr ErrorCode kNothingToTime{"replay.nothing_to_time"};
 
 struct SimulationOptions {
-  std::int32_t iterations = 30;
+  std::int32_t iterations = 30;  ///< after those that fill the pipeline
   /// Of the run, no more than the iterations: its end is simulated, too, where no further batch keeps the host waiting.
   /// Steps as the pipeline drains are not steady. None: the run goes on.
   std::optional<std::int32_t> batches;
-  std::int32_t warm_up = 6;  ///< iterations until the pipeline is full and steady; not counted
+  std::int32_t warm_up = 6;  ///< iterations until the full pipeline is steady; not counted
   std::uint64_t seed = 1;
   std::optional<double> host_scale;  ///< host time as a part of the recorded; none: as the table says
   bool as_recorded = false;          ///< hosts as slow as under the recorder, and as disturbed
@@ -68,16 +68,18 @@ struct HostRange {
   double end_ns = 0;
 };
 
+/// Iterations count from minus the schedule's depth, those that fill the pipeline.
 struct SimulationResult {
   std::deque<Work> works;
   std::vector<HostCall> calls;
   std::vector<HostRange> ranges;
   std::vector<EventWait> waits;  ///< all but those inside recorded calls, in the order in which they were made
-  std::vector<std::vector<double>> iteration_ends;  ///< by rank: when each iteration's step was over
+  std::vector<std::vector<double>> iteration_ends;  ///< by rank: when each iteration's step was over, from iteration 0
   std::vector<double> steps_ns;                     ///< single steady steps of all ranks
 };
 
-/// Runs a plan for a number of iterations. Iterations draw their host times from the recorded ones in a seeded random
+/// Runs a plan for a number of iterations, behind those that fill its pipeline: a stage runs from the first batch on.
+/// Iterations draw their host times from the recorded ones in a seeded random
 /// order, all ranks alike, so that what was correlated stays so.
 /// Throws Error(replay.collectives_differ) where no recorded iteration can be replayed, and Error(replay.stuck) where
 /// the run does not come to its end.

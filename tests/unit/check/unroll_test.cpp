@@ -7,6 +7,8 @@
 #include "simulator/check/happens_before.hpp"
 #include "simulator/check/words.hpp"
 #include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
+#include "tests/support/events_of_modules.hpp"
 #include "tests/unit/check/schedules.hpp"
 
 namespace interlace::check {
@@ -194,15 +196,24 @@ TEST(Unroll, TouchesTheResourcesThatAStepNames) {
 
 // An event inside for_each is that of the same module; behind it, that of the last.
 TEST(Unroll, EventsOfModulesAreApart) {
-  const schedule::Schedule schedule = schedule::find("torchrec/semi_sync");
-  const Program program = unroll(schedule, batches(4));
-  EXPECT_EQ(program.modules.size(), 2U);
-  EXPECT_EQ(std::ranges::count_if(program.instructions,
-                                  [](const Instruction& i) {
-                                    return i.kind == Instruction::Kind::kWait && i.lane == Program::kHost &&
-                                           i.cause == Instruction::Cause::kWritten;
-                                  }),
-            0);
+  const schedule::Schedule schedule = schedule::parse(test::kEventsOfModules, "test");
+  const Program program = unroll(schedule, batches(1));
+  ASSERT_EQ(program.modules.size(), 2U);
+  // The first behind each lookup.
+  std::vector<MarkIndex> behind_lookups;
+  bool looked = false;
+  std::vector<MarkIndex> awaited;
+  for (const Instruction& i : program.instructions) {
+    const bool on_lookup = program.lanes[i.lane.index()].name == "lookup";
+    if (i.kind == Instruction::Kind::kRun) looked = on_lookup;
+    if (i.kind == Instruction::Kind::kMark && on_lookup && looked) behind_lookups.push_back(i.mark);
+    if (i.kind == Instruction::Kind::kMark) looked = false;
+    if (i.kind == Instruction::Kind::kWait && i.cause == Instruction::Cause::kWritten) awaited.push_back(i.mark);
+  }
+  ASSERT_GE(behind_lookups.size(), 2U);
+  ASSERT_GE(awaited.size(), 4U) << "that of the lookup's stream for main first";
+  EXPECT_EQ((std::vector(awaited.begin() + 1, awaited.begin() + 4)),
+            (std::vector{behind_lookups[0], behind_lookups[1], behind_lookups[1]}));
 }
 
 }  // namespace

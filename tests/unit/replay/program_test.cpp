@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/parse.hpp"
 #include "simulator/stages/bind.hpp"
+#include "tests/support/events_of_modules.hpp"
 #include "tests/unit/replay/recorded_sample.hpp"
 
 namespace interlace::replay {
@@ -191,6 +193,22 @@ TEST_F(ProgramTest, RecordsOfALookupAndOfItsOutputDistributionArePlayed) {
     const auto records = std::ranges::count(plan.programs[0][0].instructions, Kind::kRecordEvent, &Instruction::kind);
     EXPECT_EQ(records, static_cast<std::ptrdiff_t>(cut.modules.size())) << schedule::to_string(of);
   }
+}
+
+// A wait inside a loop is for the event of its module, as the checker and the engine have it; behind it for the last.
+TEST_F(ProgramTest, EventsOfModulesAreApart) {
+  const Plan plan = compile(schedule::parse(test::kEventsOfModules, "test"), cut, table);
+  std::vector<std::optional<stages::ModuleId>> recorded;
+  std::vector<std::optional<stages::ModuleId>> awaited;
+  for (const Instruction& i : plan.programs[0][0].instructions) {
+    if (i.kind == Kind::kRecordEvent && plan.streams[i.stream.index()].name == "lookup") recorded.push_back(i.module);
+    const bool on_lookup = plan.streams[i.stream.index()].name == "lookup";  // autograd's, for the gradients
+    if (i.kind == Kind::kEventWait && !on_lookup) awaited.push_back(i.module);
+  }
+  const std::optional<stages::ModuleId> first = stages::ModuleId{0};
+  const std::optional<stages::ModuleId> second = stages::ModuleId{1};
+  EXPECT_EQ(recorded, (std::vector{first, second}));
+  EXPECT_EQ(awaited, (std::vector{first, second, std::optional<stages::ModuleId>()}));
 }
 
 TEST_F(ProgramTest, AModuleThatWasNotRecordedIsRefusedByName) {

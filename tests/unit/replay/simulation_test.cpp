@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "simulator/replay/program.hpp"
@@ -59,6 +60,38 @@ TEST_F(Simulated, InTheLastIterationTheHostRunsAhead) {
   const SimulationResult on = run(plan, table, {});
   const SimulationResult ended = run(plan, table, kBatches);
   EXPECT_LT(host_time(calls_in(ended, kBatches - 1, kBatches)), host_time(calls_in(on, kBatches - 1, kBatches)) / 2);
+}
+
+/// What copies of batches take at least, a step.
+double make_copies_take(SiteTable& table, double ns) {
+  const auto is_copy = [](const Site& site) { return site.segment.stage == schedule::Stage::kCopyBatchToGpu; };
+  double usual = 0;
+  for (Site& site : table.sites) usual += is_copy(site) ? site.alone_ns : 0;
+  for (Site& site : table.sites) {
+    if (is_copy(site)) site.alone_ns *= ns / usual;
+  }
+  return ns;
+}
+
+// However far ahead the batches are copied, no more of them arrive a step: what was worked ahead before the first step
+// must not make the others short.
+TEST_F(Simulated, NothingIsWorkedAheadThatALongRunDoesNotKeepUp) {
+  schedule::Schedule ahead = schedule::find("torchrec/sparse_dist");
+  for (schedule::Step& step : ahead.iteration) {
+    auto* stage = std::get_if<schedule::StageStep>(&step.action);
+    const bool brings = stage != nullptr && (stage->stage == schedule::Stage::kNextBatch ||
+                                             stage->stage == schedule::Stage::kCopyBatchToGpu);
+    if (brings) stage->batch += 6;
+  }
+  const double least = make_copies_take(table, 50e6);
+  const Plan plan = compile(ahead, cut, table);
+  EXPECT_EQ(plan.depth, 8);
+  SimulationOptions options = on_recorded_machine({}, table);
+  options.jitter = false;
+  const SimulationResult result = simulate(plan, table, options);
+  EXPECT_EQ(std::ranges::min(result.calls, {}, &HostCall::iteration).iteration, -8);
+  EXPECT_EQ(std::ranges::min(result.calls, {}, &HostCall::batch).batch, 0);
+  for (const double step : result.steps_ns) EXPECT_GT(step, 0.99 * least);
 }
 
 TEST_F(Simulated, ASynchronisationOfTheDeviceWaitsForAllStreams) {
