@@ -24,6 +24,7 @@
 #include "simulator/ingest/trace_files.hpp"
 #include "simulator/replay/anchor.hpp"
 #include "simulator/replay/applicable.hpp"
+#include "simulator/replay/recognise.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/report/mean_report.hpp"
 #include "simulator/schedule/library.hpp"
@@ -183,8 +184,8 @@ Anchors anchors_of(const replay::Predictor& unedited, const schedule::Schedule& 
 void refuse_useless_step(double measured_ms, const report::RecordedRun& recorded) {
   constexpr const char* kOption = "--measured-step-ms";
   if (!recorded.schedule) {
-    throw Error(kCannotAnchor, kOption, "the recorded schedule is none of the built-in ones",
-                "leave --measured-step-ms out");
+    throw Error(kCannotAnchor, kOption, "the recorded schedule is neither a built-in one nor one of those asked for",
+                "leave --measured-step-ms out, or name the recorded schedule with --schedule");
   }
   // A recorder costs a job bound by its host half of its pace at most; a slip of units is a factor of a thousand.
   constexpr double kMostApart = 4;
@@ -206,6 +207,7 @@ class Forecast {
 
  private:
   std::optional<double> measured_ns() const;
+  const schedule::Schedule* recognised();
   replay::Predictor edited_predictor();
   void describe_recording();
   void replay_recorded();
@@ -223,7 +225,8 @@ class Forecast {
   std::optional<contention::MachineProfile> machine_;
   replay::SiteTable sites_;
   std::vector<schedule::Schedule> library_;
-  const schedule::Schedule* known_;  ///< the recorded one; none where it is not in the library
+  std::vector<schedule::Schedule> own_;  ///< those asked for that are not in the library
+  const schedule::Schedule* known_;      ///< the recorded one; none where it is none of these
   replay::Predictor predictor_;
   std::vector<analysis::StepWindow> windows_;
   report::PredictReport report_;
@@ -237,6 +240,16 @@ stages::Cut cut_of(ingest::Recording& recording, const PredictRequest& request, 
   return stages::cut(recording.trace, profile_for(request.profile, recording.trace), recording.diagnostics);
 }
 
+std::vector<schedule::Schedule> not_in(const std::vector<schedule::Schedule>& library,
+                                       const std::vector<AskedSchedule>& asked) {
+  std::vector<schedule::Schedule> own;
+  for (const AskedSchedule& one : asked) {
+    const auto is_same = [&](const schedule::Schedule& known) { return schedule::same_pipeline(known, one.schedule); };
+    if (std::ranges::none_of(library, is_same)) own.push_back(one.schedule);
+  }
+  return own;
+}
+
 Forecast::Forecast(const PredictRequest& request, Console& console)
     : request_(request),
       console_(console),
@@ -248,8 +261,8 @@ Forecast::Forecast(const PredictRequest& request, Console& console)
       machine_(request.machine ? std::optional(contention::read_machine_profile(*request.machine)) : std::nullopt),
       sites_(replay::find_sites(recording_.trace, cut_, recording_.diagnostics, machine_ ? &*machine_ : nullptr)),
       library_(schedule::all_sound()),
-      known_(
-          replay::recorded_schedule(library_, recording_.trace, cut_, sites_, recording_.diagnostics, measured_ns())),
+      own_(not_in(library_, asked_)),
+      known_(recognised()),
       predictor_(edited_predictor()) {
   if (known_ != nullptr) predictor_.learn_memory(*known_, recording_.diagnostics);
 }
@@ -257,6 +270,18 @@ Forecast::Forecast(const PredictRequest& request, Console& console)
 std::optional<double> Forecast::measured_ns() const {
   if (!request_.measured_step_ms) return std::nullopt;
   return *request_.measured_step_ms * static_cast<double>(kMillisecond);
+}
+
+/// A schedule of the user's own may be a variant of what was recorded, and as like to it: it is taken for the recorded
+/// one where the recording says its name, or where none of the library is like enough.
+const schedule::Schedule* Forecast::recognised() {
+  const auto among = [&](std::span<const schedule::Schedule> candidates) {
+    return replay::recorded_schedule(candidates, recording_.trace, cut_, sites_, recording_.diagnostics, measured_ns());
+  };
+  const auto named = replay::named_schedule(recording_.trace);
+  if (named && std::ranges::find(own_, *named, &schedule::Schedule::name) != own_.end()) return among(own_);
+  const schedule::Schedule* of_library = among(library_);
+  return of_library != nullptr ? of_library : among(own_);
 }
 
 replay::Predictor Forecast::edited_predictor() {
