@@ -13,19 +13,25 @@ namespace interlace::replay {
 
 namespace {
 
-std::size_t collectives_in(const RecordedIteration& iteration, const SiteTable& table) {
+/// Of one communicator.
+std::size_t collectives_in(const RecordedIteration& iteration, std::uint32_t communicator, const SiteTable& table) {
   return static_cast<std::size_t>(std::ranges::count_if(iteration.works, [&](const RecordedWork& work) {
-    return table.sites[work.site.index()].kind == WorkKind::kCollective;
+    const Site& site = table.sites[work.site.index()];
+    return site.kind == WorkKind::kCollective && site.communicator == communicator;
   }));
 }
 
-/// Where ranks issue different numbers: which, in words.
+/// Where ranks that meet issue different numbers: which, in words.
 std::optional<std::string> difference_in(std::uint32_t iteration, const SiteTable& table) {
-  const std::size_t first = collectives_in(table.ranks.front()[iteration], table);
-  for (std::size_t r = 1; r < table.ranks.size(); ++r) {
-    const std::size_t count = collectives_in(table.ranks[r][iteration], table);
-    if (count == first) continue;
-    return fmt::format("iteration {}: {} collectives on rank 0, {} on rank {}", iteration, first, count, r);
+  for (std::uint32_t c = 0; c < table.communicators.size(); ++c) {
+    const Members& members = table.communicators[c];
+    const std::size_t first = collectives_in(table.ranks[members.front()][iteration], c, table);
+    for (const std::uint32_t r : members) {
+      const std::size_t count = collectives_in(table.ranks[r][iteration], c, table);
+      if (count == first) continue;
+      return fmt::format("iteration {}: {} collectives on rank {}, {} on rank {}", iteration, first, members.front(),
+                         count, r);
+    }
   }
   return std::nullopt;
 }

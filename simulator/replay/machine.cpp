@@ -73,8 +73,11 @@ WorkId Machine::launch(Work work) {
   work.active.priority = stream.priority;
   if (work.kind == WorkKind::kCollective) {
     stream.of_collectives = true;
-    work.group = gpu.next_group++;
-    if (groups_.size() <= *work.group) groups_.emplace_back();
+    const std::uint32_t number = gpu.issued[work.communicator]++;
+    const auto [known, is_new] =
+        group_of_.try_emplace({work.communicator, number}, static_cast<std::uint32_t>(groups_.size()));
+    if (is_new) groups_.push_back({.parties = work.parties == 0 ? gpus_.size() : work.parties, .members = {}});
+    work.group = known->second;
   }
   stream.queue.push_back({Entry::Kind::kWork, id.value});
   gpu.unsettled = true;
@@ -188,7 +191,7 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
     collectives_.push_back(id);
     Group& group = groups_[*work.group];
     group.members.push_back(id);
-    if (group.members.size() == gpus_.size()) {
+    if (group.members.size() == group.parties) {
       group.complete = true;
       for (const WorkId member : group.members) {
         Work& of_rank = works_[member.index()];

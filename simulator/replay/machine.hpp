@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "simulator/base/id.hpp"
@@ -50,6 +52,8 @@ struct Work {
   std::optional<double> arrival_ns;  ///< collectives: when the last rank was there
   std::optional<double> end_ns;
   std::optional<double> ready_ns;  ///< when it could have started but for other kernels
+  std::uint32_t communicator = 0;  ///< collectives: of which
+  std::uint32_t parties = 0;       ///< ranks in it; 0: all
   std::optional<std::uint32_t> group;
 };
 
@@ -110,16 +114,18 @@ class Machine {
     std::vector<Stream> streams;
     std::vector<WorkId> running;                  ///< in order of start
     std::vector<contention::ActiveWork*> active;  ///< the same works, as the model of sharing sees them
-    std::uint32_t next_group = 0;                 ///< collectives meet in the order in which each rank issues them
-    bool placing = false;                         ///< a collective has CTAs left to place
-    bool blocked = false;                         ///< a head waits for other kernels to be dispatched
-    bool held = false;                            ///< a head waits for anything but its time
-    bool unsettled = true;                        ///< something has come to it since it was settled
-    bool stale = true;                            ///< its rates and its next change have to be reckoned
-    bool drifts = true;                           ///< what it does also depends on how far its works are
-    double next_ns = 0;                           ///< when something on it changes by itself
+    /// Collectives of a communicator meet in the order in which each rank issues them.
+    std::map<std::uint32_t, std::uint32_t> issued;
+    bool placing = false;   ///< a collective has CTAs left to place
+    bool blocked = false;   ///< a head waits for other kernels to be dispatched
+    bool held = false;      ///< a head waits for anything but its time
+    bool unsettled = true;  ///< something has come to it since it was settled
+    bool stale = true;      ///< its rates and its next change have to be reckoned
+    bool drifts = true;     ///< what it does also depends on how far its works are
+    double next_ns = 0;     ///< when something on it changes by itself
   };
   struct Group {
+    std::size_t parties = 0;
     std::vector<WorkId> members;
     bool complete = false;
     double rate = 1.0;  ///< of the slowest member
@@ -158,7 +164,8 @@ class Machine {
   std::deque<Work> works_;
   std::vector<Token> tokens_;
   std::vector<Group> groups_;
-  std::vector<WorkId> collectives_;  ///< that run, on any GPU
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> group_of_;  ///< by communicator and number in it
+  std::vector<WorkId> collectives_;                                            ///< that run, on any GPU
   std::int32_t sm_count_;
   MachineOptions options_;
   double now_ns_ = 0;

@@ -71,9 +71,10 @@ class Simulation {
       if (!table.left_out.contains(i)) recorded.push_back(i);
     }
     if (recorded.empty()) {
-      throw Error(
-          kCollectivesDiffer, plan.schedule, table.difference.value_or("no iteration is whole"),
-          "record again, with larger profiler buffers or fewer steps: ranks would wait for each other for ever");
+      throw Error(kCollectivesDiffer, plan.schedule, table.difference.value_or("no iteration is whole"),
+                  "record again, with larger profiler buffers or fewer steps: ranks would wait for each other for "
+                  "ever; what two "
+                  "ranks of a larger group send each other, as between stages of a pipeline, cannot be replayed");
     }
     // Each block of iterations is a shuffle of the recorded ones: the mean over a block is that of the recording.
     while (order_.size() < static_cast<std::size_t>(plan.depth + options.iterations)) {
@@ -285,6 +286,10 @@ class Simulation {
       work.active.block_ns = part * work.active.alone_ns;
     }
     if (site.kind == WorkKind::kCollective) {
+      work.communicator = site.communicator;
+      if (site.communicator != Communicators::kAll) {
+        work.parties = static_cast<std::uint32_t>(table_->communicators[site.communicator].size());
+      }
       work.issued_on = instruction.stream;
       work.races = &site.races;
       work.draw = race_draw(recorded.site, host.iteration);

@@ -1,6 +1,7 @@
 #include "simulator/replay/sites.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <set>
 #include <tuple>
@@ -44,9 +45,11 @@ bool blocks_host(const Trace& trace, OperationId op) {
 
 class SiteFinder {
  public:
-  SiteFinder(const Trace& trace, const stages::Cut& cut) : trace_(&trace), cut_(&cut) {}
+  SiteFinder(const Trace& trace, const stages::Cut& cut, const Communicators& communicators)
+      : trace_(&trace), cut_(&cut), communicators_(&communicators) {}
 
   SiteTable run() {
+    table_.communicators = communicators_->all();
     find_collective_streams();
     for (const stages::RankCut& rank : cut_->ranks) {
       main_stream_ = optimizer_stream(rank);
@@ -102,7 +105,7 @@ class SiteFinder {
 
   RecordedIteration record(const stages::RankCut& rank, const stages::Iteration& iteration) {
     RecordedIteration result;
-    std::map<std::pair<stages::SegmentKey, trace::StringId>, std::uint32_t> seen;
+    std::map<std::tuple<stages::SegmentKey, trace::StringId, std::uint32_t>, std::uint32_t> seen;
     const std::vector<stages::MemoryItem> without_calls = first_events_without_calls(iteration);
     auto instant = without_calls.begin();
     const auto add_instants_before = [&](Nanoseconds t) {
@@ -127,8 +130,9 @@ class SiteFinder {
         call.duration = std::min(call.duration, kSyncCall);
       }
       for (const OperationId op : launched) {
-        const std::uint32_t ordinal = seen[{item.segment, trace_->names()[op.index()]}]++;
-        RecordedWork work{op, site_of(item.segment, op, ordinal, rank.rank), false, 0};
+        const std::uint32_t communicator = communicators_->of(op, static_cast<std::uint32_t>(table_.ranks.size() - 1));
+        const std::uint32_t ordinal = seen[{item.segment, trace_->names()[op.index()], communicator}]++;
+        RecordedWork work{op, site_of(item.segment, op, {communicator, ordinal}, rank.rank), false, 0};
         const auto stream = collective_stream_.find(trace_->lane_of(op));
         work.on_collective_stream = stream != collective_stream_.end();
         if (work.on_collective_stream) work.collective_stream = stream->second;
@@ -176,11 +180,17 @@ class SiteFinder {
     return first;
   }
 
-  SiteId site_of(const stages::SegmentKey& segment, OperationId op, std::uint32_t ordinal, trace::RankId rank) {
+  struct Place {
+    std::uint32_t communicator = Communicators::kAll;
+    std::uint32_t ordinal = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  SiteId site_of(const stages::SegmentKey& segment, OperationId op, Place place, trace::RankId rank) {
     const trace::StringId name = trace_->names()[op.index()];
     const auto [known, is_new] =
-        ids_.try_emplace({segment, name, ordinal}, SiteId{static_cast<std::uint32_t>(table_.sites.size())});
-    if (is_new) table_.sites.push_back(describe(segment, op, ordinal, rank));
+        ids_.try_emplace({segment, name, place}, SiteId{static_cast<std::uint32_t>(table_.sites.size())});
+    if (is_new) table_.sites.push_back(describe(segment, op, place, rank));
     Site& site = table_.sites[known->second.index()];
     site.instances.push_back(op);
     if (const trace::CollectiveDetail* c = trace_->collective(op)) {
@@ -190,10 +200,11 @@ class SiteFinder {
     return known->second;
   }
 
-  Site describe(const stages::SegmentKey& segment, OperationId op, std::uint32_t ordinal, trace::RankId rank) const {
+  Site describe(const stages::SegmentKey& segment, OperationId op, Place place, trace::RankId rank) const {
     Site site;
     site.segment = segment;
-    site.ordinal = ordinal;
+    site.ordinal = place.ordinal;
+    site.communicator = place.communicator;
     site.name = trace_->name(op);
     site.kind = kind_of(*trace_, op);
     site.on_side_stream = main_stream_ && trace_->lane_of(op) != *main_stream_;
@@ -213,9 +224,10 @@ class SiteFinder {
 
   const Trace* trace_;
   const stages::Cut* cut_;
+  const Communicators* communicators_;
   SiteTable table_;
   std::map<LaneId, std::uint32_t> collective_stream_;
-  std::map<std::tuple<stages::SegmentKey, trace::StringId, std::uint32_t>, SiteId> ids_;
+  std::map<std::tuple<stages::SegmentKey, trace::StringId, Place>, SiteId> ids_;
   std::optional<LaneId> main_stream_;
 };
 
@@ -223,7 +235,8 @@ class SiteFinder {
 
 SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics,
                      const contention::MachineProfile* machine) {
-  SiteTable table = SiteFinder(trace, cut).run();
+  const Communicators communicators(trace, cut, diagnostics);
+  SiteTable table = SiteFinder(trace, cut, communicators).run();
   const contention::MachineProfile unknown;
   estimate_costs(trace, table, diagnostics, machine == nullptr ? unknown : *machine);
   keep_order_of_exchanges(trace, cut, table);

@@ -12,6 +12,7 @@
 #include "simulator/contention/kernel_shape.hpp"
 #include "simulator/contention/machine_profile.hpp"
 #include "simulator/contention/slowdown.hpp"
+#include "simulator/replay/communicators.hpp"
 #include "simulator/replay/host_disturbance.hpp"
 #include "simulator/replay/race_odds.hpp"
 #include "simulator/stages/cut.hpp"
@@ -28,8 +29,9 @@ enum class WorkKind : std::uint8_t {
   kMemset,
 };
 
-/// A place in the training loop that puts work on the device: the n-th work of its name in its segment. Every rank and
-/// iteration has an instance of it; what they have in common is kept here. An edit may invent sites: they have no
+/// A place in the training loop that puts work on the device: the n-th work of its name in its segment, of collectives
+/// the n-th of its name and communicator. Every rank, or every rank of the communicator, has an instance of it in every
+/// iteration; what they have in common is kept here. An edit may invent sites: they have no
 /// recorded instances.
 struct Site {
   stages::SegmentKey segment;
@@ -41,6 +43,7 @@ struct Site {
   contention::KernelShape shape;  ///< kernels and collectives
   std::int32_t ctas = 0;          ///< SMs that a collective holds
   trace::CollectiveFunction function = trace::CollectiveFunction::kUnknown;
+  std::uint32_t communicator = Communicators::kAll;  ///< of a collective: whose ranks meet in it
   Bytes bytes = 0;  ///< of copies; of a collective the most that one rank sends or receives
   std::vector<trace::OperationId> instances;
 
@@ -96,6 +99,7 @@ struct SiteTable {
   std::vector<Site> sites;
   std::vector<std::vector<RecordedIteration>> ranks;      ///< by rank, by iteration
   std::vector<std::vector<UndisturbedHost>> undisturbed;  ///< by rank, by iteration
+  std::vector<Members> communicators;                     ///< the first: all ranks
   std::uint32_t collective_streams = 1;
   bool lone_rank = false;               ///< nothing is exchanged (lone_rank.hpp)
   bool collectives_cross_host = false;  ///< no direct links between GPUs: collectives share PCIe with host copies
