@@ -1,4 +1,5 @@
 #include <array>
+#include <limits>
 #include <map>
 #include <string>
 #include <tuple>
@@ -43,8 +44,11 @@ class Lanes {
     if (lane != known_.end()) builder_.name_lane(lane->second, text);
   }
   void name_threads(std::int64_t process, std::string_view text) {
-    for (const auto& [key, lane] : known_) {
-      if (std::get<0>(key) == LaneKind::kHostThread && std::get<1>(key) == process) builder_.name_lane(lane, text);
+    static constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+    for (auto at = known_.lower_bound({LaneKind::kHostThread, process, kLeast}); at != known_.end(); ++at) {
+      const auto [kind, of_process, number] = at->first;
+      if (kind != LaneKind::kHostThread || of_process != process) break;
+      builder_.name_lane(at->second, text);
     }
   }
 
@@ -336,24 +340,27 @@ class RankAdder {
     }
   }
 
-  /// Threads without a name get that of their process.
+  /// Threads without a name get that of their process. Of several names of one process or lane, the last counts.
   void name_lanes() {
-    for (const bool of_processes : {true, false}) {
-      for (const EventTable& slice : file_.slices) {
-        for (const LaneNameEvent& lane : slice.lane_names) {
-          if (lane.is_process == of_processes) name_lane(lane, slice.texts[lane.name]);
-        }
-      }
-    }
-  }
-
-  void name_lane(const LaneNameEvent& lane, std::string_view text) {
-    text = text.substr(0, text.find_last_not_of(' ') + 1);  // Kineto writes "stream 7 "
-    if (lane.is_process) {
-      lanes_.name_threads(lane.process, text);
-    } else {
+    std::map<std::int64_t, std::string_view> processes;  // each is named once, however often the file does
+    for_each_name([&](const LaneNameEvent& lane, std::string_view text) {
+      if (lane.is_process) processes[lane.process] = text;
+    });
+    for (const auto& [process, text] : processes) lanes_.name_threads(process, text);
+    for_each_name([&](const LaneNameEvent& lane, std::string_view text) {
+      if (lane.is_process) return;
       const LaneKind kind = text.starts_with("stream ") ? LaneKind::kStream : LaneKind::kHostThread;
       lanes_.name(kind, lane.process, lane.number, text);
+    });
+  }
+
+  template <class Act>
+  void for_each_name(Act act) const {
+    for (const EventTable& slice : file_.slices) {
+      for (const LaneNameEvent& lane : slice.lane_names) {
+        const std::string_view text = slice.texts[lane.name];
+        act(lane, text.substr(0, text.find_last_not_of(' ') + 1));  // Kineto writes "stream 7 "
+      }
     }
   }
 

@@ -27,6 +27,11 @@ constexpr Bytes kMostBytesInAll = Bytes{1} << 62U;
 /// Bytes of the pickle that an event, block, segment or annotation takes at least. One that takes less stands at many
 /// places through the memo: the few bytes of such a file could ask for any amount of memory here.
 constexpr std::size_t kLeastBytesOfEntry = 8;
+/// And that an element of those takes: two instructions. Looking an entry through takes time by its elements, so a
+/// large dictionary that stands at many places could keep this reader busy for hours.
+constexpr std::size_t kLeastBytesOfElement = 2;
+/// What is kept of the name of an action that is not known.
+constexpr std::size_t kLongestAction = 48;
 
 std::optional<Bytes> bytes_of(const std::optional<Value>& value) {
   const auto number = value ? value->unsigned_integer() : std::nullopt;
@@ -79,6 +84,7 @@ class SnapshotDecoder {
     const pickle::Tree tree = pickle::read_pickle(bytes, place_);
     snapshot_.diagnostics.count(kTrailingBytes, place_, static_cast<std::int64_t>(bytes.size() - tree.bytes_used()));
     entries_left_ = bytes.size() / kLeastBytesOfEntry;
+    elements_left_ = bytes.size() / kLeastBytesOfElement;
     const auto segments = tree.root().find("segments");
     const auto traces = tree.root().find("device_traces");
     if (!segments || !traces || segments->kind() != pickle::Kind::kList || traces->kind() != pickle::Kind::kList) {
@@ -105,10 +111,13 @@ class SnapshotDecoder {
     throw Error(kNotASnapshot, place_, std::string(what), "name what torch.cuda.memory._dump_snapshot wrote");
   }
 
-  /// Accounts for an entry and the bytes that it speaks of.
-  void spend(Bytes bytes = 0) {
-    if (entries_left_ == 0) refuse("a pickle that repeats a few entries without end");
+  /// Accounts for an entry, before it is looked through.
+  void spend(const Value& entry) {
+    if (entries_left_ == 0 || elements_left_ < entry.size()) refuse("a pickle that repeats a few entries without end");
     --entries_left_;
+    elements_left_ -= entry.size();
+  }
+  void account_for(Bytes bytes) {
     bytes_in_all_ += bytes;
     if (bytes_in_all_ > kMostBytesInAll) refuse("a pickle that speaks of more memory than there is");
   }
@@ -124,6 +133,7 @@ class SnapshotDecoder {
   }
 
   void add_segment(const Value& value) {
+    spend(value);
     const std::size_t number = segments_++;
     const auto device = value.find("device");
     const auto ordinal = device ? device->integer() : std::nullopt;
@@ -132,7 +142,7 @@ class SnapshotDecoder {
     const auto stream = word_of(value.find("stream"));
     const auto blocks = value.find("blocks");
     if (!ordinal || !address || !bytes || !stream || !blocks) return malformed("segment", number);
-    spend(*bytes);
+    account_for(*bytes);
     trace::AllocatorSegment segment{.address = *address, .bytes = *bytes, .stream_handle = *stream};
     if (const auto type = value.find("segment_type")) segment.is_large = type->text() == "large";
     if (const auto expandable = value.find("is_expandable")) {
@@ -150,7 +160,7 @@ class SnapshotDecoder {
     std::uint64_t next = segment.address;
     bool fits = true;
     for (const Value value : blocks) {
-      spend();
+      spend(value);
       const auto bytes = bytes_of(value.find("size"));
       const auto state = value.find("state");
       if (!bytes || !state) {
@@ -164,7 +174,7 @@ class SnapshotDecoder {
                                   .bytes = *bytes,
                                   .requested = bytes_of(value.find("requested_size")).value_or(*bytes),
                                   .state = known.value_or(BlockState::kAllocated)};
-      bytes_in_all_ += block.bytes;
+      account_for(block.bytes);
       fits = fits && block.address == next;
       next = block.address + static_cast<std::uint64_t>(block.bytes);
       segment.blocks.push_back(block);
@@ -182,7 +192,7 @@ class SnapshotDecoder {
   }
 
   void add_event(const Value& value, std::size_t number, DeviceSnapshot& device) {
-    spend();
+    spend(value);
     EventFields fields;
     bool is_key = true;
     for (const Value item : value) {
@@ -196,7 +206,8 @@ class SnapshotDecoder {
     frames_ += fields.frames;
     const auto action = action_of(fields.action);
     if (!action) {
-      ++(fields.action.empty() ? unused_["none"] : unused_[std::string(fields.action)]);
+      // A long text that many events share is not to be copied for each.
+      ++unused_[fields.action.empty() ? "none" : std::string(fields.action.substr(0, kLongestAction))];
       return;
     }
     if (*action == AllocationAction::kOutOfMemory && !fields.address) fields.address = 0;
@@ -204,7 +215,7 @@ class SnapshotDecoder {
       malformed(fmt::format("event of device {}, number", device.device), number);
       return;
     }
-    bytes_in_all_ += *fields.bytes;
+    account_for(*fields.bytes);
     device.events.push_back({*action, *fields.address, *fields.bytes, *fields.stream, *fields.time});
   }
 
@@ -236,7 +247,7 @@ class SnapshotDecoder {
   };
 
   void add_mark(const Value& value) {
-    spend();
+    spend(value);
     const std::size_t number = marks_++;
     const auto device = value.find("device");
     const auto ordinal = device ? device->integer() : std::nullopt;
@@ -266,11 +277,10 @@ class SnapshotDecoder {
     snapshot_.diagnostics.count(kStackFrames, place_, frames_);
     // A damaged file may name actions without end; only so many are told apart.
     static constexpr std::size_t kMostActions = 16;
-    static constexpr std::size_t kLongestAction = 48;
     for (const auto& [action, count] : unused_) {
       std::string code(kUnusedEvent.code);
       if (snapshot_.diagnostics.entries().size() < kMostActions) {
-        code.append(".").append(action, 0, kLongestAction);
+        code.append(".").append(action);
         std::ranges::replace(code, ' ', '_');
       }
       snapshot_.diagnostics.add({std::move(code), kUnusedEvent.severity, std::string(kUnusedEvent.meaning),
@@ -285,6 +295,7 @@ class SnapshotDecoder {
   std::unordered_map<std::uint32_t, std::size_t> name_of_value_;  ///< by its number in the pickle
   std::unordered_map<std::string, std::size_t> name_of_text_;
   std::size_t entries_left_ = 0;
+  std::size_t elements_left_ = 0;
   Bytes bytes_in_all_ = 0;
   std::int64_t frames_ = 0;
   std::size_t segments_ = 0;

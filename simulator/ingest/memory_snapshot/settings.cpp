@@ -12,9 +12,12 @@ namespace interlace::ingest::memory_snapshot {
 namespace {
 
 constexpr Bytes kMebibyte = Bytes{1} << 20U;
+/// More than PyTorch has sizes for. Texts may be shared, so a damaged file could name long ones without end.
+constexpr std::size_t kMostDivisions = 64;
 
 /// "[1:0,2:4,...]", or nothing where no size is divided.
 std::string divisions_text(const pickle::Value& divisions) {
+  if (divisions.size() > kMostDivisions) return {};
   std::vector<std::string> sizes;
   bool divides = false;
   bool is_size = true;

@@ -216,5 +216,30 @@ TEST(MemorySnapshot, ASharedSegmentIsNoWayToExhaustMemory) {
   EXPECT_EQ(code_of(bytes), "memory_snapshot.not_a_snapshot");
 }
 
+// Nor for any number of walks over one large dictionary, as entries that lack all that is asked for.
+TEST(MemorySnapshot, ASharedDictionaryIsNoWayToKeepTheReaderBusy) {
+  constexpr int kKeys = 20'000;
+  constexpr int kTimes = 5'000;
+  std::string shared("}(");
+  for (int i = 0; i < kKeys; ++i) shared += pickled::text("a") + "N";
+  std::vector<std::string> entries{shared + "uq\x01"};
+  entries.resize(kTimes, "h\x01");
+  const std::string repeats = pickled::list(entries);
+  for (const bool as_segments : {true, false}) {
+    const std::string bytes =
+        pickled::dict({{"segments", as_segments ? repeats : pickled::list({})},
+                       {"device_traces", as_segments ? pickled::list({}) : pickled::list({repeats})}}) +
+        ".";
+    EXPECT_EQ(code_of(bytes), "memory_snapshot.not_a_snapshot") << as_segments;
+  }
+}
+
+// Nor for copies of one long text.
+TEST(MemorySnapshot, KeepsTheBeginningOfALongUnknownAction) {
+  const std::string action(200, 'x');
+  const Snapshot snapshot = decode(SnapshotPickle().raw_event(pickled::dict({{"action", pickled::text(action)}})));
+  EXPECT_EQ(snapshot.diagnostics.count_of("memory_snapshot.unused_event." + action.substr(0, 48)), 1);
+}
+
 }  // namespace
 }  // namespace interlace::ingest::memory_snapshot

@@ -278,6 +278,30 @@ TEST(Read, NamesLanes) {
   EXPECT_EQ(recording.diagnostics.count_of("kineto.named_lane"), 1);
 }
 
+// A process may be named often and have many threads: naming takes time by the sum of both, never by their product.
+TEST(Read, NamesManyProcessesOnce) {
+  constexpr int kProcesses = 20'000;
+  KinetoText text;
+  const auto name = [&](int process, int which) {
+    text.event(R"({"ph": "M", "ts": 0, "name": "process_name", "pid": )" + std::to_string(process) +
+               R"(, "tid": 0, "args": {"name": "n)" + std::to_string(which) + R"("}})");
+  };
+  text.rank(0, 1);
+  for (int i = 0; i < kProcesses; ++i) {
+    text.complete("cpu_op", "a", std::to_string(1000 + i), "1", "1", "1");  // a process each
+    text.complete("cpu_op", "a", "7", std::to_string(1000 + i), "1", "1");  // and threads of one
+    name(1000 + i, i);
+    name(7, i);
+  }
+  const Recording recording = read_text(text);
+  const auto& lanes = recording.trace.lanes();
+  ASSERT_EQ(lanes.size(), 2U * kProcesses);
+  for (const trace::Lane& lane : lanes) {
+    const auto last = lane.process == 7 ? kProcesses - 1 : lane.process - 1000;
+    ASSERT_EQ(lane.name, "n" + std::to_string(last));
+  }
+}
+
 TEST(Read, CountsWhatItDoesNotUse) {
   const Recording recording = read_text(
       KinetoText()
