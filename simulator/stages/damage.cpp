@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <limits>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace interlace::stages {
@@ -52,6 +57,36 @@ void find_work_without_launch(const Trace& trace, RankId rank, LaneId stream, st
 
 bool overlap(Interval a, Interval b) { return a.begin < b.end && b.begin < a.end; }
 
+/// A name without its first whole number, and that number.
+std::pair<std::string, std::string> split_at_number(std::string_view name) {
+  static constexpr std::string_view kDigits = "0123456789";
+  const std::size_t begin = std::min(name.find_first_of(kDigits), name.size());
+  const std::size_t end = std::min(name.find_first_not_of(kDigits, begin), name.size());
+  return {std::string(name.substr(0, begin)).append(name.substr(end)), std::string(name.substr(begin, end - begin))};
+}
+
+/// How often backward begins anew. One in parts has a range for each, of different names or with the same number of an
+/// iteration: only ranges of one name and different numbers, or without any, are several.
+int count_backwards(const Trace& trace, Interval host, const ThreadAnnotations& loop, Classifier& classifier) {
+  std::map<std::string, std::pair<int, std::set<std::string>>> by_name;  // ranges without a number, and the numbers
+  std::optional<Nanoseconds> outer_end;
+  for (const AnnotationSpan& s : loop.by_start()) {
+    if (!classifier.opens_backward(s.name) || !host.contains(s.span.begin)) continue;
+    if (outer_end && s.span.begin < *outer_end) continue;  // a part of the one around it
+    outer_end = s.span.end;
+    const auto [name, number] = split_at_number(trace.strings()[s.name.index()]);
+    auto& [unnumbered, numbers] = by_name[name];
+    if (number.empty()) {
+      ++unnumbered;
+    } else {
+      numbers.insert(number);
+    }
+  }
+  int most = 0;
+  for (const auto& [name, count] : by_name) most = std::max(most, count.first + static_cast<int>(count.second.size()));
+  return most;
+}
+
 /// The longest run of iterations that are not left out: [first, second).
 std::pair<std::size_t, std::size_t> longest_run(const std::vector<bool>& left_out) {
   std::pair<std::size_t, std::size_t> best{0, 0};
@@ -85,16 +120,24 @@ std::vector<Damage> find_damage(const Trace& trace, RankId rank) {
 
 std::vector<Damage> find_doubled_iterations(const Trace& trace, const RankCut& cut, const ThreadAnnotations& loop,
                                             Classifier& classifier) {
-  std::vector<int> counts(cut.iterations.size());
-  for (const AnnotationSpan& s : loop.by_start()) {
-    if (!classifier.opens_backward(s.name)) continue;
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += cut.iterations[i].host.contains(s.span.begin) ? 1 : 0;
+  if (cut.iterations.empty()) return {};
+  std::vector<int> counts;
+  counts.reserve(cut.iterations.size());
+  for (const Iteration& iteration : cut.iterations) {
+    counts.push_back(count_backwards(trace, iteration.host, loop, classifier));
   }
   // An iteration may do with fewer than the others.
   std::vector<int> some;
   std::ranges::copy_if(counts, std::back_inserter(some), [](int count) { return count > 0; });
   std::ranges::sort(some);
-  const int usual = some.empty() ? 0 : counts.size() == 1 ? 1 : some[(some.size() - 1) / 2];
+  int usual = some.empty() ? 0 : some[(some.size() - 1) / 2];
+  if (usual > 0 && counts.size() == 1) {
+    // What is recorded of the iterations before and behind tells whether backward runs several times in each.
+    const Interval before{std::numeric_limits<Nanoseconds>::min(), cut.iterations.front().host.begin};
+    const Interval behind{cut.iterations.front().host.end, std::numeric_limits<Nanoseconds>::max()};
+    usual = std::max(
+        {1, count_backwards(trace, before, loop, classifier), count_backwards(trace, behind, loop, classifier)});
+  }
   std::vector<Damage> found;
   for (std::size_t i = 0; usual > 0 && i < counts.size(); ++i) {
     if (counts[i] < 2 * usual) continue;

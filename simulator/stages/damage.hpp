@@ -24,8 +24,9 @@ struct Damage {
 /// started.
 [[nodiscard]] std::vector<Damage> find_damage(const trace::Trace& trace, trace::RankId rank);
 
-/// Iterations in which backward runs at least twice as often as in others, or twice where there are no others: the mark
-/// of an end between is missing.
+/// Iterations in which backward runs at least twice as often as in others: the mark of an end between is missing. A
+/// lone iteration is compared with what is recorded before and behind it, and where that has no backward, with one.
+/// Parts of a backward are one: they have names of their own or the number of the iteration.
 [[nodiscard]] std::vector<Damage> find_doubled_iterations(const trace::Trace& trace, const RankCut& cut,
                                                           const ThreadAnnotations& loop, Classifier& classifier);
 

@@ -29,6 +29,7 @@ class Job {
   std::set<std::string> without_range;
   bool calls_between_stages = false;
   std::set<int> with_second_backward;
+  std::vector<std::string> more_backwards;  ///< ranges that each step has besides; "N": its number
   bool in_epoch = false;
   std::vector<int> first_steps = {};  ///< by rank; none: 0
   int damaged_rank = 0;
@@ -66,6 +67,11 @@ class Job {
     for (int step = first; step < first + steps_; ++step) {
       Nanoseconds at = step * kStep;
       if (with_second_backward.contains(step)) annotate("## backward ##", at + 52'000, 5'000);
+      for (std::size_t i = 0; i < more_backwards.size(); ++i) {
+        std::string name = more_backwards[i];
+        if (const std::size_t n = name.find('N'); n != std::string::npos) name.replace(n, 1, std::to_string(step));
+        annotate(name, at + 51'000 + static_cast<Nanoseconds>(i) * 2'000, 1'000);
+      }
       for (const std::string part : {"forward", "backward", "optimizer"}) {
         const std::string which = std::to_string(step) + " " + part;
         if (number != damaged_rank || !without_range.contains(which)) {
@@ -157,6 +163,28 @@ TEST(Damage, AnIterationWithFewerBackwardsIsNotTheUsualOne) {
   job.with_second_backward = {0, 1, 2, 4, 5};
   EXPECT_EQ(numbers(job.cut().ranks[0]), (Steps{1, 2, 3, 4, 5}));
   EXPECT_EQ(job.diagnostics.count_of(kDamagedIterations.code), 0);
+}
+
+// Of two recorded steps one is whole. Its backward may be annotated in parts, with a name or the step's number for
+// each, or run several times to accumulate gradients, as that of the step before shows.
+TEST(Damage, ALoneIterationMayHaveSeveralRangesOfBackward) {
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"## emb_backward N ##"}, {"## backward N ##", "## backward N ##"}, {"## backward ##", "## backward ##"}}) {
+    Job job(2);
+    job.more_backwards = more;
+    Profile profile = torchrec_profile();
+    profile.backward = "^## (emb_)?backward";
+    EXPECT_EQ(numbers(job.cut(profile).ranks[0]), Steps{1}) << more[0];
+    EXPECT_EQ(job.diagnostics.count_of(kNoSoundIteration.code), 0) << more[0];
+  }
+}
+
+TEST(Damage, ALostMarkShowsBesideABackwardInParts) {
+  Job job(3);
+  job.more_backwards = {"## emb_backward N ##", "## backward N ##"};
+  job.without_range = {"1 optimizer"};
+  EXPECT_EQ(job.cut().iterations(), 1U);
+  EXPECT_EQ(job.diagnostics.count_of(kNoSoundIteration.code), 1);
 }
 
 TEST(Damage, OfTwoIterationsTheWholeOneIsUsed) {
