@@ -71,6 +71,21 @@ TEST_F(TraceBuilderTest, FindsLaunchesWhoseWorkIsLost) {
   EXPECT_EQ(diagnostics.count_of("trace.launch_without_device_work"), 2);
 }
 
+TEST_F(TraceBuilderTest, FindsLaunchesOfHipWhoseWorkIsLost) {
+  Nanoseconds time = 0;
+  const auto call = [&](const char* name) { builder.add_host_call(at(thread, name, time += 10, 1, time)); };
+  for (const char* const launch : {"hipLaunchKernel", "hipModuleLaunchKernel", "hipExtLaunchKernel",
+                                   "hipExtModuleLaunchKernel", "hipLaunchCooperativeKernel"}) {
+    call(launch);
+  }
+  for (const char* const other : {"hipMemcpyAsync", "hipGraphLaunch", "hipModuleLoad", "hip"}) call(other);
+  for (const char* const captured : {"hipStreamBeginCapture", "hipLaunchKernel", "hipStreamEndCapture"}) call(captured);
+  builder.add_kernel(at(stream, "k", 1'000, 1), {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  ASSERT_EQ(trace.launches_without_work().size(), 5U);
+  EXPECT_EQ(trace.name(trace.launches_without_work()[4]), "hipLaunchCooperativeKernel");
+}
+
 // A file joined with itself: the copies come behind all of the first.
 TEST_F(TraceBuilderTest, DropsWhatIsThereTwice) {
   OperationId forward;
