@@ -7,6 +7,7 @@
 #include "simulator/trace/ilt/format.hpp"
 #include "simulator/trace/ilt/reader.hpp"
 #include "simulator/trace/ilt/writer.hpp"
+#include "simulator/trace/limits.hpp"
 #include "tests/support/trace_difference.hpp"
 
 namespace interlace::trace {
@@ -24,6 +25,15 @@ T any() {
 template <class T>
 std::optional<T> maybe() {
   return *arbitrary<bool>() ? std::optional(any<T>()) : std::nullopt;
+}
+
+/// Within the format's limits, and often at them.
+template <class T>
+T any_from(std::int64_t least, std::int64_t most) {
+  const auto within = rc::gen::map(arbitrary<std::uint64_t>(), [least, most](std::uint64_t word) {
+    return least + static_cast<std::int64_t>(word % (static_cast<std::uint64_t>(most - least) + 1));
+  });
+  return static_cast<T>(*rc::gen::oneOf(within, rc::gen::element(least, most)));
 }
 
 template <class Enum>
@@ -84,12 +94,14 @@ class RandomTrace {
 
   KernelDetail kernel() {
     KernelDetail detail{.registers_per_thread = any<std::int32_t>(),
-                        .shared_memory = any<Bytes>(),
+                        .shared_memory = any_from<Bytes>(0, kLargestAmount),
                         .blocks_per_sm_limit = maybe<std::int32_t>(),
                         .priority = maybe<std::int32_t>(),
                         .graph_node = maybe<std::int64_t>()};
-    for (auto& size : detail.grid) size = any<std::int32_t>();
-    for (auto& size : detail.block) size = any<std::int32_t>();
+    for (std::size_t i = 0; i < 3; ++i) {
+      detail.grid[i] = any_from<std::int32_t>(1, kLargestGrid[i]);
+      detail.block[i] = any_from<std::int32_t>(1, kLargestBlock[i]);
+    }
     return detail;
   }
 
@@ -98,11 +110,11 @@ class RandomTrace {
             name(),
             name(),
             name(),
-            any<std::int64_t>(),
-            any<std::int64_t>(),
+            any_from<std::int64_t>(0, kLargestAmount),
+            any_from<std::int64_t>(0, kLargestAmount),
             any<std::int32_t>(),
             maybe<std::int64_t>(),
-            any<Bytes>()};
+            any_from<Bytes>(0, kLargestElement)};
   }
 
   CopyDetail copy() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "simulator/trace/limits.hpp"
+
 namespace interlace::ingest::kineto {
 
 namespace {
@@ -14,9 +16,6 @@ using trace::SyncKind;
 constexpr std::int64_t kSyncRowOffset = 1'000'000;
 /// How Kineto prints "no stream", "no event": -1, in older versions as an unsigned 32-bit number.
 constexpr std::int64_t kUnsignedMinusOne = std::numeric_limits<std::uint32_t>::max();
-
-/// A petabyte. More bytes or elements than that are damage, and sums over a trace must stay within int64.
-constexpr std::int64_t kLargestAmount = std::int64_t{1} << 50U;
 
 std::optional<std::int64_t> unless_none(std::optional<std::int64_t> value) {
   return value && *value >= 0 && *value != kUnsignedMinusOne ? value : std::nullopt;
@@ -87,7 +86,7 @@ std::optional<Span> device_span_of(const RawEvent& event, std::size_t byte, Even
 std::optional<std::int64_t> amount(const RawEvent& event, Key key) {
   if (!event.has(key)) return 0;
   const auto value = event.integer(key);
-  return value && *value >= 0 && *value <= kLargestAmount ? value : std::nullopt;
+  return value && *value >= 0 && *value <= trace::kLargestAmount ? value : std::nullopt;
 }
 
 bool add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
@@ -169,7 +168,7 @@ bool add_instant(const RawEvent& event, std::size_t byte, EventTable& table) {
   }
   const auto span = span_of(event, Nanoseconds{0}, byte, table);
   const auto bytes = event.integer(Key::kMemoryBytes);
-  if (!span || !bytes || *bytes < -kLargestAmount || *bytes > kLargestAmount) return false;
+  if (!span || !bytes || *bytes < -trace::kLargestAmount || *bytes > trace::kLargestAmount) return false;
   AllocationEvent allocation{*span, {}};
   trace::AllocationDetail& detail = allocation.detail;
   detail.action = is_out_of_memory ? trace::AllocationAction::kOutOfMemory

@@ -8,6 +8,7 @@
 
 #include "simulator/ingest/kineto/classify.hpp"
 #include "simulator/ingest/kineto/raw_event.hpp"
+#include "simulator/trace/limits.hpp"
 
 namespace interlace::ingest::kineto {
 
@@ -30,9 +31,6 @@ bool scalar_text(json::value value, std::string_view& text) {
 }
 
 using Dimensions = std::array<std::int32_t, 3>;
-/// What CUDA allows; more is damage, and products of dimensions must stay within int64.
-constexpr Dimensions kLargestGrid{INT32_MAX, 65535, 65535};
-constexpr Dimensions kLargestBlock{1024, 1024, 1024};
 
 bool read_dimensions(json::value value, const Dimensions& largest, Dimensions& dimensions) {
   json::array array;
@@ -69,7 +67,8 @@ bool read_arguments(json::value value, RawEvent& event) {  // NOLINT(misc-no-rec
     if (key == Key::kNone) continue;
     if (key == Key::kGrid || key == Key::kBlock) {
       const bool is_grid = key == Key::kGrid;
-      if (!read_dimensions(argument, is_grid ? kLargestGrid : kLargestBlock, is_grid ? event.grid : event.block)) {
+      if (!read_dimensions(argument, is_grid ? trace::kLargestGrid : trace::kLargestBlock,
+                           is_grid ? event.grid : event.block)) {
         return false;
       }
     } else if (key == Key::kOccupancy) {

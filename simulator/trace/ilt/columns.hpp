@@ -3,9 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "simulator/trace/ilt/format.hpp"
+#include "simulator/trace/limits.hpp"
 
 namespace interlace::trace::ilt {
 
@@ -182,6 +184,27 @@ struct ColumnSpec {
 /// In the order of Column.
 extern const std::array<ColumnSpec, kColumns> kColumnSpecs;
 [[nodiscard]] inline const ColumnSpec& spec(Column column) { return kColumnSpecs[static_cast<std::size_t>(column)]; }
+
+struct ValueRange {
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+/// Of the numbers in a column (docs/ilt_format.md, limits): those that are multiplied with others have bounds.
+[[nodiscard]] constexpr ValueRange allowed(Column column) {
+  switch (column) {
+    case Column::kGridX: return {1, kLargestGrid[0]};
+    case Column::kGridY: return {1, kLargestGrid[1]};
+    case Column::kGridZ: return {1, kLargestGrid[2]};
+    case Column::kBlockX: return {1, kLargestBlock[0]};
+    case Column::kBlockY: return {1, kLargestBlock[1]};
+    case Column::kBlockZ: return {1, kLargestBlock[2]};
+    case Column::kSharedMemory:
+    case Column::kCollectiveInElements:
+    case Column::kCollectiveOutElements: return {0, kLargestAmount};
+    case Column::kCollectiveElementBytes: return {0, kLargestElement};
+    default: return {};
+  }
+}
 /// "unknown" for a type that this version does not know.
 [[nodiscard]] std::string_view to_string(ChunkType type);
 [[nodiscard]] bool is_known(std::uint16_t chunk_type);

@@ -115,6 +115,10 @@ class RowSource {
     const std::uint64_t word = cursor.word();
     value = static_cast<T>(word);
     if (static_cast<std::uint64_t>(value) != word) out_of_range(column);
+    if constexpr (std::signed_integral<T>) {
+      const ValueRange range = allowed(column);
+      if (value < range.least || value > range.most) out_of_range(column);
+    }
   }
 
   template <class Enum>

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <sstream>
+#include <vector>
 
 #include "simulator/base/error.hpp"
 #include "simulator/trace/ilt/chunk_io.hpp"
@@ -225,6 +227,44 @@ TEST_F(IltReaderTest, LeavesOutOperationsAtImpossibleTimesAndCountsThem) {
   put_end(6);
   EXPECT_EQ(read().size(), 2U);
   EXPECT_EQ(diagnostics.count_of("ilt.time_out_of_range"), 4);
+}
+
+// Products of them are taken in 64 and 32 bits, and no machine has run such a kernel.
+TEST_F(IltReaderTest, RefusesDetailsBeyondTheLimits) {
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  const auto outcome = [&](const KernelDetail& kernel, const CollectiveDetail& collective = {}) {
+    file = ilt::file_header();
+    put_schema();
+    put_definitions();
+    columns.field(Column::kKind, static_cast<std::uint8_t>(OperationKind::kCollective));
+    columns.field(Column::kLane, 1U);
+    columns.field(Column::kName, 0U);
+    columns.field(Column::kStart, Nanoseconds{1});
+    columns.field(Column::kDuration, Nanoseconds{1});
+    columns.field(Column::kWorkCorrelation, std::optional<std::int64_t>());
+    ilt::kernel_fields(columns, kernel);
+    columns.field(Column::kCollectiveFunction, std::optional(collective.function));
+    ilt::collective_fields(columns, collective);
+    put_chunk(ChunkType::kOperations, 1);
+    put_end(1);
+    return error_of_reading();
+  };
+  EXPECT_EQ(outcome({.grid = {kMost, 65'535, 65'535}, .block = {1'024, 1'024, 1'024}, .shared_memory = kLargestAmount},
+                    {.in_elements = kLargestAmount, .out_elements = 0, .element_bytes = 16}),
+            "no error");
+  for (const std::array<std::int32_t, 3>& grid :
+       std::vector<std::array<std::int32_t, 3>>{{-1, 1, 1}, {0, 1, 1}, {1, 65'536, 1}, {1, 1, 65'536}}) {
+    EXPECT_EQ(outcome({.grid = grid}), "ilt.invalid") << grid[0] << ' ' << grid[1] << ' ' << grid[2];
+  }
+  for (const std::array<std::int32_t, 3>& block :
+       std::vector<std::array<std::int32_t, 3>>{{65'536, 65'536, 1}, {1, 0, 1}, {1, 1, 1'025}}) {
+    EXPECT_EQ(outcome({.block = block}), "ilt.invalid") << block[0] << ' ' << block[1] << ' ' << block[2];
+  }
+  EXPECT_EQ(outcome({.shared_memory = -1}), "ilt.invalid");
+  EXPECT_EQ(outcome({.shared_memory = kLargestAmount + 1}), "ilt.invalid");
+  EXPECT_EQ(outcome({}, {.in_elements = -1}), "ilt.invalid");
+  EXPECT_EQ(outcome({}, {.out_elements = kLargestAmount + 1}), "ilt.invalid");
+  EXPECT_EQ(outcome({}, {.element_bytes = 17}), "ilt.invalid");
 }
 
 TEST_F(IltReaderTest, RefusesAChunkThatExpandsTooMuch) {
