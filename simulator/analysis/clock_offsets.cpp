@@ -56,6 +56,21 @@ Runs runs_of(const trace::Trace& trace, trace::RankId rank) {
   return runs;
 }
 
+/// Leaves out the runs of kinds that more ranks have than are in the group: several groups have its name then, and
+/// nothing tells whose collectives belong together, least of all times that are still to be compared.
+void leave_out_shared_names(const trace::Trace& trace, std::vector<Runs>& of_ranks) {
+  std::map<Kind, std::int32_t> ranks_with;
+  for (const Runs& runs : of_ranks) {
+    for (const auto& [kind, works] : runs) ++ranks_with[kind];
+  }
+  for (Runs& runs : of_ranks) {
+    std::erase_if(runs, [&](const auto& run) {
+      const trace::CollectiveDetail* detail = trace.collective(run.second.front());
+      return detail != nullptr && detail->group_size > 0 && ranks_with[run.first] > detail->group_size;
+    });
+  }
+}
+
 /// What is to be added to times there to compare them with times here.
 struct Bounds {
   Nanoseconds least = std::numeric_limits<Nanoseconds>::min();
@@ -87,13 +102,15 @@ std::vector<HostClock> host_clocks(const trace::Trace& trace) {
     host->ranks.push_back({r});
   }
   if (hosts.size() < 2) return hosts;
-  std::vector<Runs> of_first;
-  for (const trace::RankId rank : hosts.front().ranks) of_first.push_back(runs_of(trace, rank));
+  std::vector<Runs> of_ranks;
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) of_ranks.push_back(runs_of(trace, {r}));
+  leave_out_shared_names(trace, of_ranks);
   for (auto host = hosts.begin() + 1; host != hosts.end(); ++host) {
     Bounds bounds;
     for (const trace::RankId rank : host->ranks) {
-      const Runs there = runs_of(trace, rank);
-      for (const Runs& here : of_first) bounds.narrow(trace, here, there);
+      for (const trace::RankId first : hosts.front().ranks) {
+        bounds.narrow(trace, of_ranks[first.index()], of_ranks[rank.index()]);
+      }
     }
     host->collectives = bounds.collectives;
     if (bounds.collectives == 0) continue;

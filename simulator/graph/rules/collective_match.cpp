@@ -1,11 +1,14 @@
 #include "simulator/graph/rules/collective_match.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "simulator/graph/rules/edge_list.hpp"
 #include "simulator/graph/rules/rules.hpp"
@@ -137,6 +140,73 @@ std::vector<MatchedCollective> match_by_order(const trace::Trace& trace, std::ve
   return matches;
 }
 
+/// Ranks in the group, as recorded: the fewest that one of its collectives says; none where none says.
+std::optional<std::size_t> group_size_of(const trace::Trace& trace, const std::vector<Part>& parts) {
+  std::optional<std::size_t> fewest;
+  for (const Part& part : parts) {
+    for (const OperationId work : part.works) {
+      const trace::CollectiveDetail* detail = trace.collective(work);
+      if (detail == nullptr || detail->group_size <= 0) continue;
+      fewest = std::min(fewest.value_or(SIZE_MAX), static_cast<std::size_t>(detail->group_size));
+    }
+  }
+  return fewest;
+}
+
+/// Whether nearly all collectives that two ranks would be joined by overlap in time.
+bool run_together(const trace::Trace& trace, const Part& a, const Part& b) {
+  std::vector<MatchedCollective> pairs;
+  if (auto by_sequence = match_by_sequence(trace, {a, b})) {
+    pairs = std::move(*by_sequence);
+    std::erase_if(pairs, [](const MatchedCollective& pair) { return pair.parts.size() < 2; });
+  } else {
+    for (std::size_t i = 0; i < std::min(a.works.size(), b.works.size()); ++i) {
+      pairs.push_back({{a.works[i], b.works[i]}});
+    }
+  }
+  const auto together = std::ranges::count_if(
+      pairs, [&](const MatchedCollective& pair) { return may_belong_together(trace, pair.parts[0], pair.parts[1]); });
+  return together > 0 && 20 * together >= 19 * std::ssize(pairs);
+}
+
+/// One name may stand for several groups, none of which have a rank in common: PyTorch's split_group gave all of a
+/// dimension one. Where more ranks have the name than are in its group, those that run at the same times are a group
+/// each; such a set may be too large for one, where groups run side by side.
+std::vector<std::vector<Part>> split_by_time(const trace::Trace& trace, std::vector<Part> parts) {
+  std::vector<std::vector<Part>> groups;
+  for (Part& part : parts) {
+    std::vector<Part> joined;
+    for (std::vector<Part>& group : groups) {
+      if (!run_together(trace, group.front(), part)) continue;
+      std::ranges::move(group, std::back_inserter(joined));
+      group.clear();
+    }
+    std::erase_if(groups, [](const std::vector<Part>& group) { return group.empty(); });
+    joined.push_back(std::move(part));
+    groups.push_back(std::move(joined));
+  }
+  return groups;
+}
+
+std::size_t count_works(const std::vector<Part>& parts) {
+  std::size_t works = 0;
+  for (const Part& part : parts) works += part.works.size();
+  return works;
+}
+
+/// Appends the matches of the ranks of one group. Returns how many of their collectives are in none.
+std::size_t match_group(const trace::Trace& trace, std::vector<Part>& parts, std::vector<MatchedCollective>& all) {
+  std::size_t left = count_works(parts);
+  auto matches = match_by_sequence(trace, parts);
+  if (!matches) matches = match_by_order(trace, parts);
+  for (MatchedCollective& match : *matches) {
+    if (match.parts.size() < 2) continue;
+    left -= match.parts.size();
+    all.push_back(std::move(match));
+  }
+  return left;
+}
+
 }  // namespace
 
 std::vector<MatchedCollective> match_collectives(const trace::Trace& trace, const StreamQueues& queues,
@@ -145,16 +215,22 @@ std::vector<MatchedCollective> match_collectives(const trace::Trace& trace, cons
   if (trace.ranks().size() < 2) return all;
   for (auto& [name, parts] : collect(trace, queues)) {
     if (parts.size() < 2) continue;
-    std::size_t works = 0;
-    for (const Part& part : parts) works += part.works.size();
-    auto matches = match_by_sequence(trace, parts);
-    if (!matches) matches = match_by_order(trace, parts);
-    for (MatchedCollective& match : *matches) {
-      if (match.parts.size() < 2) continue;
-      works -= match.parts.size();
-      all.push_back(std::move(match));
+    const auto size = group_size_of(trace, parts);
+    const bool is_shared = size && parts.size() > *size;
+    std::vector<std::vector<Part>> groups;
+    if (is_shared) {
+      groups = split_by_time(trace, std::move(parts));
+    } else {
+      groups.push_back(std::move(parts));
     }
-    if (works > 0) diagnostics.count(kCollectiveUnmatched, name.first, static_cast<std::int64_t>(works));
+    std::size_t unmatched = 0;
+    std::size_t ambiguous = 0;
+    for (std::vector<Part>& group : groups) {
+      const bool is_known = !is_shared || group.size() <= *size;
+      (is_known ? unmatched : ambiguous) += is_known ? match_group(trace, group, all) : count_works(group);
+    }
+    diagnostics.count(kCollectiveUnmatched, name.first, static_cast<std::int64_t>(unmatched));
+    diagnostics.count(kAmbiguousGroup, name.first, static_cast<std::int64_t>(ambiguous));
   }
   return all;
 }

@@ -16,9 +16,11 @@ struct MatchedCollective {
 /// Joins the collectives of the ranks of a trace. The ranks of a process group issue its collectives in one order, so
 /// the k-th of one rank belongs to the k-th of the others, up to a shift where the recordings do not begin with the
 /// same one. The shift of a rank is the one under which most of its collectives are of one function with, and overlap
-/// in time, those of the group's first rank; where they have recorded sequence numbers, these are used instead. Counts
-/// the collectives of groups of several recorded ranks that found no partner (graph.collective_unmatched); a rank
-/// recorded alone has none to find, which is not counted. O(n).
+/// in time, those of the group's first rank; where they have recorded sequence numbers, these are used instead. Groups
+/// of one name are told apart by their times. Counts the collectives of groups of several recorded ranks that found no
+/// partner (graph.collective_unmatched), and those of groups that nothing tells apart (graph.ambiguous_group); a rank
+/// recorded alone has none to find, which is not counted. O(n) for each rank of the largest group whose name others
+/// have, too, else O(n).
 [[nodiscard]] std::vector<MatchedCollective> match_collectives(const trace::Trace& trace, const StreamQueues& queues,
                                                                Diagnostics& diagnostics);
 

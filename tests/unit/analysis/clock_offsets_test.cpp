@@ -71,6 +71,27 @@ TEST(ClockOffsets, TellDrift) {
   EXPECT_EQ(clocks[1].residual, (495 - 20) * kMicrosecond / 2);
 }
 
+// Two groups, each within its host, that have one name: the second's collectives say nothing of the first's clock.
+TEST(ClockOffsets, LeaveOutGroupsOfOneName) {
+  for (const bool several : {false, true}) {
+    TwoHosts hosts;
+    const auto add = [&](trace::LaneId lane, Nanoseconds begin) {
+      hosts.builder.add_collective(
+          {.lane = lane, .name = hosts.builder.intern(kAllReduce), .start = begin, .duration = 100}, {},
+          trace::CollectiveDetail{.function = trace::CollectiveFunction::kAllReduce,
+                                  .group = hosts.builder.intern("mesh_dp"),
+                                  .group_size = 2});
+    };
+    add(hosts.first, 1'000);
+    add(hosts.second, 5'000);
+    if (several) {
+      add(hosts.stream(hosts.builder.add_rank({.number = 2, .source = "r2", .host_name = "a"})), 1'000);
+      add(hosts.stream(hosts.builder.add_rank({.number = 3, .source = "r3", .host_name = "b"})), 5'000);
+    }
+    EXPECT_EQ(hosts.clocks()[1].collectives, several ? 0 : 1);
+  }
+}
+
 TEST(ClockOffsets, UseOnlyWhatWaitsForAllAndMatches) {
   TwoHosts hosts;
   hosts.collective(100, 200, 300, "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)");

@@ -83,6 +83,41 @@ TEST_F(CollectiveMatchTest, RanksOfDifferentTimesAreNotJoined) {
   EXPECT_EQ(diagnostics.count_of(kCollectiveUnmatched.code), 8);
 }
 
+/// Two pairs of ranks whose groups have one name and the same sequence numbers; the second pair's collectives run
+/// `later` after those of the first.
+class GroupsOfOneNameTest : public CollectiveMatchTest {
+ protected:
+  std::string matches_of_pairs(Nanoseconds later, bool numbered) {
+    const trace::RankId four[] = {ranks[0], ranks[1], job.add_rank(), job.add_rank()};
+    for (int r = 0; r < 4; ++r) {
+      for (int k = 0; k < 3; ++k) {
+        const Nanoseconds t = 1'000 * k + 10 * r + (r < 2 ? 0 : later);
+        job.collective(job.thread(four[r]), t, job.stream(four[r], 30), name(r, k), t + 100, t + 400,
+                       {.function = CollectiveFunction::kAllReduce,
+                        .group = job.builder.intern("mesh_dp"),
+                        .group_size = 2,
+                        .sequence = numbered ? std::optional<std::int64_t>(k) : std::nullopt});
+      }
+    }
+    return matches(job.build());
+  }
+};
+
+TEST_F(GroupsOfOneNameTest, AreToldApartByTheirTimes) {
+  EXPECT_EQ(matches_of_pairs(500, true), "0/0 1/0;0/1 1/1;0/2 1/2;2/0 3/0;2/1 3/1;2/2 3/2;");
+  EXPECT_TRUE(diagnostics.empty());
+}
+
+TEST_F(GroupsOfOneNameTest, AreToldApartByTheirTimesWithoutNumbers) {
+  EXPECT_EQ(matches_of_pairs(500, false), "0/0 1/0;0/1 1/1;0/2 1/2;2/0 3/0;2/1 3/1;2/2 3/2;");
+}
+
+TEST_F(GroupsOfOneNameTest, AreNotJoinedWhereTheyRunAtTheSameTime) {
+  EXPECT_EQ(matches_of_pairs(50, true), "");
+  EXPECT_EQ(diagnostics.count_of(kAmbiguousGroup.code), 12);
+  EXPECT_EQ(diagnostics.count_of(kCollectiveUnmatched.code), 0);
+}
+
 TEST_F(CollectiveMatchTest, ARankAloneHasNothingToJoin) {
   run(0, 0, CollectiveFunction::kAllReduce);
   EXPECT_EQ(matches(job.build()), "");
