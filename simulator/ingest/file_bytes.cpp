@@ -90,7 +90,7 @@ FileBytes inflate(std::string_view gzip, const std::filesystem::path& file, cons
   const auto too_large = [&] {
     throw Error(kInflatesTooLarge, file.string(),
                 fmt::format("{} compressed bytes inflate to more than {} bytes", gzip.size(), limit),
-                "record fewer steps; if the file is sound, inflate it yourself and name the .json file");
+                "record fewer steps; if the file is sound, inflate it yourself and name the inflated file");
   };
   const auto damaged = [&](std::size_t at) {
     throw Error(kDamagedGzip, fmt::format("{}: byte {}", file.string(), at),

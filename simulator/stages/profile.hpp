@@ -23,7 +23,7 @@ enum class ModuleFrom : std::uint8_t {
   kCount,      ///< the number of ranges that matched since the outermost range around the call began, less one
 };
 
-/// A host call inside ranges that match all of `within` belongs to this segment. Patterns are ECMAScript regular
+/// A host call inside ranges that match all of `within` belongs to this segment. Patterns are RE2 regular
 /// expressions, searched in the names of annotation ranges.
 struct Rule {
   schedule::Stage stage = schedule::Stage::kCompute;

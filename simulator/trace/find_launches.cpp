@@ -1,63 +1,14 @@
 // Joins device work with the host calls that launched it.
 #include <algorithm>
 #include <string>
-#include <unordered_map>
+#include <string_view>
+#include <vector>
 
 #include "simulator/trace/call_effect.hpp"
+#include "simulator/trace/correlation_index.hpp"
 #include "simulator/trace/trace_builder.hpp"
 
 namespace interlace::trace {
-
-namespace {
-
-/// Finds the host call of one rank by its correlation. Recorders count correlations up, so they are the index of an
-/// array wherever that is not mostly holes.
-class CallTable {
- public:
-  /// To be told of every call before the first is added.
-  void expect(std::int64_t correlation) {
-    first_ = calls_ == 0 ? correlation : std::min(first_, correlation);
-    last_ = calls_ == 0 ? correlation : std::max(last_, correlation);
-    ++calls_;
-  }
-
-  /// The call that has the correlation already; none where it was free and is this call's now.
-  std::optional<std::uint32_t> add(std::int64_t correlation, std::uint32_t call) {
-    if (!is_dense()) {
-      const auto [known, is_new] = sparse_.try_emplace(correlation, call);
-      return is_new ? std::nullopt : std::optional(known->second);
-    }
-    if (dense_.empty()) dense_.resize(span() + 1);
-    std::optional<std::uint32_t>& known = dense_[offset(correlation)];
-    if (known) return known;
-    known = call;
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::optional<std::uint32_t> find(std::int64_t correlation) const {
-    if (is_dense()) {
-      const bool is_inside = correlation >= first_ && correlation <= last_ && !dense_.empty();
-      return is_inside ? dense_[offset(correlation)] : std::nullopt;
-    }
-    const auto known = sparse_.find(correlation);
-    return known == sparse_.end() ? std::nullopt : std::optional(known->second);
-  }
-
- private:
-  [[nodiscard]] std::uint64_t offset(std::int64_t correlation) const {
-    return static_cast<std::uint64_t>(correlation) - static_cast<std::uint64_t>(first_);
-  }
-  [[nodiscard]] std::uint64_t span() const { return offset(last_); }
-  [[nodiscard]] bool is_dense() const { return span() / 8 <= calls_; }
-
-  std::int64_t first_ = 0;
-  std::int64_t last_ = 0;
-  std::uint64_t calls_ = 0;
-  std::vector<std::optional<std::uint32_t>> dense_;
-  std::unordered_map<std::int64_t, std::uint32_t> sparse_;
-};
-
-}  // namespace
 
 void TraceBuilder::find_launches(Trace& trace, Diagnostics& diagnostics) const {
   const auto n = static_cast<std::uint32_t>(kinds_.size());
@@ -65,7 +16,7 @@ void TraceBuilder::find_launches(Trace& trace, Diagnostics& diagnostics) const {
   const auto is_call = [&](std::uint32_t i) {
     return kinds_[i] >= OperationKind::kHostCall && kinds_[i] <= OperationKind::kHostSync && has_correlation_[i];
   };
-  std::vector<CallTable> calls(ranks_.size());
+  std::vector<CorrelationIndex> calls(ranks_.size());
   for (std::uint32_t i = 0; i < n; ++i) {
     if (is_call(i)) calls[rank_at(i)].expect(correlations_[i]);
   }

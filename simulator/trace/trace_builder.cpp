@@ -45,12 +45,6 @@ void compress(std::size_t rows, std::size_t items, std::vector<std::uint32_t>& b
 
 }  // namespace
 
-std::size_t TraceBuilder::LaneKeyHash::operator()(const LaneKey& key) const noexcept {
-  std::size_t hash = static_cast<std::size_t>(key.number) * 0x9E3779B97F4A7C15ULL;
-  hash ^= (static_cast<std::size_t>(key.process) << 7U) + (hash >> 29U);
-  return hash * 31U + key.rank.index() * 2U + static_cast<std::size_t>(key.kind);
-}
-
 StringId TraceBuilder::intern(std::string_view text) {
   if (const auto known = string_ids_.find(text); known != string_ids_.end()) return known->second;
   const StringId id{static_cast<std::uint32_t>(strings_.size())};

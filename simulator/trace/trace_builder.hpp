@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "simulator/base/diagnostics.hpp"
+#include "simulator/trace/lane_key.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::trace {
@@ -104,16 +105,6 @@ class TraceBuilder {
   std::vector<AllocatorState> allocator_states_;
   std::vector<std::string> strings_;
 
-  struct LaneKey {
-    LaneKind kind = LaneKind::kHostThread;
-    RankId rank;
-    std::int64_t process = 0;
-    std::int64_t number = 0;
-    bool operator==(const LaneKey&) const = default;
-  };
-  struct LaneKeyHash {
-    std::size_t operator()(const LaneKey& key) const noexcept;
-  };
   struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }

@@ -20,7 +20,7 @@ struct ScaleStage {
 
 /// Kernels, collectives' among them, whose name the pattern is found in take `by` times as long.
 struct ScaleKernels {
-  std::string pattern;  ///< an ECMAScript regular expression
+  std::string pattern;  ///< a regular expression in the syntax of RE2
   double by = 1.0;
   bool operator==(const ScaleKernels&) const = default;
 };

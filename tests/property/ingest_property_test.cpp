@@ -7,11 +7,11 @@
 #include <tuple>
 #include <vector>
 
-#include "simulator/ingest/kineto/correlation_index.hpp"
 #include "simulator/ingest/kineto/document.hpp"
 #include "simulator/ingest/kineto/numbers.hpp"
 #include "simulator/ingest/kineto/repair.hpp"
 #include "simulator/ingest/kineto/scanner.hpp"
+#include "simulator/trace/correlation_index.hpp"
 
 namespace interlace::ingest::kineto {
 namespace {
@@ -109,7 +109,7 @@ RC_GTEST_PROP(CorrelationIndex, FindsTheFirstRowOfEachId, ()) {
   for (std::int64_t& id : ids) id *= distance;
   std::vector<std::optional<std::int64_t>> rows(ids.begin(), ids.end());
   rows.insert(rows.begin(), std::nullopt);
-  const CorrelationIndex index(rows);
+  const trace::CorrelationIndex index(rows);
   for (const std::int64_t id : ids) {
     const auto first = std::find(rows.begin(), rows.end(), std::optional(id)) - rows.begin();
     RC_ASSERT(index.find(id) == std::optional(static_cast<std::uint32_t>(first)));

@@ -7,10 +7,10 @@
 #include <unordered_set>
 
 #include "simulator/ingest/kineto/clock.hpp"
-#include "simulator/ingest/kineto/correlation_index.hpp"
 #include "simulator/ingest/kineto/flaws.hpp"
 #include "simulator/ingest/kineto/names.hpp"
 #include "simulator/ingest/kineto/rank_file.hpp"
+#include "simulator/trace/correlation_index.hpp"
 
 namespace interlace::ingest::kineto {
 
@@ -377,7 +377,7 @@ class RankAdder {
   Diagnostics& diagnostics_;
   Lanes lanes_;
   std::vector<Nanoseconds> call_starts_;  ///< by row: calls in the order of the file, as in the next three
-  CorrelationIndex calls_;
+  trace::CorrelationIndex calls_;
   std::vector<const SyncEvent*> sync_of_call_;
   std::vector<std::optional<AddedCall>> call_operations_;
   std::vector<Meaning> meanings_;  ///< by TextIndex of the slice at hand

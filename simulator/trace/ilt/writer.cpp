@@ -11,6 +11,7 @@
 #include "simulator/trace/ilt/column_writer.hpp"
 #include "simulator/trace/ilt/errors.hpp"
 #include "simulator/trace/ilt/fields.hpp"
+#include "simulator/trace/lane_key.hpp"
 
 namespace interlace::trace {
 
@@ -20,22 +21,6 @@ namespace {
 
 /// Definitions are written once they take so much; a chunk then stays far below its limit.
 constexpr std::size_t kBytesPerChunk = 1U << 20U;
-
-struct LaneKey {
-  LaneKind kind = LaneKind::kHostThread;
-  RankId rank;
-  std::int64_t process = 0;
-  std::int64_t number = 0;
-  bool operator==(const LaneKey&) const = default;
-};
-
-struct LaneKeyHash {
-  std::size_t operator()(const LaneKey& key) const noexcept {
-    std::size_t hash = static_cast<std::size_t>(key.number) * 0x9E3779B97F4A7C15ULL;
-    hash ^= (static_cast<std::size_t>(key.process) << 7U) + (hash >> 29U);
-    return hash * 31U + key.rank.index() * 2U + static_cast<std::size_t>(key.kind);
-  }
-};
 
 const Note& note_of(const IltWriter::Common& common) {
   static const Note kNone;
