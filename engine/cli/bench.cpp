@@ -77,10 +77,10 @@ std::vector<std::string> arguments_of_run(const BenchRequest& request, const std
   return arguments;
 }
 
-// None where it fails, which the line then says.
-std::optional<BenchRun> run_of(BenchLine& line, const std::vector<std::string>& arguments) {
-  const Finished finished = run_program(this_program(), arguments);
-  if (finished.status == 0) return read_run(finished.out);
+// What the run wrote; none where it fails, which the line then says.
+std::optional<std::string> output_of(BenchLine& line, const std::vector<std::string>& arguments) {
+  Finished finished = run_program(this_program(), arguments);
+  if (finished.status == 0) return std::move(finished.out);
   line.failure = "ended with status " + std::to_string(finished.status);
   return std::nullopt;
 }
@@ -105,7 +105,7 @@ void record_each(const BenchRequest& request, BenchReport& report) {
     std::cerr << "recording " << line.schedule << std::endl;
     std::vector<std::string> arguments = arguments_of_run(request, line.schedule);
     arguments.insert(arguments.end(), {"--record", recording_of(request, line.schedule).string()});
-    static_cast<void>(run_of(line, arguments));
+    static_cast<void>(output_of(line, arguments));
   }
 }
 
@@ -147,7 +147,7 @@ void bench(const BenchRequest& request) {
       BenchLine& line = report.lines[(repeat + turn) % report.lines.size()];
       if (!line.failure.empty()) continue;
       std::cerr << "run " << repeat + 1 << " of " << repeats << ": " << line.schedule << std::endl;
-      if (auto run = run_of(line, arguments_of_run(request, line.schedule))) line.runs.push_back(std::move(*run));
+      if (const auto written = output_of(line, arguments_of_run(request, line.schedule))) take_run(line, *written);
     }
   }
   // What was measured is there, whatever becomes of the recordings.

@@ -21,6 +21,7 @@
 #include "engine/cli/subcommands.hpp"
 #include "engine/gpu/run_on_gpus.hpp"
 #include "engine/gpu/shared_recording.hpp"
+#include "engine/job/standard_output.hpp"
 #include "engine/job/start_ranks.hpp"
 #include "engine/job/subprocess.hpp"
 #include "engine/launch/fit.hpp"
@@ -86,6 +87,7 @@ void tell(const Error& error) { std::cerr << std::string(error.what()) + '\n' <<
 
 std::vector<RankResult> train_on_cpu(const RunRequest& request, const schedule::Schedule& schedule,
                                      const Workload& workload) {
+  keep_standard_output();
   cpu::CpuOptions options{.seed = request.seed,
                           .stall_limit = std::chrono::seconds(request.stall_limit),
                           .observer = nullptr,
@@ -180,6 +182,7 @@ RecordingNotes& notes_told_at_exit() {
 std::optional<std::vector<RankResult>> train_as_rank(const RunRequest& request, const schedule::Schedule& schedule,
                                                      const Workload& workload, const std::optional<WorldPlace>& world,
                                                      RecordingNotes& notes) {
+  keep_standard_output();
   const bool folder_is_made = !world || process_environment()(kStoreIsHeld);
   GpuOptions options{.world = world,
                      .training = request.training,

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <ostream>
+#include <stdexcept>
 
 namespace interlace::engine {
 
@@ -50,28 +52,7 @@ const BenchRun& first_run(const BenchReport& report) {
   return found->runs.front();
 }
 
-}  // namespace
-
-double quantile(std::vector<double> values, double share) {
-  assert(!values.empty() && share > 0.0 && share <= 1.0);
-  std::ranges::sort(values);
-  // 0.9 of 10 is the 9th, though 0.9 * 10 is a little more than 9 in floating point.
-  const double rank = std::ceil(share * static_cast<double>(values.size()) - 1e-9);
-  return values[static_cast<std::size_t>(rank) - 1];
-}
-
-bool repeatable(const BenchLine& line) {
-  return std::ranges::all_of(line.runs, [&](const BenchRun& run) {
-    return run.tables == line.runs.front().tables && run.losses == line.runs.front().losses;
-  });
-}
-
-std::int64_t wrong_reads(const BenchLine& line) {
-  std::int64_t wrong = 0;
-  for (const BenchRun& run : line.runs) wrong += run.wrong_reads;
-  return wrong;
-}
-
+// Throws what JSON and vectors throw where it is something else.
 BenchRun read_run(const std::string& json) {
   const Json parsed = Json::parse(json);
   BenchRun run{.seconds = parsed.at("seconds").get<double>(),
@@ -94,6 +75,41 @@ BenchRun read_run(const std::string& json) {
   for (const Json& validation : parsed.at("validations"))
     run.wrong_reads += validation.at("passed").get<bool>() ? 0 : 1;
   return run;
+}
+
+}  // namespace
+
+double quantile(std::vector<double> values, double share) {
+  assert(!values.empty() && share > 0.0 && share <= 1.0);
+  std::ranges::sort(values);
+  // 0.9 of 10 is the 9th, though 0.9 * 10 is a little more than 9 in floating point.
+  const double rank = std::ceil(share * static_cast<double>(values.size()) - 1e-9);
+  return values[static_cast<std::size_t>(rank) - 1];
+}
+
+bool repeatable(const BenchLine& line) {
+  return std::ranges::all_of(line.runs, [&](const BenchRun& run) {
+    return run.tables == line.runs.front().tables && run.losses == line.runs.front().losses;
+  });
+}
+
+std::int64_t wrong_reads(const BenchLine& line) {
+  std::int64_t wrong = 0;
+  for (const BenchRun& run : line.runs) wrong += run.wrong_reads;
+  return wrong;
+}
+
+void take_run(BenchLine& line, const std::string& json) {
+  const auto refuse = [&](const std::exception& error) {
+    line.failure = std::string("wrote no report of a run: ") + error.what();
+  };
+  try {
+    line.runs.push_back(read_run(json));
+  } catch (const Json::exception& error) {
+    refuse(error);
+  } catch (const std::out_of_range& error) {
+    refuse(error);
+  }
 }
 
 void write_json(std::ostream& out, const BenchReport& report) {

@@ -45,8 +45,9 @@ struct BenchReport {
 /// Of all its runs.
 [[nodiscard]] std::int64_t wrong_reads(const BenchLine& line);
 
-/// A run as `run --format json` wrote it.
-[[nodiscard]] BenchRun read_run(const std::string& json);
+/// Takes a run as `run --format json` wrote it. Where that cannot be understood, the line says so as the failure of
+/// this run and keeps those before.
+void take_run(BenchLine& line, const std::string& json);
 
 /// Some line has runs. Those without have no figures, here and in the table.
 void write_json(std::ostream& out, const BenchReport& report);

@@ -17,12 +17,19 @@ TEST(BenchReport, QuantilesAreValuesThatWereMeasured) {
   EXPECT_EQ(quantile({2.0, 1.0}, 1.0), 2.0);
 }
 
-TEST(BenchReport, ReadsWhatRunWrites) {
-  const BenchRun run = read_run(R"({"seconds": 0.25, "warmup": 1, "timed_steps": 2, "settings": {"NCCL_DEBUG": "WARN"},
+constexpr const char* kWritten =
+    R"({"seconds": 0.25, "warmup": 1, "timed_steps": 2, "settings": {"NCCL_DEBUG": "WARN"},
     "tables": "ab", "losses": [0.5, null], "ranks": [
     {"peak_allocated_bytes": 10, "peak_reserved_bytes": 40, "step_ms": [9.0, 1.0, 2.0, 8.0]},
     {"peak_allocated_bytes": 20, "peak_reserved_bytes": 30, "step_ms": [9.0, 3.0, 4.0, 8.0]}],
-    "validations": [{"passed": true}, {"passed": false}, {"passed": false}]})");
+    "validations": [{"passed": true}, {"passed": false}, {"passed": false}]})";
+
+TEST(BenchReport, ReadsWhatRunWrites) {
+  BenchLine line;
+  take_run(line, kWritten);
+  EXPECT_EQ(line.failure, "");
+  ASSERT_EQ(line.runs.size(), 1U);
+  const BenchRun& run = line.runs.front();
   EXPECT_EQ(run.seconds, 0.25);
   EXPECT_EQ(run.allocated, 20);
   EXPECT_EQ(run.reserved, 40);
@@ -31,6 +38,19 @@ TEST(BenchReport, ReadsWhatRunWrites) {
   EXPECT_EQ(run.step_ms, (std::vector<double>{1.0, 2.0}));
   EXPECT_EQ(run.wrong_reads, 2);
   EXPECT_EQ(run.settings, (std::map<std::string, std::string>{{"NCCL_DEBUG", "WARN"}}));
+}
+
+// The runs before it were measured.
+TEST(BenchReport, RunWhoseReportCannotBeReadIsAFailureOfItsLine) {
+  const std::string written = kWritten;
+  for (const std::string& other : {"NCCL version 2.28.9\n" + written, std::string("[]"), std::string(),
+                                   R"({"seconds": 1.0, "warmup": 9)" + written.substr(written.find(", \"timed"))}) {
+    BenchLine line;
+    take_run(line, written);
+    take_run(line, other);
+    EXPECT_EQ(line.runs.size(), 1U) << other;
+    EXPECT_EQ(line.failure.rfind("wrote no report of a run: ", 0), 0U) << other << line.failure;
+  }
 }
 
 BenchReport report_of_two() {

@@ -198,6 +198,17 @@ TEST(EngineProgram, BenchComparesSchedulesRunByRun) {
   EXPECT_LT(second_round, bench.err.find("run 2 of 2: torchrec/base"));
 }
 
+// MKL tells of its products there, as NCCL of its communicators.
+TEST(EngineProgram, StandardOutputHoldsNoLinesOfLibraries) {
+  const std::string rest = " --workload tiny --device cpu --ranks 1 --steps 1 --format json";
+  const Finished run = engine("run --schedule torchrec/base" + rest, "MKL_VERBOSE=1");
+  EXPECT_TRUE(nlohmann::json::accept(run.out)) << run.out;
+  const Finished bench = engine("bench --schedules torchrec/base --repeats 1" + rest, "MKL_VERBOSE=1");
+  EXPECT_EQ(bench.status, 0) << bench.err;
+  EXPECT_TRUE(nlohmann::json::accept(bench.out)) << bench.out;
+  if (run.err.find("MKL_VERBOSE") == std::string::npos) GTEST_SKIP() << "this torch has no MKL";
+}
+
 TEST(EngineProgram, BenchTellsTheScheduleThatFailsAndTriesItOnce) {
   const Finished bench =
       engine("bench --workload tiny --schedules torchrec/base --device cuda --repeats 2", "CUDA_VISIBLE_DEVICES=");
