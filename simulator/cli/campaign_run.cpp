@@ -223,12 +223,15 @@ class Campaign {
     const auto out = folder_->logs() / (stem + ".json");
     const auto log = folder_->logs() / (stem + ".log");
     campaign::MeasuredRun run;
-    if (const auto failure = run_engine({runner_->engine, arguments(step.schedule, plan_.steps), {}, out, log, {}})) {
-      run.failure = failure;
-      console_->note(step.schedule + " failed: " + *failure);
-    } else {
-      run = campaign::read_engine_run(content_of(out), out.string());
+    run.failure = run_engine({runner_->engine, arguments(step.schedule, plan_.steps), {}, out, log, {}});
+    if (!run.failure) {
+      try {
+        run = campaign::read_engine_run(content_of(out), out.string());
+      } catch (const Error& error) {
+        run.failure = error.place() + ": " + error.problem();
+      }
     }
+    if (run.failure) console_->note(step.schedule + " failed: " + *run.failure);
     run.schedule = step.schedule;
     run.repeat = step.repeat;
     run.position = step.position;

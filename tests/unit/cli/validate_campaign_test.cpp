@@ -127,6 +127,22 @@ TEST_F(ValidateCampaign, FailsWhereTheRecordedScheduleNeverRan) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(at("campaign/runs")), {}), 3);
 }
 
+// What the others have measured is judged.
+TEST_F(ValidateCampaign, KeepsARunThatWroteNoReportAsAFailure) {
+  engine("if [[ \"$*\" == *torchrec/base* ]]; then echo 'NCCL version 2.28.9'; fi");
+  const Finished run = interlace(begin_ + " --schedules base");
+  EXPECT_EQ(run.status, 0) << run.err;
+  int failures = 0;
+  for (const auto& file : std::filesystem::directory_iterator(at("campaign/runs"))) {
+    const nlohmann::json measured = read(file.path());
+    if (!measured.contains("failure")) continue;
+    ++failures;
+    EXPECT_EQ(measured["schedule"], "torchrec/base");
+    EXPECT_NE(measured["failure"].get<std::string>().find("not what interlace-engine run writes"), std::string::npos);
+  }
+  EXPECT_EQ(failures, 1);
+}
+
 TEST_F(ValidateCampaign, RefusesWordsThatMeanNothingThere) {
   EXPECT_EQ(interlace(resume_ + " --repeats 7").status, 2);
   EXPECT_EQ(interlace(resume_ + " --out " + at("other")).status, 2);
