@@ -72,11 +72,11 @@ RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& work
                         TrainOptions training, JobStore& store, Progress& progress, Watch& watch) {
   training.on_failure = [&](const std::exception_ptr& failure) { fail(watch, world.rank, progress, failure); };
   cuda::CudaDevice device(world.local_rank, progress);
-  const auto joined = [&] {
+  const auto join = [&] {
     const Range range(device, "joining the other ranks");
-    return shared_id(store, world.rank);
+    return cuda::NcclCommunicator(device, shared_id(store, world.rank), world.rank, world.ranks);
   };
-  cuda::NcclCommunicator communicator(device, joined(), world.rank, world.ranks);
+  cuda::NcclCommunicator communicator = join();
   watch.ask_of_stalls([&communicator] { return communicator.failure(); });
   const cuda::CudaEmbeddingKernels own;
   try {

@@ -120,8 +120,8 @@ void Watch::look_at_this_rank() {
   if (const std::optional<Error> reason = reason_of_stall(place)) return fail_job(*reason);
   // All ranks may hang for what one of them knows the reason of: that one is to be the first.
   if (idle <= limits_.stall + kBeatsToBeSeen * limits_.beat) return;
-  fail_job(
-      Error(kStalled, place_of(rank_, place), "has not gone on for " + seconds(limits_.stall), "all ranks are ended"));
+  fail_job(Error(kStalled, place_of(rank_, place), "has not gone on for " + seconds(limits_.stall),
+                 "all ranks are ended; --stall-limit allows longer"));
 }
 
 std::optional<Error> Watch::reason_of_stall(const std::string& place) {

@@ -166,7 +166,9 @@ TEST(Job, AProcessThatIsKilledIsNamedWithItsPlace) {
 }
 
 TEST(Job, ARankThatHangsIsNamedByItsOwnWatch) {
-  expect_told_once(job_of("1 hangs"), "error[engine.stalled]: rank 1, backward 20: has not gone on for 3 s");
+  expect_told_once(job_of("1 hangs"),
+                   "error[engine.stalled]: rank 1, backward 20: has not gone on for 3 s (all ranks are ended; "
+                   "--stall-limit allows longer)");
 }
 
 TEST(Job, OfRanksThatHangThatIsToldWhichKnowsWhy) {
