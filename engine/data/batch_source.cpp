@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/data/counter_hash.hpp"
+#include "engine/data/uniform_below.hpp"
 
 namespace interlace::engine {
 
@@ -16,8 +17,7 @@ class Stream {
  public:
   explicit Stream(std::uint64_t seed) : seed_(seed) {}
   std::uint64_t bits() { return counter_hash(seed_, counter_++); }
-  /// Uniform in [0, end), by the high half of a 32 x 32 bit product; end < 2^32.
-  std::uint64_t below(std::uint64_t end) { return ((bits() >> 32U) * end) >> 32U; }
+  std::uint64_t below(std::uint64_t end) { return uniform_below(bits(), end); }
   float signed_unit() { return uniform(bits(), 1.0F); }
 
  private:
