@@ -3,17 +3,13 @@
 #include <string>
 #include <utility>
 
+#include "engine/pipeline/part_value.hpp"
 #include "engine/pipeline/trainer.hpp"
 #include "engine/runtime/transfer.hpp"
 
 namespace interlace::engine {
 
 namespace {
-
-// Exact in float for up to 127 ranks and 1000 batches in a row.
-float part_value(std::int64_t batch, std::size_t from, std::size_t to) {
-  return static_cast<float>(1 + (batch % 1000) * 128 * 128 + static_cast<std::int64_t>(from * 128 + to));
-}
 
 constexpr std::size_t kSamplesOfPart = 2;  // its first and its last value
 
@@ -44,7 +40,7 @@ StageOutcome Trainer::compute(const StageCall& call) {
     launch(call.stream, [values = message.values.span(), part, from, batch = call.batch, ranks = ranks()](
                             const EmbeddingKernels& kernels, NativeStream on) {
       for (std::size_t to = 0; to < ranks; ++to) {
-        kernels.fill(on, values.subspan(to * part, part), part_value(batch, from, to));
+        kernels.fill(on, values.subspan(to * part, part), part_value(batch, from, to, ranks));
       }
     });
   }
@@ -109,7 +105,7 @@ StageOutcome Trainer::validate_output(const StageCall& call) {
 
 float Trainer::expected_value(std::int64_t batch, bool received, std::size_t part) const {
   const auto here = static_cast<std::size_t>(tools_.communicator.rank());
-  return received ? part_value(batch, part, here) : part_value(batch, here, part);
+  return received ? part_value(batch, part, here, ranks()) : part_value(batch, here, part, ranks());
 }
 
 void Trainer::check_message(std::int64_t batch, std::string mode, bool received, std::span<const float> samples) {
