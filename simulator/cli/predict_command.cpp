@@ -46,6 +46,14 @@ std::vector<std::string> files_of(const PredictRequest& request) {
   return all;
 }
 
+/// An answer without a prediction is a failure; why each schedule was left out stands in it.
+void refuse_no_prediction(const PredictRequest& request, const report::PredictReport& report) {
+  if (!report.predictions.empty()) return;
+  throw Error(kNothingPredicted, request.recordings.front(),
+              fmt::format("none of the {} schedules applies to the recording", report.skipped.size()),
+              "the reasons stand above; where stages are missing, give the --profile that names them");
+}
+
 void run_predict(const PredictRequest& request, Console& console) {
   const PredictAnswer answer = predict(request, console);
   console.done();
@@ -69,6 +77,7 @@ void run_predict(const PredictRequest& request, Console& console) {
   console.out().flush();
   if (request.out) write_answer(answer, *request.out, files_of(request), console);
   console.done();
+  refuse_no_prediction(request, answer.report);
 }
 
 constexpr double kMostGibibytes = 1e9;  // its bytes fit in 64 bits

@@ -419,6 +419,18 @@ TEST_F(CliTest, PredictAllLeavesOutWhatDoesNotApplyAndWritesItsAnswer) {
   EXPECT_EQ(Json::parse(again.out)["ranks"].size(), 2U);
 }
 
+// The answer stands there, with the reasons.
+TEST_F(CliTest, PredictAllFailsWhereNoScheduleApplies) {
+  std::ofstream(folder / "profile.json") << R"({"interlace_annotations": 1, "name": "mine",
+    "iteration_end": "^## optimizer", "backward": "^## backward ##$",
+    "rules": [{"stage": "compute", "within": ["^## backward"]}]})";
+  const Finished run = interlace("predict --schedule all --format json --profile " + path("profile.json") + " --from " +
+                                 sample("sparse"));
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.err.find("error[cli.nothing_predicted]: "), std::string::npos) << run.err;
+  EXPECT_GT(Json::parse(run.out).at("left_out").size(), 10U);
+}
+
 TEST_F(CliTest, PredictsWhatARecordingWouldShow) {
   const auto replayed_ns = [&](const std::string& options) {
     const Finished run =
