@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <optional>
 
 #include "cupti_collector/entry_points.hpp"
 #include "cupti_collector/process_session.hpp"
@@ -25,6 +26,12 @@ void become_nccl_plugin() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that starts recording does so before its threads use the
   // environment
   setenv("NCCL_PROFILER_PLUGIN", where.dli_fname, 0);
+}
+
+/// folder: as the program names it; null or empty: the environment's. None where neither names one.
+std::optional<Options> options_of(const char* folder) {
+  if (folder == nullptr || *folder == '\0') return interlace::collector::options_of_environment();
+  return interlace::collector::options_of_environment(folder);
 }
 
 }  // namespace
@@ -50,11 +57,10 @@ int interlace_collector_start(const char* folder) {
   try {
     Session* session = interlace::collector::session_of_process();
     if (session == nullptr || !session->has_begun()) {
-      Options options = interlace::collector::options_of_environment().value_or(Options{});
-      if (folder != nullptr && *folder != '\0') options.folder = folder;
-      if (options.folder.empty()) return 0;
+      const auto options = options_of(folder);
+      if (!options) return 0;
       become_nccl_plugin();
-      interlace::collector::start_session(options, Session::Moment::kLater);
+      interlace::collector::start_session(*options, Session::Moment::kLater);
       session = interlace::collector::session_of_process();
     }
     return session != nullptr && session->resume() ? 1 : 0;

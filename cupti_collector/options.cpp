@@ -28,8 +28,7 @@ constexpr const char* kTeardown = "INTERLACE_RECORD_TEARDOWN_NS";
 /// CUPTI wants room for some records of each kind in a buffer.
 constexpr std::int64_t kSmallestBuffer = 64 << 10;
 
-void read_number(const std::function<const char*(const char*)>& variable, const char* name, std::int64_t least,
-                 std::int64_t& value) {
+void read_number(const Variables& variable, const char* name, std::int64_t least, std::int64_t& value) {
   const char* text = variable(name);
   if (text == nullptr) return;
   const std::string_view digits(text);
@@ -41,7 +40,7 @@ void read_number(const std::function<const char*(const char*)>& variable, const 
   value = number;
 }
 
-void read_flag(const std::function<const char*(const char*)>& variable, const char* name, bool& value) {
+void read_flag(const Variables& variable, const char* name, bool& value) {
   std::int64_t number = value ? 1 : 0;
   read_number(variable, name, 0, number);
   value = number != 0;
@@ -71,7 +70,7 @@ std::vector<std::pair<std::string, std::string>> to_environment(const Options& o
 
 namespace {
 
-Plan plan_from(const std::function<const char*(const char*)>& variable) {
+Plan plan_from(const Variables& variable) {
   Plan plan;
   read_number(variable, kBegin, 0, plan.begin);
   if (const char* end = variable(kEnd); end != nullptr && *end != '\0') {
@@ -86,11 +85,9 @@ Plan plan_from(const std::function<const char*(const char*)>& variable) {
 
 }  // namespace
 
-std::optional<Options> options_from(const std::function<const char*(const char*)>& variable) {
-  const char* folder = variable(kFolder);
-  if (folder == nullptr || *folder == '\0') return std::nullopt;
+Options options_from(const Variables& variable, std::filesystem::path folder) {
   Options options;
-  options.folder = folder;
+  options.folder = std::move(folder);
   if (const char* run = variable(kRun)) options.run_id = run;
   if (const char* cupti = variable(kCupti)) options.cupti = cupti;
   read_number(variable, kFlushPeriod, kMillisecond, options.flush_period);
@@ -104,6 +101,12 @@ std::optional<Options> options_from(const std::function<const char*(const char*)
   read_number(variable, kLast, 0, options.last);
   read_number(variable, kTeardown, 0, options.longest_teardown);
   return options;
+}
+
+std::optional<Options> options_from(const Variables& variable) {
+  const char* folder = variable(kFolder);
+  if (folder == nullptr || *folder == '\0') return std::nullopt;
+  return options_from(variable, folder);
 }
 
 }  // namespace interlace::collector

@@ -61,8 +61,12 @@ struct Options {
 /// The variables that carry the options, with their values.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> to_environment(const Options& options);
 
-/// What these variables say; none where they ask for no recording. variable: the value of one, null where not set.
-/// Throws Error record.bad_option.
-[[nodiscard]] std::optional<Options> options_from(const std::function<const char*(const char*)>& variable);
+/// The value of an environment variable, null where it is not set.
+using Variables = std::function<const char*(const char*)>;
+
+/// What these variables say; none where they ask for no recording. Throws Error record.bad_option.
+[[nodiscard]] std::optional<Options> options_from(const Variables& variable);
+/// What they say of how to record, into a folder that the program itself names. Throws Error record.bad_option.
+[[nodiscard]] Options options_from(const Variables& variable, std::filesystem::path folder);
 
 }  // namespace interlace::collector

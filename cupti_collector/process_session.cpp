@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -117,6 +118,8 @@ Session* make_session(const Options& options) {
 }  // namespace
 
 std::optional<Options> options_of_environment() { return options_from(variable); }
+
+Options options_of_environment(std::filesystem::path folder) { return options_from(variable, std::move(folder)); }
 
 Session* session_of_process() noexcept { return the_session.load(std::memory_order_acquire); }
 

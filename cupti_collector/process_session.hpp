@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "cupti_collector/options.hpp"
@@ -11,6 +12,8 @@ namespace interlace::collector {
 
 /// What the environment says; none where it asks for no recording. Throws Error record.bad_option.
 [[nodiscard]] std::optional<Options> options_of_environment();
+/// The same of how to record, into this folder whether or not the environment asks for it.
+[[nodiscard]] Options options_of_environment(std::filesystem::path folder);
 
 /// The session; null where there is none.
 [[nodiscard]] Session* session_of_process() noexcept;

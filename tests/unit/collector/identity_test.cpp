@@ -58,10 +58,29 @@ TEST(Options, SurviveTheEnvironment) {
   options.whole_graphs = true;
   options.plan = {.begin = 5, .end = 9, .step_name = "a step", .skip = 2, .steps = 3, .starts_off = true};
   options.most_bytes = 77;
+  options.most_bytes_a_second = 78;
+  options.last = 79;
   Environment environment;
   for (const auto& [name, value] : to_environment(options)) environment[name] = value;
   EXPECT_EQ(options_from(looking_up(environment)), options);
   EXPECT_EQ(options_from(looking_up({})), std::nullopt);
+}
+
+// As `engine run --record` does, whose ranks begin by themselves.
+TEST(Options, AreThoseOfTheEnvironmentInAFolderThatTheProgramNames) {
+  Options options;
+  options.run_id = "abc";
+  options.cupti = "/x/libcupti.so";
+  options.buffers_limit = 1 << 24;
+  options.last = kSecond;
+  Environment environment;
+  for (const auto& [name, value] : to_environment(options)) environment[name] = value;
+  environment.erase("INTERLACE_RECORD_DIR");
+  EXPECT_EQ(options_from(looking_up(environment)), std::nullopt);
+  options.folder = "/tmp/of the program";
+  EXPECT_EQ(options_from(looking_up(environment), options.folder), options);
+  environment["INTERLACE_RECORD_DIR"] = "/tmp/other";
+  EXPECT_EQ(options_from(looking_up(environment), options.folder), options);
 }
 
 TEST(Options, BadOnesAreRefused) {

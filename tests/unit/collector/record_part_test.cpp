@@ -157,17 +157,33 @@ TEST(RecordPart, BeginsAsTheProgramSaidBeforeItsFirstCudaCall) {
   EXPECT_EQ(kernels_of(ReadBack(record("early_stop").file())), 1);
 }
 
-TEST(RecordPart, KnowsTheDriversLaunchesWhereItBeginsLate) {
-  testing::TemporaryFolder folder;
+/// Lets the program begin to record itself into the folder, with these variables; its status.
+int record_itself(const testing::TemporaryFolder& folder, const std::string& environment) {
   const std::string base = folder.path().string();
   const std::string command = "exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " RECORD_ITSELF_DIR=" + base +
-                              " RECORD_ITSELF_LIBRARY=" COLLECTOR_LIBRARY " " FAKE_PROGRAM " early_late_start >" +
-                              base + "/out 2>" + base + "/err";
-  ASSERT_EQ(std::system(command.c_str()), 0) << text_of(base + "/err");
+                              " RECORD_ITSELF_LIBRARY=" COLLECTOR_LIBRARY " " + environment +
+                              " " FAKE_PROGRAM " early_late_start >" + base + "/out 2>" + base + "/err";
+  return std::system(command.c_str());
+}
+
+TEST(RecordPart, KnowsTheDriversLaunchesWhereItBeginsLate) {
+  const testing::TemporaryFolder folder;
+  ASSERT_EQ(record_itself(folder, ""), 0) << text_of(folder.path() / "err");
   const ReadBack read(folder.path() / "rank0.ilt");
   EXPECT_EQ(kernels_of(read), 20);
   EXPECT_EQ(read.named("cuLaunchKernel").size(), 10U);
   EXPECT_EQ(read.named("cudaLaunchKernel").size(), 10U);
+}
+
+// The run tells that the files of ranks belong together (simulator/ingest/same_run.hpp).
+TEST(RecordPart, TakesTheEnvironmentsSettingsWhereTheProgramNamesTheFolder) {
+  const testing::TemporaryFolder folder;
+  ASSERT_EQ(record_itself(folder, "INTERLACE_RECORD_RUN=r INTERLACE_RECORD_LAST_NS=60000000000"), 0)
+      << text_of(folder.path() / "err");
+  const ReadBack read(folder.path() / "rank0.ilt");
+  ASSERT_EQ(read.trace.ranks().size(), 1U);
+  EXPECT_EQ(read.trace.ranks()[0].run_id, "r");
+  EXPECT_EQ(read.diagnostics.count_of("record.last_part"), 1);
 }
 
 TEST(RecordPart, TakesAWindowOfTime) {
