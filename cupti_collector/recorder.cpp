@@ -94,16 +94,18 @@ bool Recorder::open_file() {
 void Recorder::write_buffers(bool has_fetched) {
   // An allocator that was there already may never tell: then the driver's memory is all that there is.
   if (read_states_ && (allocator_.is_whole() || allocator_.has_told())) file_.rows().leave_out_driver_memory();
-  for (const BufferPool::Full& buffer : held_) {
+  while (!held_.empty()) {
+    const BufferPool::Full buffer = held_.front();
     const DecodeResult result = decode(*cupti_, buffer.data, buffer.valid_bytes, file_.rows(), Reading::kLast);
     has_news_ = has_news_ || result.records > 0;
     if (!result.is_whole) flaws_.count(kBrokenBuffer, {}, 1);
     if (result.too_short > 0) flaws_.count(kOldRecord, {}, result.too_short);
     if (result.unknown > 0) flaws_.count(kUnknownRecord, {}, result.unknown);
+    // One by one: where writing fails, the rest is for `discard`, and a buffer that went back may be CUPTI's again.
+    held_.pop_front();
     pool_.recycle(buffer);
     progress_();
   }
-  held_.clear();
   if (has_fetched) file_.rows().settle();
   count_left_out();
   if (cupti_ == nullptr) return;

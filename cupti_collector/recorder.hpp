@@ -132,7 +132,7 @@ class Recorder {
   HostEvents& events_;
   RecordingFile& file_;
   std::atomic<bool>* in_cupti_;
-  std::vector<BufferPool::Full> held_;  ///< drained, not decoded yet
+  std::deque<BufferPool::Full> held_;  ///< drained, not decoded yet
   std::int64_t waits_for_device_ = 0;
   HostRanges ranges_;
   std::deque<EarlyRange> early_;

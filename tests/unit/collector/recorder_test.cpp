@@ -1,8 +1,11 @@
 #include "cupti_collector/recorder.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <cstring>
+#include <set>
 
 #include "simulator/trace/ilt/reader.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -11,6 +14,26 @@ namespace interlace::collector {
 namespace {
 
 constexpr std::uint32_t kLaunchCall = 211;
+
+/// Files of this process grow no further than so while it lives, as on a full disk.
+class DiskLimit {
+ public:
+  explicit DiskLimit(std::uintmax_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  DiskLimit(const DiskLimit&) = delete;
+  DiskLimit& operator=(const DiskLimit&) = delete;
+  ~DiskLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
 
 /// A recorder over buffers that the test fills, without threads.
 class RecorderTest : public ::testing::Test {
@@ -80,11 +103,23 @@ class RecorderTest : public ::testing::Test {
     events_.add(HostEvents::Kind::kAllocator, bytes);
   }
 
+  /// A buffer of so many calls.
+  void hand_over_calls(std::uint32_t count) {
+    std::uint8_t* buffer = pool_.take();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const CUpti_ActivityAPI one = call(++calls_);
+      std::memcpy(buffer + i * sizeof(one), &one, sizeof(one));
+    }
+    pool_.give_back(buffer, count * sizeof(CUpti_ActivityAPI));
+  }
+
   trace::Trace read() { return trace::read_ilt(folder_.path() / "rank0.ilt", diagnostics_); }
 
   testing::TemporaryFolder folder_;
   CuptiLibrary cupti_;
-  BufferPool pool_{1 << 16, 1 << 24, 1};
+  static constexpr std::size_t kBufferBytes = 1U << 16U;
+  static constexpr std::size_t kPoolBytes = 1U << 24U;
+  BufferPool pool_{kBufferBytes, kPoolBytes, 1};
   HostEvents events_;
   RecordingFile file_{{folder_.path(), {}, "run", "test"},
                       {42,
@@ -94,6 +129,7 @@ class RecorderTest : public ::testing::Test {
                        [](std::int64_t) { return std::string("main"); }}};
   std::optional<Recorder> recorder_;
   Diagnostics diagnostics_;
+  std::uint32_t calls_ = 1;
 };
 
 TEST_F(RecorderTest, WaitsForTheDeviceBeforeItNamesTheRank) {
@@ -283,6 +319,29 @@ TEST_F(RecorderTest, CountsRecordsOfKindsThatItDidNotAskFor) {
   recorder_->close(2);
   EXPECT_EQ(read().size(), 2U);
   EXPECT_EQ(diagnostics_.count_of("record.unknown_record"), 1);
+}
+
+// The writer writes 65,536 rows at once: in the midst of the batch.
+TEST_F(RecorderTest, GivesEachBufferBackOnceWhereWritingFails) {
+  constexpr std::int64_t kBuffers = 70;
+  constexpr std::int64_t kCalls = 1'000;
+  constexpr std::int64_t kWritten = 65'536 / kCalls;  // whole ones, before the one in which writing fails
+  static_assert(sizeof(CUpti_ActivityAPI) % 8 == 0 && kCalls * sizeof(CUpti_ActivityAPI) <= kBufferBytes);
+  hand_over(device(), call(1));
+  recorder_->collect(1);
+  for (std::int64_t i = 0; i < kBuffers; ++i) hand_over_calls(kCalls);
+  {
+    const DiskLimit limit(std::filesystem::file_size(file_.path()));
+    EXPECT_THROW(recorder_->collect(2), Error);
+  }
+  recorder_->discard();
+  EXPECT_EQ(recorder_->discarded_buffers(), kBuffers - kWritten);
+  std::set<std::uint8_t*> lent;
+  while (std::uint8_t* buffer = pool_.take()) {
+    ASSERT_TRUE(lent.insert(buffer).second) << "lent twice";
+  }
+  EXPECT_EQ(lent.size(), kPoolBytes / kBufferBytes);
+  for (std::uint8_t* buffer : lent) pool_.give_back(buffer, 0);
 }
 
 TEST_F(RecorderTest, CountsBrokenBuffers) {
