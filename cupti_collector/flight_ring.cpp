@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cupti_collector/clock.hpp"
 #include "simulator/trace/ilt/chunk_io.hpp"
 #include "simulator/trace/ilt/format.hpp"
 
@@ -72,11 +73,12 @@ void FlightRing::split() {
     head_ = coming_.substr(0, ilt::kFileHeaderBytes);
     coming_.erase(0, ilt::kFileHeaderBytes);
   }
+  const Nanoseconds now = steady_time();
   std::size_t at = 0;
   while (coming_.size() - at >= ilt::kChunkHeaderBytes) {
     const std::size_t bytes = ilt::kChunkHeaderBytes + number_at<std::uint32_t>(coming_, at + kStoredBytes);
     if (coming_.size() - at < bytes) break;
-    Chunk chunk{now_, number_at<std::uint16_t>(coming_, at + kType), coming_.substr(at, bytes)};
+    Chunk chunk{now, number_at<std::uint16_t>(coming_, at + kType), coming_.substr(at, bytes)};
     at += bytes;
     bytes_ += bytes;
     if (is_definition(chunk.type)) {
@@ -100,8 +102,8 @@ void FlightRing::forget_diagnostics() {
   for (const Chunk& chunk : std::exchange(diagnostics_, {})) bytes_ -= chunk.bytes.size();
 }
 
-void FlightRing::advance(Nanoseconds now) {
-  now_ = now;
+void FlightRing::forget_old() {
+  const Nanoseconds now = steady_time();
   while (!chunks_.empty() && chunks_.front().time < now - length_) forget_first();
 }
 

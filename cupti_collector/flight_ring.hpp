@@ -18,8 +18,8 @@ class FlightRing : public std::streambuf {
   /// length: how much of the recording is kept at least; most: but no more bytes than so; 0: any number.
   explicit FlightRing(Nanoseconds length, Bytes most = 0) : length_(length), most_(static_cast<std::size_t>(most)) {}
 
-  /// The time of what is written from now on. Chunks older than the ring's length are forgotten.
-  void advance(Nanoseconds now);
+  /// Forgets what was written longer ago than the ring's length.
+  void forget_old();
   /// Forgets the diagnostics so far: who writes them says all of them again.
   void forget_diagnostics();
   /// Writes all that is kept, as a file without its end, and tells of each chunk. Rows are numbered anew, so that none
@@ -37,7 +37,7 @@ class FlightRing : public std::streambuf {
 
  private:
   struct Chunk {
-    Nanoseconds time = 0;
+    Nanoseconds time = 0;  ///< when it was written: of what it holds, nothing is younger
     std::uint16_t type = 0;
     std::string bytes;
   };
@@ -46,7 +46,6 @@ class FlightRing : public std::streambuf {
 
   Nanoseconds length_;
   std::size_t most_;
-  Nanoseconds now_ = 0;
   Bytes taken_ = 0;
   bool is_cut_ = false;
   std::string head_;                ///< the file's

@@ -87,7 +87,7 @@ void RecordingFile::add_ledger(Nanoseconds now, bool is_final) {
 }
 
 void RecordingFile::flush(Nanoseconds now) {
-  if (ring_) ring_->advance(steady_time());
+  if (ring_) ring_->forget_old();
   add_ledger(now, false);
   writer_->flush();
 }
@@ -134,7 +134,7 @@ void RecordingFile::close(Nanoseconds now, const std::function<void()>& progress
     output_.close();
     return;
   }
-  ring_->advance(steady_time());
+  ring_->forget_old();
   writer_->flush();
   dump(progress);
   output_.close();

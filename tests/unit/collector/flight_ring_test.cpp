@@ -103,6 +103,18 @@ TEST_F(FlightRingTest, KeepsNoMoreBytesThanAllowed) {
   EXPECT_EQ(diagnostics_.count_of("ilt.lost_operations"), 0) << "rows are numbered anew";
 }
 
+// The writer writes 65,536 rows at once, whether or not anybody flushes it.
+TEST_F(FlightRingTest, KeepsWhatIsWrittenBetweenFlushes) {
+  RecordingFile file = file_of(10 * kSecond, 0);
+  file.open({});
+  constexpr std::uint32_t kKernels = 140'000;
+  for (std::uint32_t i = 1; i <= kKernels; ++i) add(file, i);
+  file.flush(1);
+  file.close(2);
+  EXPECT_EQ(read(file.path()).size(), kKernels);
+  EXPECT_FALSE(file.is_cut());
+}
+
 TEST_F(FlightRingTest, SaysEachDiagnosticOnceHoweverOftenItIsWritten) {
   RecordingFile file = file_of(kSecond, 0);
   file.open({});
