@@ -34,16 +34,6 @@ void put(std::string& bytes, std::size_t at, Number number) {
   std::memcpy(&bytes[at], &number, sizeof(number));
 }
 
-bool is_definition(std::uint16_t type) {
-  switch (static_cast<ilt::ChunkType>(type)) {
-    case ilt::ChunkType::kSchema:
-    case ilt::ChunkType::kStrings:
-    case ilt::ChunkType::kRanks:
-    case ilt::ChunkType::kLanes: return true;
-    default: return false;
-  }
-}
-
 /// The chunk with other numbers of rows.
 std::string renumbered(const std::string& chunk, std::uint64_t first_row) {
   std::string copy = chunk;
@@ -81,7 +71,7 @@ void FlightRing::split() {
     Chunk chunk{now, number_at<std::uint16_t>(coming_, at + kType), coming_.substr(at, bytes)};
     at += bytes;
     bytes_ += bytes;
-    if (is_definition(chunk.type)) {
+    if (ilt::is_definition(static_cast<ilt::ChunkType>(chunk.type))) {
       definitions_.push_back(std::move(chunk));
     } else if (chunk.type == static_cast<std::uint16_t>(ilt::ChunkType::kDiagnostics)) {
       diagnostics_.push_back(std::move(chunk));

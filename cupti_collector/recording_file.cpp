@@ -52,6 +52,8 @@ void RecordingFile::open(std::vector<trace::Device> devices) {
   }
   trace::IltWriter::Options options;
   options.compression_level = kCompressionLevel;
+  options.most_rows = facts_.most_rows;
+  options.restarts_rows = ring_.has_value();  // it numbers what it keeps
   writer_.emplace(stream_, path_.string(), options);
   rank_ = writer_->add_rank(rank);
   rows_ = std::make_unique<TraceRows>(*writer_, rank_, source_, ledger_);
@@ -102,6 +104,11 @@ void RecordingFile::dump(const std::function<void()>& progress) {
   ring_->forget_diagnostics();
   writer_->add_diagnostics(said_);
   writer_->flush();
+  write_ring(progress);
+}
+
+/// Puts what is kept in the file's place.
+void RecordingFile::write_ring(const std::function<void()>& progress) {
   // Whoever has the file open, or reads it when this process is killed here, has the one of before.
   const std::filesystem::path fresh_path = unfinished(path_);
   std::error_code failure;
@@ -137,10 +144,23 @@ void RecordingFile::close(Nanoseconds now, const std::function<void()>& progress
   ring_->forget_old();
   writer_->flush();
   dump(progress);
+  end_ring({});
+}
+
+void RecordingFile::end_ring(Diagnostics why) {
   output_.close();
-  Diagnostics why;
   why.count(kFlightRecorder, path_.filename().string());
   static_cast<void>(trace::seal_ilt(path_, why));
+}
+
+void RecordingFile::rescue(std::string_view why, const std::function<void()>& progress) {
+  if (!ring_) return;
+  // Without the writer, which may have stopped in the midst of a row.
+  ring_->forget_diagnostics();
+  write_ring(progress);
+  Diagnostics all = said_;
+  all.count(kWriteFailed, path_.filename().string() + " " + std::string(why));
+  end_ring(std::move(all));
 }
 
 }  // namespace interlace::collector

@@ -7,6 +7,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cupti_collector/clock.hpp"
@@ -26,6 +27,10 @@ inline constexpr DiagnosticKind kFlightRecorder{"record.last_part", Severity::kI
                                                 "recordings that hold only the last part of their program (--last)",
                                                 "calls and waits at its beginning may lack what they refer to"};
 
+inline constexpr DiagnosticKind kWriteFailed{
+    "record.write_failed", Severity::kDataLoss, "recordings that could not be written to their program's end",
+    "all after that is missing; make room on the disk, or record less (--light, --max-mb, a part)"};
+
 /// The .ilt file of one process. It is made when there is something to write, so that processes that only start others
 /// leave none. Each function throws Error `ilt.cannot_write` where writing fails.
 class RecordingFile {
@@ -37,6 +42,7 @@ class RecordingFile {
     std::string producer;
     Nanoseconds last = 0;  ///< keep so much in memory and write it when asked and at the end; 0: write all at once
     Bytes most = 0;        ///< and of that no more than so; 0: any number
+    std::uint64_t most_rows = trace::IltWriter::Options().most_rows;  ///< of a table
   };
   RecordingFile(Facts facts, TraceRows::Source source);
 
@@ -64,6 +70,10 @@ class RecordingFile {
   /// Writes what is kept in memory in place of what the file holds, which is there until all is written; nothing where
   /// none is. progress: to be called whenever some is written.
   void dump(const std::function<void()>& progress = [] {});
+  /// Where one of these threw: writes what is kept in memory as the whole file, which says why it ends; nothing where
+  /// none is kept. Nothing else is to be called then.
+  void rescue(
+      std::string_view why, const std::function<void()>& progress = [] {});
   /// Writes all so far, and the account of it.
   void flush(Nanoseconds now);
   /// Writes the final account and ends the file. progress: as of dump.
@@ -72,6 +82,8 @@ class RecordingFile {
 
  private:
   void add_ledger(Nanoseconds now, bool is_final);
+  void write_ring(const std::function<void()>& progress);
+  void end_ring(Diagnostics why);
 
   Facts facts_;
   TraceRows::Source source_;

@@ -326,7 +326,7 @@ void Session::watch_rate(Nanoseconds now) {
 
 void Session::dump() noexcept {
   try {
-    if (!file_.is_open()) return;
+    if (!file_.is_open() || has_failed_) return;
     file_.dump([this] { ++rounds_; });
   } catch (const std::exception& error) {
     note("what is kept in memory could not be written: " + std::string(error.what()));
@@ -464,17 +464,26 @@ void Session::collect(bool is_last, bool has_fetched) {
     }
     is_work_pending_ = file_.is_open() && file_.ledger().pending() > 0;
   } catch (const std::exception& error) {
-    has_failed_ = true;
-    note("the recording ends here, the program goes on: " + std::string(error.what()));
-    if (file_.is_open()) {
-      const std::int64_t seconds = (steady_time() - started_) / kSecond;
-      write_log(options_.folder, "failed",
-                file_.path().filename().string() + ": after " + std::to_string(seconds) + " s, " + error.what());
-    }
-    const InCupti here(&is_in_cupti_);
-    change([](RecordingSwitch& all) { all.end(); });
-    if (cupti_ && !is_cupti_gone_) activities_->disable_work();
+    fail(error);
   }
+}
+
+void Session::fail(const std::exception& error) {
+  has_failed_ = true;
+  note("the recording ends here, the program goes on: " + std::string(error.what()));
+  if (file_.is_open()) {
+    const std::int64_t seconds = (steady_time() - started_) / kSecond;
+    const std::string when = "after " + std::to_string(seconds) + " s, " + error.what();
+    write_log(options_.folder, "failed", file_.path().filename().string() + ": " + when);
+    try {
+      file_.rescue(when, [this] { ++rounds_; });
+    } catch (const std::exception& again) {
+      note("what is kept in memory could not be written: " + std::string(again.what()));
+    }
+  }
+  const InCupti here(&is_in_cupti_);
+  change([](RecordingSwitch& all) { all.end(); });
+  if (cupti_ && !is_cupti_gone_) activities_->disable_work();
 }
 
 void Session::end_recording() {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -104,6 +105,7 @@ class Session {
   void step(std::unique_lock<std::mutex>& lock);
   void tell_switches();
   void collect(bool is_last, bool has_fetched = true);
+  void fail(const std::exception& error);
   void fetch(std::uint32_t flag);
   void fetch_as_writer(std::uint32_t flag);
   void end_recording();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cupti_collector/recording_file.hpp"
 #include "cupti_collector/session_log.hpp"
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/error.hpp"
@@ -18,10 +19,6 @@ inline constexpr ErrorCode kCannotMakeFolder{"record.cannot_make_folder"};
 inline constexpr DiagnosticKind kEndedAbruptly{
     "record.ended_abruptly", Severity::kDataLoss, "processes that ended without closing their recording",
     "killed, crashed or left by _exit; what happened since the last flush (--flush-ms) is missing"};
-
-inline constexpr DiagnosticKind kWriteFailed{
-    "record.write_failed", Severity::kDataLoss, "recordings that could not be written to their program's end",
-    "all after that is missing; make room on the disk, or record less (--light, --max-mb, a part)"};
 
 /// Makes the folder ready for a new recording: it is made, and recordings of old are refused, or removed where
 /// overwrite says so, unless a process still writes them. Gives its absolute path. Throws Error record.folder_in_use,

@@ -43,6 +43,12 @@ enum class ChunkType : std::uint16_t {
 };
 inline constexpr std::size_t kChunkTypes = 19;  ///< for tables indexed by ChunkType
 
+/// Whether rows of other tables refer to the table's by their numbers, wherever they stand.
+constexpr bool is_definition(ChunkType type) {
+  return type == ChunkType::kSchema || type == ChunkType::kStrings || type == ChunkType::kRanks ||
+         type == ChunkType::kLanes;
+}
+
 enum class Compression : std::uint8_t { kNone = 0, kZstd = 1 };
 
 /// How the values of a column lie in a chunk.

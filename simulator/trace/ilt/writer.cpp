@@ -68,7 +68,7 @@ struct IltWriter::State {
   std::uint32_t add_row(ChunkType type) {
     assert(!is_closed);
     Table& rows = table(type);
-    if (rows.total() >= kMaxTableRows) {
+    if (rows.total() >= options.most_rows) {
       throw Error(kTooLarge, place, "a table of " + std::string(to_string(type)) + " takes no more rows",
                   "record a shorter span");
     }
@@ -88,7 +88,7 @@ struct IltWriter::State {
     } catch (const Malformed& limit) {
       throw Error(limit.code, place, limit.problem);
     }
-    rows = {rows.total(), 0};
+    rows = {options.restarts_rows && !is_definition(type) ? 0 : rows.total(), 0};
   }
 
   void flush_table(ChunkType type) {
@@ -153,6 +153,7 @@ IltWriter::IltWriter(std::ostream& out, std::string place) : IltWriter(out, std:
 IltWriter::IltWriter(std::ostream& out, std::string place, const Options& options)
     : state_(std::make_unique<State>(out, std::move(place), options)) {
   assert(options.operations_per_chunk > 0 && options.operations_per_chunk <= kMaxChunkRows);
+  assert(options.most_rows <= kMaxTableRows);
   state_->put(file_header());
   state_->table(ChunkType::kSchema).rows = kColumns;
   state_->put_chunk(ChunkType::kSchema, schema_payload());
@@ -317,6 +318,7 @@ void IltWriter::flush() {
 }
 
 void IltWriter::close() {
+  assert(!state_->options.restarts_rows);
   state_->flush_until(ChunkType::kLedger);
   state_->add_row(ChunkType::kEnd);
   for (const auto& [column, table] : kEndTotals) state_->columns.field(column, state_->table(table).total());

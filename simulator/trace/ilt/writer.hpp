@@ -27,6 +27,10 @@ class IltWriter {
   struct Options {
     std::uint32_t operations_per_chunk = 65'536;  ///< 1 to 2^20
     int compression_level = 3;                    ///< zstd's
+    std::uint64_t most_rows = UINT32_MAX;         ///< of a table; up to 2^32 - 1, the format's limit
+    /// Numbers rows anew in each chunk, but for definitions, so that a recording may last for ever: for one who keeps a
+    /// part of the chunks and numbers them himself. REQUIRES: no row refers to an operation, and `close` is not called.
+    bool restarts_rows = false;
   };
   using Common = TraceBuilder::Common;
 

@@ -13,6 +13,7 @@
 
 #include "cupti_collector/recording_file.hpp"
 #include "simulator/trace/ilt/reader.hpp"
+#include "simulator/trace/ilt/session_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace {
@@ -31,8 +32,8 @@ namespace {
 /// A file of which the last part is kept, with a kernel for each call of `add`.
 class FlightRingTest : public ::testing::Test {
  protected:
-  RecordingFile file_of(Nanoseconds last, Bytes most) {
-    return {{folder_.path(), {}, "run", "test", last, most},
+  RecordingFile file_of(Nanoseconds last, Bytes most, std::uint64_t most_rows = UINT32_MAX) {
+    return {{folder_.path(), {}, "run", "test", last, most, most_rows},
             {42,
              [](ApiDomain, std::uint32_t) {
                return CallTable::Call{"cudaLaunchKernel", CallRole::kLaunch};
@@ -113,6 +114,43 @@ TEST_F(FlightRingTest, KeepsWhatIsWrittenBetweenFlushes) {
   file.close(2);
   EXPECT_EQ(read(file.path()).size(), kKernels);
   EXPECT_FALSE(file.is_cut());
+}
+
+// The limit of a table stands for the format's of 2^32 - 1 rows, which a job of weeks has.
+TEST_F(FlightRingTest, GoesOnBeyondTheRowsThatAFileMayHave) {
+  constexpr std::uint64_t kMostRows = 100;
+  RecordingFile file = file_of(10 * kSecond, 4'000, kMostRows);
+  file.open({});
+  for (std::uint32_t i = 1; i <= 10 * kMostRows; ++i) {
+    add(file, i);
+    file.flush(1);
+  }
+  file.close(2);
+  EXPECT_GT(read(file.path()).size(), 3U);
+  EXPECT_EQ(diagnostics_.count_of("record.write_failed"), 0);
+}
+
+TEST_F(FlightRingTest, IsWrittenWhereTheRecordingFails) {
+  constexpr std::uint64_t kMostRows = 100;
+  RecordingFile file = file_of(10 * kSecond, 0, kMostRows);
+  file.open({});
+  add(file, 1);
+  say(file, 2);
+  file.flush(1);
+  add(file, 2);
+  const auto name_many = [&] {
+    for (std::uint64_t i = 0; i <= kMostRows; ++i) {
+      const std::string name = std::to_string(i);
+      file.rows().range({.name = name});
+    }
+  };
+  EXPECT_THROW(name_many(), Error) << "names have numbers for ever";
+  file.rescue("for a reason");
+  EXPECT_EQ(read(file.path()).size(), 1U) << "what was written";
+  EXPECT_EQ(diagnostics_.count_of("record.write_failed"), 1);
+  EXPECT_EQ(diagnostics_.count_of("record.last_part"), 1);
+  EXPECT_EQ(diagnostics_.count_of("record.stopped"), 2);
+  EXPECT_TRUE(trace::read_session(file.path()).is_ended);
 }
 
 TEST_F(FlightRingTest, SaysEachDiagnosticOnceHoweverOftenItIsWritten) {
