@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -23,25 +24,60 @@ struct Communicator {
   std::atomic<std::int64_t> collectives{0};
 };
 
-/// A call of the program, as the task that it becomes names it: tasks of some functions count bytes.
+/// A call of the program, as the task that it becomes names it: tasks of some functions count bytes. The texts are
+/// NCCL's own, which live on.
 struct Call {
   std::uint64_t count = 0;
-  std::string_view datatype;
-  std::string_view function;
+  const char* datatype = nullptr;
 };
 
-/// Calls that wait for their task. A group that has more than these in one thread loses the first ones' types.
-constexpr std::size_t kMostCalls = 1024;
+/// The newest calls of the process, whose tasks may be told of by another thread. A group that has more of them loses
+/// the first ones' types: what NCCL hands back for a call is its number, which tells whether its place has been taken.
+/// Neither locks nor waits.
+class Calls {
+ public:
+  /// The call's number, from 1 on.
+  std::uint64_t add(const Call& call) noexcept {
+    const std::uint64_t number = last_.fetch_add(1, std::memory_order_relaxed) + 1;
+    Place& place = places_[number % kMost];
+    place.number.store(0, std::memory_order_relaxed);  // while it changes it is nobody's
+    std::atomic_thread_fence(std::memory_order_release);
+    place.count.store(call.count, std::memory_order_relaxed);
+    place.datatype.store(call.datatype, std::memory_order_relaxed);
+    place.number.store(number, std::memory_order_release);
+    return number;
+  }
 
-struct ThreadCalls {
-  std::array<Call, kMostCalls> calls{};
-  std::size_t next = 0;
-  std::uint32_t plan = 0;
+  /// None where its place is another's by now.
+  [[nodiscard]] std::optional<Call> find(std::uint64_t number) const noexcept {
+    const Place& place = places_[number % kMost];
+    if (place.number.load(std::memory_order_acquire) != number) return std::nullopt;
+    const Call call{place.count.load(std::memory_order_relaxed), place.datatype.load(std::memory_order_relaxed)};
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return place.number.load(std::memory_order_relaxed) == number ? std::optional(call) : std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4096;
+  struct Place {
+    std::atomic<std::uint64_t> number{0};
+    std::atomic<std::uint64_t> count{0};
+    std::atomic<const char*> datatype{nullptr};
+  };
+  std::atomic<std::uint64_t> last_{0};
+  std::array<Place, kMost> places_{};
 };
 
-ThreadCalls& thread_calls() {
-  thread_local auto* calls = new ThreadCalls;  // left to its end: another thread's task may look at a call
-  return *calls;
+/// NCCL's functions carry no pointer of ours before a communicator is made, and calls belong to none.
+Calls& calls() {
+  static constinit Calls all;
+  return all;
+}
+
+/// Of this thread; its tasks of one plan are done by one kernel.
+std::uint32_t& plan() {
+  thread_local std::uint32_t number = 0;
+  return number;
 }
 
 constexpr std::array<std::string_view, 8> kFunctions{"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
@@ -114,31 +150,33 @@ nccl::Result init_v5(void** context, std::uint64_t id, int* mask, const char* na
 
 template <class Event>
 void* note_call(const Event& event) {
-  ThreadCalls& mine = thread_calls();
-  Call& call = mine.calls[mine.next++ % kMostCalls];
-  call = {event.call.count, text(event.call.datatype), text(event.call.function)};
-  return &call;
+  const std::uint64_t number = calls().add({event.call.count, event.call.datatype});
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// NCCL's names are texts of its own that live on.
+/// An all-gather or broadcast is told in bytes by now; its call has what the program said.
+void take_words_of_call(const void* parent, NcclTask& task, std::string_view& datatype) {
+  const std::string_view function = text_of(task.function);
+  const bool is_in_bytes = (function == "AllGather" || function == "Broadcast") && datatype == "ncclInt8";
+  if (parent == nullptr || !is_in_bytes) return;
+  const auto call = calls().find(address(parent));
+  task.is_untyped = !call;
+  if (!call) return;
+  task.count = call->count;
+  datatype = text(call->datatype);
+}
+
 template <class Event>
 void add_collective(Communicator& communicator, const Event& event) {
   const auto& told = event.collective;
-  NcclTask task{.communicator = communicator.number, .plan = thread_calls().plan, .count = told.count};
+  NcclTask task{.communicator = communicator.number, .plan = plan(), .count = told.count};
   task.sequence = communicator.collectives++;
   task.channels = told.channels;
   task.send_buffer = address(told.send_buffer);
   task.receive_buffer = address(told.receive_buffer);
-  std::string_view datatype = datatype_name(told.datatype);
-  if constexpr (std::is_same_v<Event, nccl::DescriptorV5>) {
-    // An all-gather or broadcast counts bytes by now; its call has what the program said.
-    const auto* call = static_cast<const Call*>(event.parent);
-    if (call != nullptr && call->function == text(told.function)) {
-      task.count = call->count;
-      datatype = call->datatype;
-    }
-  }
   copy(function_name(told.function), task.function);
+  std::string_view datatype = datatype_name(told.datatype);
+  if constexpr (std::is_same_v<Event, nccl::DescriptorV5>) take_words_of_call(event.parent, task, datatype);
   copy(datatype, task.datatype);
   add(Kind::kNcclTask, task);
 }
@@ -146,8 +184,7 @@ void add_collective(Communicator& communicator, const Event& event) {
 template <class Event>
 void add_point_to_point(const Communicator& communicator, const Event& event) {
   const auto& told = event.point_to_point;
-  NcclTask task{
-      .communicator = communicator.number, .plan = thread_calls().plan, .count = told.count, .peer = told.peer};
+  NcclTask task{.communicator = communicator.number, .plan = plan(), .count = told.count, .peer = told.peer};
   copy(function_name(told.function), task.function);
   copy(datatype_name(told.datatype), task.datatype);
   const bool is_send = text_of(task.function) == "Send";
@@ -170,7 +207,7 @@ nccl::Result start(void* context, void** handle, Event* event) {
     }
   }
   switch (type) {
-    case nccl::kGroup: ++thread_calls().plan; break;
+    case nccl::kGroup: ++plan(); break;
     case nccl::kCollective: add_collective(*communicator, *event); break;
     case nccl::kPointToPoint: add_point_to_point(*communicator, *event); break;
     case nccl::kCollectiveCall: *handle = note_call(*event); break;

@@ -17,7 +17,7 @@ struct NcclCommunicator {
 struct NcclTask {
   std::uint32_t communicator = 0;
   std::uint32_t plan = 0;         ///< tasks of one thread and plan are done by one kernel
-  std::uint64_t count = 0;        ///< elements, as the call of NCCL has them
+  std::uint64_t count = 0;        ///< elements, as the call of NCCL has them; bytes where is_untyped
   std::int64_t sequence = -1;     ///< of a collective: its number within its communicator
   std::int32_t peer = -1;         ///< of a send or receive
   std::int32_t channels = 0;      ///< 0 unknown
@@ -25,6 +25,7 @@ struct NcclTask {
   std::uint64_t receive_buffer = 0;
   std::array<char, 16> function{};
   std::array<char, 16> datatype{};
+  bool is_untyped = false;  ///< NCCL tells it in bytes, and its call is not known any more
 };
 
 }  // namespace interlace::collector

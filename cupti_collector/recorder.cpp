@@ -200,7 +200,10 @@ void Recorder::take_event(const HostEvents::Event& event) {
       return gap.begin + kLatestTask < event.time && event.time < gap.end;
     };
     if (cupti_ == nullptr || std::ranges::any_of(gaps_, is_around)) return;
-    if (const auto task = from_bytes<NcclTask>(event.name)) nccl_tasks_.push_back({event.thread, event.time, *task});
+    const auto task = from_bytes<NcclTask>(event.name);
+    if (!task) return;
+    if (task->is_untyped) flaws_.count(kUntypedCollective, {}, 1);
+    nccl_tasks_.push_back({event.thread, event.time, *task});
     limit(nccl_tasks_);
   } else {
     ranges_.add(event);

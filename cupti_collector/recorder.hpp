@@ -72,6 +72,11 @@ inline constexpr DiagnosticKind kUnmatchedPop{"record.unmatched_pop", Severity::
                                               "ends of ranges that began before the recording, or never",
                                               "none needed where recording began later"};
 
+inline constexpr DiagnosticKind kUntypedCollective{
+    "record.untyped_collective", Severity::kInfo,
+    "all-gathers and broadcasts of which only the bytes are known, not the element type",
+    "none needed; NCCL tells them in bytes, and of a group the last 4,096 calls are remembered"};
+
 /// Takes what the program and CUPTI hand over and writes it to the process's file. One thread; it makes no CUDA calls.
 class Recorder {
  public:

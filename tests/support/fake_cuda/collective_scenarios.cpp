@@ -31,6 +31,15 @@ void collectives(int version) {
   fake_cuda_synchronize();
 }
 
+/// So many all-gathers in one group.
+void large_group(int calls) {
+  FakeNccl nccl(5);
+  void* world = nccl.communicator(0xabc, "world", 4);
+  launches(1);
+  nccl.all_gathers(world, static_cast<std::uint64_t>(calls));
+  fake_cuda_synchronize();
+}
+
 std::int64_t resident_megabytes() {
   std::ifstream in("/proc/self/statm");
   std::int64_t pages = 0;
@@ -90,6 +99,7 @@ Scenarios collective_scenarios() {
   return {{"collectives", collectives},
           {"steady_collectives", steady_collectives},
           {"collectives_for_long", collectives_for_long},
+          {"large_group", large_group},
           {"record_itself", record_itself}};
 }
 

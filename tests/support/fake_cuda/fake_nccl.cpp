@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "cupti_collector/nccl_interface.hpp"
 #include "tests/support/fake_cuda/fake_cuda.hpp"
@@ -152,12 +153,22 @@ void FakeNccl::all_reduce(void* communicator, std::uint64_t count) {
   run(communicator, "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LLi", [&] { tell(communicator, task); });
 }
 
-void FakeNccl::all_gather(void* communicator, std::uint64_t count) {
+void FakeNccl::gather(void* communicator, void* parent, std::uint64_t count) {
   Task task{.type = nccl::kCollective, .function = "AllGather", .function_number = 2, .count = count};
-  task.parent = call(communicator, task);
+  task.parent = parent == nullptr ? call(communicator, task) : parent;
   task.count = 4 * count;
   task.datatype = kInt8;
   run(communicator, "_Z31ncclDevKernel_AllGather_RING_LLi", [&] { tell(communicator, task); });
+}
+
+void FakeNccl::all_gather(void* communicator, std::uint64_t count) { gather(communicator, nullptr, count); }
+
+void FakeNccl::all_gathers(void* communicator, std::uint64_t calls) {
+  std::vector<void*> parents;
+  for (std::uint64_t i = 1; i <= calls; ++i) {
+    parents.push_back(call(communicator, {.type = nccl::kCollective, .function = "AllGather", .count = i}));
+  }
+  for (std::uint64_t i = 1; i <= calls; ++i) gather(communicator, parents[i - 1], i);
 }
 
 void FakeNccl::exchange(void* communicator, int ranks, std::uint64_t count) {

@@ -24,11 +24,14 @@ class FakeNccl {
   void all_reduce(void* communicator, std::uint64_t count);
   /// As NCCL has it, the task counts bytes.
   void all_gather(void* communicator, std::uint64_t count);
+  /// So many calls in one group, of 1, 2, 3 ... elements, each with a kernel of its own.
+  void all_gathers(void* communicator, std::uint64_t calls);
   /// Sends and receives with all ranks, itself included, in one kernel.
   void exchange(void* communicator, int ranks, std::uint64_t count);
 
  private:
   struct Task;
+  void gather(void* communicator, void* parent, std::uint64_t count);
   void run(void* communicator, const char* kernel, const std::function<void()>& tell);
   void tell(void* communicator, const Task& task);
   static void* buffer_of(const Task& task);

@@ -118,6 +118,23 @@ TEST(RecordCollectives, AreDescribedHoweverSeldomRecordsAreFetched) {
   }
 }
 
+TEST(RecordCollectives, OfALargeGroupHaveTheirOwnBytes) {
+  constexpr std::int64_t kCalls = 5'000;
+  constexpr std::int64_t kRemembered = 4'096;
+  const Recorded run = record("large_group " + std::to_string(kCalls));
+  ASSERT_EQ(run.status, 0) << run.err;
+  const ReadBack read(run.file());
+  EXPECT_EQ(read.diagnostics.count_of("record.lost_collectives"), 0);
+  EXPECT_EQ(read.diagnostics.count_of("record.untyped_collective"), kCalls - kRemembered);
+  const auto gathers = of_function(read.trace, CollectiveFunction::kAllGather);
+  ASSERT_EQ(static_cast<std::int64_t>(gathers.size()), kCalls);
+  for (std::int64_t i = 0; i < kCalls; ++i) {
+    const trace::CollectiveDetail& detail = gathers[static_cast<std::size_t>(i)];
+    ASSERT_EQ(detail.in_elements * detail.element_bytes, 4 * (i + 1)) << i;
+    ASSERT_EQ(read.trace.text(detail.dtype), i < kCalls - kRemembered ? "Char" : "Float") << i;
+  }
+}
+
 TEST(RecordCollectives, TakeNoMemoryWhileRecordingIsOff) {
   const Recorded run = record("collectives_for_long 60", "--start-off");
   ASSERT_EQ(run.status, 0) << run.err;
