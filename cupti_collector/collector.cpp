@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <optional>
+#include <string>
 
 #include "cupti_collector/entry_points.hpp"
 
@@ -17,6 +19,7 @@ constexpr const char* kLibrary = "libinterlace_collector.so";
 /// Addresses within a library of the process. They are the library's facts, the same for all who ask.
 struct Functions {
   decltype(&interlace_collector_start) start = nullptr;
+  decltype(&interlace_collector_try_start) try_start = nullptr;  ///< null in an older library
   decltype(&interlace_collector_stop) stop = nullptr;
   decltype(&interlace_collector_flush) flush = nullptr;
   decltype(&interlace_collector_event) event = nullptr;
@@ -31,6 +34,7 @@ std::optional<Functions> functions_of(void* handle) {
   if (handle == nullptr) return std::nullopt;
   Functions found;
   find(handle, "interlace_collector_start", found.start);
+  find(handle, "interlace_collector_try_start", found.try_start);
   find(handle, "interlace_collector_stop", found.stop);
   find(handle, "interlace_collector_flush", found.flush);
   find(handle, "interlace_collector_event", found.event);
@@ -76,6 +80,17 @@ const Functions* functions() {
   return found ? remember(*found) : nullptr;
 }
 
+/// Begins to record; why it does not, where it does not.
+std::optional<std::string> start_by(const Functions& collector, const std::filesystem::path& folder) {
+  if (collector.try_start == nullptr) {
+    if (collector.start(folder.c_str()) != 0) return std::nullopt;
+    return "the collector library gives no reason";
+  }
+  std::array<char, 1024> why{};
+  if (collector.try_start(folder.c_str(), why.data(), why.size()) != 0) return std::nullopt;
+  return why.data();
+}
+
 void add(int kind, std::string_view name) noexcept {
   if (const Functions* collector = functions()) collector->event(kind, name.data(), name.size());
 }
@@ -94,8 +109,8 @@ void start(const std::filesystem::path& folder, const std::filesystem::path& lib
     throw Error(kNoCollector, library.empty() ? kLibrary : library.string(), "the collector library cannot be loaded",
                 "name its file, or run the program under `interlace record`");
   }
-  if (remember(*found)->start(folder.c_str()) == 0) {
-    throw Error(kCannotStart, folder.string(), "recording cannot begin", "name a folder that may be written to");
+  if (const auto why = start_by(*remember(*found), folder)) {
+    throw Error(kCannotStart, folder.string(), "recording cannot begin: " + *why);
   }
 }
 

@@ -16,7 +16,8 @@ inline constexpr ErrorCode kCannotStart{"record.cannot_start"};
 
 /// Begins to record into the folder, or goes on after `stop`. Under `interlace record` the folder may be empty: it is
 /// the one chosen there. library: libinterlace_collector.so; empty: the loaded one, or found as dlopen finds it.
-/// Throws Error record.no_collector where there is no library, record.cannot_start where it cannot record.
+/// Makes the folder. Throws Error record.no_collector where there is no library, record.cannot_start where it cannot
+/// record: the folder cannot be made or written to, an INTERLACE_RECORD_* variable is none, or there are no threads.
 void start(const std::filesystem::path& folder = {}, const std::filesystem::path& library = {});
 /// Stops recording. Work launched before is still written; the file is a whole trace from here on.
 void stop() noexcept;

@@ -20,6 +20,8 @@ extern "C" {
 
 /// Begins or resumes recording; folder: where files go, null for the environment's. 0 where that is impossible.
 [[gnu::visibility("default")]] int interlace_collector_start(const char* folder);
+/// The same. Where it is impossible, `why` takes the reason: so many bytes of it, its end included.
+[[gnu::visibility("default")]] int interlace_collector_try_start(const char* folder, char* why, unsigned long bytes);
 [[gnu::visibility("default")]] void interlace_collector_stop();
 [[gnu::visibility("default")]] void interlace_collector_flush();
 /// kind: 0 a mark, 1 the begin of a range, 2 its end.

@@ -1,17 +1,25 @@
 // What the CUDA driver and the programs that mark their work call: C functions of libinterlace_collector.so.
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <system_error>
 
+#include "cupti_collector/collector.hpp"
 #include "cupti_collector/entry_points.hpp"
 #include "cupti_collector/process_session.hpp"
 #include "cupti_collector/session_log.hpp"
 
 namespace {
 
+using interlace::Error;
 using interlace::collector::HostEvents;
+using interlace::collector::kCannotStart;
 using interlace::collector::Options;
 using interlace::collector::Session;
 
@@ -34,6 +42,43 @@ std::optional<Options> options_of(const char* folder) {
   return interlace::collector::options_of_environment(folder);
 }
 
+/// What is begun here is to be written there: the first rank file comes much later, when nobody listens any more.
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) throw Error(kCannotStart, {}, "the folder cannot be made: " + failure.message());
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return;
+  throw Error(kCannotStart, {}, "the folder cannot be written to: " + std::generic_category().message(errno));
+}
+
+/// Begins or resumes recording. Throws Error record.cannot_start or record.bad_option, std::system_error where the
+/// process may have no more threads.
+void start_or_resume(const char* folder) {
+  Session* session = interlace::collector::session_of_process();
+  if (session == nullptr || !session->has_begun()) {
+    const auto options = options_of(folder);
+    if (!options) throw Error(kCannotStart, {}, "no folder is named");
+    make_folder(options->folder);
+    become_nccl_plugin();
+    interlace::collector::start_session(*options, Session::Moment::kLater);
+    session = interlace::collector::session_of_process();
+  }
+  if (session == nullptr || !session->resume()) throw Error(kCannotStart, {}, "this process records no more");
+}
+
+/// 1 where it records; else why it does not.
+int try_start(const char* folder, std::string& why) noexcept {
+  try {
+    start_or_resume(folder);
+    return 1;
+  } catch (const Error& error) {
+    why = error.place().empty() ? error.problem() : error.place() + ": " + error.problem();
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  return 0;
+}
+
 }  // namespace
 
 extern "C" {
@@ -54,19 +99,15 @@ int InitializeInjection() {
 }
 
 int interlace_collector_start(const char* folder) {
-  try {
-    Session* session = interlace::collector::session_of_process();
-    if (session == nullptr || !session->has_begun()) {
-      const auto options = options_of(folder);
-      if (!options) return 0;
-      become_nccl_plugin();
-      interlace::collector::start_session(*options, Session::Moment::kLater);
-      session = interlace::collector::session_of_process();
-    }
-    return session != nullptr && session->resume() ? 1 : 0;
-  } catch (const std::exception&) {
-    return 0;
-  }
+  std::string why;
+  return try_start(folder, why);
+}
+
+int interlace_collector_try_start(const char* folder, char* why, unsigned long bytes) {
+  std::string reason;
+  const int is_recording = try_start(folder, reason);
+  if (bytes > 0) why[reason.copy(why, bytes - 1)] = '\0';
+  return is_recording;
 }
 
 void interlace_collector_stop() {

@@ -291,6 +291,18 @@ void early_late_start(int) {
   fake_cuda_synchronize();
 }
 
+/// Asks for a recording of itself that cannot begin, without threads where the number is 0, and goes on.
+void early_refused(int most_threads) {
+  may_make_threads = most_threads > 0;
+  try {
+    interlace::collector::start(std::getenv("RECORD_ITSELF_DIR"), std::getenv("RECORD_ITSELF_LIBRARY"));
+  } catch (const interlace::Error& error) {
+    std::cout << error.what() << std::endl;
+  }
+  launches(10);
+  fake_cuda_synchronize();
+}
+
 /// Has its limit of threads reached when it comes to CUDA.
 void early_without_threads(int) {
   may_make_threads = false;
@@ -443,6 +455,7 @@ int main(int argc, char** argv) {
        }},
       {"early_stop", early_stop},
       {"early_late_start", early_late_start},
+      {"early_refused", early_refused},
       {"early_without_threads", early_without_threads},
       {"start_again", start_again},
       {"count_signals", count_signals},

@@ -158,11 +158,12 @@ TEST(RecordPart, BeginsAsTheProgramSaidBeforeItsFirstCudaCall) {
 }
 
 /// Lets the program begin to record itself into the folder, with these variables; its status.
-int record_itself(const testing::TemporaryFolder& folder, const std::string& environment) {
+int record_itself(const testing::TemporaryFolder& folder, const std::string& environment,
+                  const std::string& scenario = "early_late_start") {
   const std::string base = folder.path().string();
   const std::string command = "exec env LD_LIBRARY_PATH=" FAKE_CUDA_FOLDER " RECORD_ITSELF_DIR=" + base +
-                              " RECORD_ITSELF_LIBRARY=" COLLECTOR_LIBRARY " " + environment +
-                              " " FAKE_PROGRAM " early_late_start >" + base + "/out 2>" + base + "/err";
+                              " RECORD_ITSELF_LIBRARY=" COLLECTOR_LIBRARY " " + environment + " " FAKE_PROGRAM " " +
+                              scenario + " >" + base + "/out 2>" + base + "/err";
   return std::system(command.c_str());
 }
 
@@ -184,6 +185,29 @@ TEST(RecordPart, TakesTheEnvironmentsSettingsWhereTheProgramNamesTheFolder) {
   ASSERT_EQ(read.trace.ranks().size(), 1U);
   EXPECT_EQ(read.trace.ranks()[0].run_id, "r");
   EXPECT_EQ(read.diagnostics.count_of("record.last_part"), 1);
+}
+
+TEST(RecordPart, TellsAProgramWhyItCannotBeRecorded) {
+  const testing::TemporaryFolder folder;
+  const std::string base = folder.path().string();
+  const auto told = [&](const std::string& environment, const std::string& scenario = "early_refused") {
+    EXPECT_EQ(record_itself(folder, environment, scenario), 0) << text_of(base + "/err");
+    const std::string out = text_of(base + "/out");
+    EXPECT_NE(out.find("finished"), std::string::npos) << "the program runs on";
+    return out.substr(0, out.find('\n'));
+  };
+  const std::string begin = "error[record.cannot_start]: ";
+  EXPECT_EQ(told("RECORD_ITSELF_DIR=" + base + "/out"),
+            begin + base + "/out: recording cannot begin: the folder cannot be made: Not a directory");
+  EXPECT_EQ(told("RECORD_ITSELF_DIR=/proc/none"),
+            begin + "/proc/none: recording cannot begin: the folder cannot be made: No such file or directory");
+  EXPECT_EQ(told("INTERLACE_RECORD_FLUSH_NS=soon"), begin + base +
+                                                        ": recording cannot begin: INTERLACE_RECORD_FLUSH_NS: 'soon' "
+                                                        "is no number from 1000000 on");
+  EXPECT_EQ(told("RECORD_ITSELF_DIR="), begin + "recording cannot begin: no folder is named");
+  const std::string without_threads = told("RECORD_ITSELF_DIR=" + base + "/new", "early_refused 0");
+  EXPECT_EQ(without_threads.rfind(begin + base + "/new: recording cannot begin: ", 0), 0U) << without_threads;
+  EXPECT_NE(without_threads.find("Resource temporarily unavailable"), std::string::npos) << without_threads;
 }
 
 TEST(RecordPart, TakesAWindowOfTime) {
