@@ -20,9 +20,10 @@ bool FileOutput::create(const std::filesystem::path& file) {
   return true;
 }
 
-void FileOutput::close() noexcept {
+bool FileOutput::close() noexcept {
   const int descriptor = descriptor_.exchange(-1);
-  if (descriptor >= 0) ::close(descriptor);
+  // Whatever close(2) says, the descriptor is gone; a signal in the midst of it says nothing of the file.
+  return descriptor < 0 || ::close(descriptor) == 0 || errno == EINTR;
 }
 
 void FileOutput::take(FileOutput& other) {

@@ -20,7 +20,8 @@ class FileOutput : public std::streambuf {
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
   /// Bytes written.
   [[nodiscard]] std::int64_t size() const { return size_; }
-  void close() noexcept;
+  /// False where the file may lack what was written, as those of other hosts may tell only here; errno says why.
+  bool close() noexcept;
   /// Takes the other's file in place of its own.
   void take(FileOutput& other);
   /// In a forked child: leaves the file to its parent. What the child holds open, it holds locked. At whatever moment

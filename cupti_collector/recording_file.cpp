@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "simulator/trace/ilt/errors.hpp"
 #include "simulator/trace/ilt/session_file.hpp"
 
 namespace interlace::collector {
@@ -138,7 +139,7 @@ void RecordingFile::close(Nanoseconds now, const std::function<void()>& progress
   add_ledger(now, true);
   if (!ring_) {
     writer_->close();
-    output_.close();
+    close_output();
     return;
   }
   ring_->forget_old();
@@ -147,8 +148,14 @@ void RecordingFile::close(Nanoseconds now, const std::function<void()>& progress
   end_ring({});
 }
 
+void RecordingFile::close_output() {
+  if (output_.close()) return;
+  throw Error(trace::ilt::kCannotWrite, path_.string(), "closing it failed: " + std::generic_category().message(errno),
+              "check its disk, and the room there");
+}
+
 void RecordingFile::end_ring(Diagnostics why) {
-  output_.close();
+  close_output();
   why.count(kFlightRecorder, path_.filename().string());
   static_cast<void>(trace::seal_ilt(path_, why));
 }

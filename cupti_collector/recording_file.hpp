@@ -83,6 +83,7 @@ class RecordingFile {
  private:
   void add_ledger(Nanoseconds now, bool is_final);
   void write_ring(const std::function<void()>& progress);
+  void close_output();
   void end_ring(Diagnostics why);
 
   Facts facts_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <ostream>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -77,8 +79,22 @@ struct IltWriter::State {
   }
 
   void put(BytesView bytes) {
+    errno = 0;
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!out) throw Error(kCannotWrite, place, "writing failed", "check that the disk has room");
+    check_stream();
+  }
+
+  void flush_stream() {
+    errno = 0;
+    out.flush();
+    check_stream();
+  }
+
+  /// errno: 0, or as what lies under the stream left it.
+  void check_stream() const {
+    if (out) return;
+    const std::string why = errno == 0 ? std::string() : ": " + std::generic_category().message(errno);
+    throw Error(kCannotWrite, place, "writing failed" + why, "check its disk, and the room there");
   }
 
   void put_chunk(ChunkType type, BytesView payload) {
@@ -313,8 +329,7 @@ void IltWriter::add_ledger(const LedgerRow& row) {
 
 void IltWriter::flush() {
   state_->flush_until(ChunkType::kLedger);
-  state_->out.flush();
-  if (!state_->out) throw Error(kCannotWrite, state_->place, "writing failed", "check that the disk has room");
+  state_->flush_stream();
 }
 
 void IltWriter::close() {

@@ -2,13 +2,30 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <set>
 
 #include "simulator/trace/ilt/reader.hpp"
 #include "tests/support/temporary_folder.hpp"
+
+namespace {
+
+bool failing_close = false;
+
+}  // namespace
+
+/// In front of the system's: closes, and says otherwise, as a file of another host may.
+extern "C" int close(int descriptor) {
+  const auto status = static_cast<int>(syscall(SYS_close, descriptor));
+  if (!failing_close) return status;
+  errno = EIO;
+  return -1;
+}
 
 namespace interlace::collector {
 namespace {
@@ -111,6 +128,16 @@ class RecorderTest : public ::testing::Test {
       std::memcpy(buffer + i * sizeof(one), &one, sizeof(one));
     }
     pool_.give_back(buffer, count * sizeof(CUpti_ActivityAPI));
+  }
+
+  /// What is wrong as the action says; empty where it does not throw.
+  static std::string problem_of(const std::function<void()>& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return error.problem();
+    }
+    return {};
   }
 
   trace::Trace read() { return trace::read_ilt(folder_.path() / "rank0.ilt", diagnostics_); }
@@ -332,7 +359,7 @@ TEST_F(RecorderTest, GivesEachBufferBackOnceWhereWritingFails) {
   for (std::int64_t i = 0; i < kBuffers; ++i) hand_over_calls(kCalls);
   {
     const DiskLimit limit(std::filesystem::file_size(file_.path()));
-    EXPECT_THROW(recorder_->collect(2), Error);
+    EXPECT_EQ(problem_of([&] { recorder_->collect(2); }), "writing failed: File too large");
   }
   recorder_->discard();
   EXPECT_EQ(recorder_->discarded_buffers(), kBuffers - kWritten);
@@ -342,6 +369,14 @@ TEST_F(RecorderTest, GivesEachBufferBackOnceWhereWritingFails) {
   }
   EXPECT_EQ(lent.size(), kPoolBytes / kBufferBytes);
   for (std::uint8_t* buffer : lent) pool_.give_back(buffer, 0);
+}
+
+TEST_F(RecorderTest, SaysWhereClosingTheFileFailed) {
+  hand_over(device(), call(1));
+  recorder_->collect(1);
+  failing_close = true;
+  EXPECT_EQ(problem_of([&] { recorder_->close(2); }), "closing it failed: Input/output error");
+  failing_close = false;
 }
 
 TEST_F(RecorderTest, CountsBrokenBuffers) {
