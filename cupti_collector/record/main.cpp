@@ -67,20 +67,21 @@ fs::path find_library(const std::string& asked) {
                          "the collector library is not there", "build it, or name it with --library");
 }
 
-Nanoseconds to_nanoseconds(const std::string& seconds, const char* option, const char* example) {
+/// unit: what the number counts, in seconds.
+Nanoseconds to_nanoseconds(const std::string& number, const char* option, const char* example, double unit = 1) {
   std::size_t end = 0;
-  double value = -1;
+  double seconds = -1;
   try {
-    value = std::stod(seconds, &end);
+    seconds = unit * std::stod(number, &end);
   } catch (const std::exception&) {
     end = 0;
   }
   constexpr double kLongest = 1e9;
-  if (end == 0 || end != seconds.size() || !(value >= 0 && value <= kLongest)) {
-    throw interlace::Error(kBadOption, option, "'" + seconds + "' is no time in seconds",
+  if (end == 0 || end != number.size() || !(seconds >= 0 && seconds <= kLongest)) {
+    throw interlace::Error(kBadOption, option, "'" + number + "' is no time up to 10^9 seconds",
                            std::string("say ") + example);
   }
-  return static_cast<Nanoseconds>(value * 1e9);
+  return static_cast<Nanoseconds>(seconds * 1e9);
 }
 
 constexpr const char* kWindowExample = "--window 10:20";
@@ -88,13 +89,13 @@ constexpr const char* kWindowExample = "--window 10:20";
 /// "30", "30s", "2m" -> nanoseconds.
 Nanoseconds last_part(std::string text) {
   constexpr const char* kExample = "--last 30s";
-  constexpr std::int64_t kMinute = 60;
-  std::int64_t unit = 1;
+  constexpr double kMinute = 60;
+  double unit = 1;
   if (text.ends_with('s') || text.ends_with('m')) {
     unit = text.back() == 'm' ? kMinute : 1;
     text.pop_back();
   }
-  const Nanoseconds time = unit * to_nanoseconds(text, "--last", kExample);
+  const Nanoseconds time = to_nanoseconds(text, "--last", kExample, unit);
   if (time <= 0)
     throw interlace::Error(kBadOption, "--last", "no time is nothing to keep", std::string("say ") + kExample);
   return time;

@@ -395,7 +395,7 @@ TEST(RecordPart, HoldsItsRate) {
 }
 
 TEST(RecordPart, RefusesNoTimeToKeep) {
-  for (const char* last : {"0", "soon", "-1s"}) {
+  for (const char* last : {"0", "soon", "-1s", "999999999m"}) {
     const Recorded run = record("launches 1", std::string("--last=") + last);
     EXPECT_EQ(WEXITSTATUS(run.status), 1) << last;
     EXPECT_NE(run.err.find("record.bad_option"), std::string::npos) << run.err;
