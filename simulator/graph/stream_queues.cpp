@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulator/graph/communication_streams.hpp"
+
 namespace interlace::graph {
 
 using trace::LaneId;
@@ -12,17 +14,13 @@ StreamQueues::StreamQueues(const trace::Trace& trace)
     : trace_(&trace),
       queues_(trace.lanes().size()),
       position_(trace.size(), 0),
-      is_communication_(trace.lanes().size(), false) {
+      is_communication_(communication_streams(trace)) {
   for (std::uint32_t l = 0; l < queues_.size(); ++l) {
     if (trace.lane({l}).kind != trace::LaneKind::kStream) continue;
     auto& queue = queues_[l];
-    std::size_t collectives = 0;
     for (const OperationId op : trace.on_lane({l})) {
-      if (!is_device_work(trace.kind(op))) continue;
-      queue.push_back(op);
-      collectives += trace.kind(op) == trace::OperationKind::kCollective ? 1 : 0;
+      if (is_device_work(trace.kind(op))) queue.push_back(op);
     }
-    is_communication_[l] = 2 * collectives > queue.size();
     const auto order = [&](OperationId op) { return std::pair(queued_at(op), op.value); };
     if (!std::ranges::is_sorted(queue, {}, order)) std::ranges::sort(queue, {}, order);
     for (std::uint32_t i = 0; i < queue.size(); ++i) position_[queue[i].index()] = i;

@@ -26,7 +26,7 @@ class StreamQueues {
   [[nodiscard]] std::optional<trace::OperationId> predecessor(trace::OperationId op) const;
   /// When the host queued `work`.
   [[nodiscard]] Nanoseconds queued_at(trace::OperationId work) const;
-  /// Whether most work of this stream is communication kernels. (A few on a compute stream do not make it one.)
+  /// Whether it is a stream of collectives (communication_streams.hpp).
   [[nodiscard]] bool is_communication(trace::LaneId stream) const { return is_communication_[stream.index()]; }
 
  private:

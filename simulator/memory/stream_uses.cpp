@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "simulator/graph/communication_streams.hpp"
 #include "simulator/memory/steps.hpp"
 
 namespace interlace::memory {
@@ -25,13 +26,11 @@ bool waits_at_once(const Schedule& schedule, const SegmentKey& segment) {
 
 StreamRoles::StreamRoles(const trace::Trace& trace, const stages::RankCut& cut, const Schedule& recorded)
     : recorded_(&recorded) {
+  const std::vector<bool> is_communication = graph::communication_streams(trace);
   for (std::uint32_t i = 0; i < trace.lanes().size(); ++i) {
     const LaneId lane{i};
-    if (trace.lane(lane).rank != cut.rank) continue;
-    const auto ops = trace.on_lane(lane);
-    const bool holds = std::ranges::any_of(
-        ops, [&](trace::OperationId op) { return trace.kind(op) == trace::OperationKind::kCollective; });
-    if (holds) collectives_.emplace(lane, static_cast<std::uint32_t>(collectives_.size()));
+    if (trace.lane(lane).rank != cut.rank || !is_communication[i]) continue;
+    collectives_.emplace(lane, static_cast<std::uint32_t>(collectives_.size()));
   }
   std::map<LaneId, std::map<StreamIndex, int>> works;
   for (const stages::Iteration& iteration : cut.iterations) {

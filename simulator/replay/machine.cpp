@@ -72,7 +72,7 @@ WorkId Machine::launch(Work work) {
   tokens_.emplace_back();
   work.active.priority = stream.priority;
   if (work.kind == WorkKind::kCollective) {
-    stream.of_collectives = true;
+    stream.of_collectives = stream.of_collectives || work.issued_on != work.stream;
     const std::uint32_t number = gpu.issued[work.communicator]++;
     const auto [known, is_new] =
         group_of_.try_emplace({work.communicator, number}, static_cast<std::uint32_t>(groups_.size()));

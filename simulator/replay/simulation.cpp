@@ -301,7 +301,7 @@ class Simulation {
     }
     const StreamIndex stream = work.stream;
     const WorkId id = machine_.launch(std::move(work));
-    if (recorded.on_collective_stream) {
+    if (recorded.on_collective_stream || site.kind == WorkKind::kCollective) {
       host.collectives[{instruction.segment, host.iteration + instruction.batch}].push_back(
           {machine_.works()[id.index()].done, stream, host.iteration, now, result_.calls.size()});
     }
@@ -391,7 +391,10 @@ class Simulation {
       const bool same_module = !i.segment.module || !segment.module || segment.module == i.segment.module;
       if (of_batch != batch || segment.stage != i.segment.stage || segment.piece != i.segment.piece || !same_module)
         continue;
-      for (const Event& event : events) make_wait(rank, i.stream, event, now);
+      for (const Event& event : events) {
+        // A collective on the waiter's own stream is over before what the stream is given next.
+        if (event.source != i.stream) make_wait(rank, i.stream, event, now);
+      }
     }
     std::erase_if(host.collectives, [&](const auto& entry) { return std::get<1>(entry.first) < host.iteration - 2; });
   }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "simulator/contention/multiplication_tiles.hpp"
+#include "simulator/graph/communication_streams.hpp"
 #include "simulator/replay/left_out.hpp"
 #include "simulator/replay/lone_rank.hpp"
 #include "simulator/replay/site_costs.hpp"
@@ -76,11 +77,9 @@ class SiteFinder {
 
   void find_collective_streams() {
     std::vector<std::uint32_t> next(trace_->ranks().size(), 0);
+    const std::vector<bool> is_communication = graph::communication_streams(*trace_);
     for (std::uint32_t i = 0; i < trace_->lanes().size(); ++i) {
-      const auto on_lane = trace_->on_lane(LaneId{i});
-      const bool holds =
-          std::ranges::any_of(on_lane, [&](OperationId op) { return trace_->kind(op) == OperationKind::kCollective; });
-      if (holds) collective_stream_[LaneId{i}] = next[trace_->lane(LaneId{i}).rank.index()]++;
+      if (is_communication[i]) collective_stream_[LaneId{i}] = next[trace_->lane(LaneId{i}).rank.index()]++;
     }
     for (const std::uint32_t n : next) table_.collective_streams = std::max(table_.collective_streams, n);
   }

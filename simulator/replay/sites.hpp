@@ -78,7 +78,7 @@ struct RecordedCall {
 struct RecordedWork {
   std::optional<trace::OperationId> work;  ///< none where an edit invented it
   SiteId site;
-  bool on_collective_stream = false;
+  bool on_collective_stream = false;    ///< else on that of its call, as are collectives on a compute stream
   std::uint32_t collective_stream = 0;  ///< which one, where it is
   double part = 1.0;  ///< time it takes, by the site's: jagged exchanges differ by batch, kernels by rank
 };
