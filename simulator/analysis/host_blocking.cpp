@@ -7,6 +7,8 @@
 #include <map>
 #include <tuple>
 
+#include "simulator/graph/blocking_copies.hpp"
+
 namespace interlace::analysis {
 
 using trace::OperationId;
@@ -30,21 +32,13 @@ BlockKind sync_kind(const trace::Trace& trace, OperationId op) {
   }
 }
 
-bool has_end_in(const trace::CopyDetail& copy, trace::MemorySpace space) {
-  return copy.source == space || copy.destination == space;
-}
-
 }  // namespace
 
 std::optional<BlockKind> blocks_host(const trace::Trace& trace, OperationId host_call) {
   if (trace.kind(host_call) == OperationKind::kHostSync) return sync_kind(trace, host_call);
   if (trace.kind(host_call) != OperationKind::kHostCall) return std::nullopt;
-  const bool asynchronous = trace.name(host_call).find("Async") != std::string_view::npos;
   for (const OperationId launched : trace.launched_by(host_call)) {
-    if (trace.kind(launched) != OperationKind::kCopy || trace.end(launched) > trace.end(host_call)) continue;
-    const trace::CopyDetail& copy = *trace.copy(launched);
-    const bool staged = has_end_in(copy, trace::MemorySpace::kPageable);
-    if (staged || (!asynchronous && has_end_in(copy, trace::MemorySpace::kPinned))) return BlockKind::kBlockingCopy;
+    if (graph::returned_behind(trace, host_call, launched)) return BlockKind::kBlockingCopy;
   }
   return std::nullopt;
 }

@@ -233,7 +233,7 @@ class Simulation {
       const RecordedWork& work = table_->ranks[rank][recorded].works[call.first_work + w];
       const Site& site = table_->sites[work.site.index()];
       const WorkId id = launch(rank, instruction, work, site, now);
-      if (site.blocks_host) blocks = {machine_.works()[id.index()].done};
+      if (site.blocks_host && work.blocks_host) blocks = {machine_.works()[id.index()].done};
     }
     if (call.synchronises) {
       const auto mark = call.behind ? host.marks.find(*call.behind) : host.marks.end();

@@ -7,10 +7,13 @@
 #include <tuple>
 
 #include "simulator/contention/multiplication_tiles.hpp"
+#include "simulator/graph/blocking_copies.hpp"
 #include "simulator/graph/communication_streams.hpp"
 #include "simulator/replay/left_out.hpp"
 #include "simulator/replay/lone_rank.hpp"
+#include "simulator/replay/long_calls.hpp"
 #include "simulator/replay/site_costs.hpp"
+#include "simulator/stages/own_time.hpp"
 
 namespace interlace::replay {
 
@@ -39,9 +42,13 @@ WorkKind kind_of(const Trace& trace, OperationId op) {
   }
 }
 
-bool blocks_host(const Trace& trace, OperationId op) {
+/// Copies to pageable memory always do; others where the recorded call returned behind them.
+bool blocks_host(const Trace& trace, OperationId call, OperationId op) {
   const trace::CopyDetail* copy = trace.copy(op);
-  return trace.kind(op) == OperationKind::kCopy && copy->destination == trace::MemorySpace::kPageable;
+  if (copy == nullptr) return false;
+  if (copy->destination == trace::MemorySpace::kPageable) return true;
+  const bool may_wait = copy->source != trace::MemorySpace::kPageable || stages::is_staged(trace, op);
+  return may_wait && graph::returned_behind(trace, call, op);
 }
 
 class SiteFinder {
@@ -118,7 +125,7 @@ class SiteFinder {
       RecordedCall call{item.call,
                         item.segment,
                         item.gap,
-                        std::min(trace_->duration(item.call), stages::kLongestCall),
+                        stages::own_time(*trace_, item.call),
                         false,
                         static_cast<std::uint32_t>(result.works.size()),
                         static_cast<std::uint32_t>(launched.size())};
@@ -135,7 +142,11 @@ class SiteFinder {
         const auto stream = collective_stream_.find(trace_->lane_of(op));
         work.on_collective_stream = stream != collective_stream_.end();
         if (work.on_collective_stream) work.collective_stream = stream->second;
-        if (blocks_host(*trace_, op)) call.duration = std::min(call.duration, kBlockingCopyCall);
+        if (blocks_host(*trace_, item.call, op)) {
+          call.duration = std::min(call.duration, kBlockingCopyCall);
+          work.blocks_host = true;
+          table_.sites[work.site.index()].blocks_host = true;
+        }
         result.works.push_back(work);
       }
       result.calls.push_back(call);
@@ -207,7 +218,6 @@ class SiteFinder {
     site.name = trace_->name(op);
     site.kind = kind_of(*trace_, op);
     site.on_side_stream = main_stream_ && trace_->lane_of(op) != *main_stream_;
-    site.blocks_host = blocks_host(*trace_, op);
     if (const trace::KernelDetail* kernel = trace_->kernel(op)) {
       const auto& devices = trace_->ranks()[rank.index()].devices;
       const std::int64_t ordinal_of_device = trace_->lane(trace_->lane_of(op)).process;
@@ -240,6 +250,7 @@ SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& di
   estimate_costs(trace, table, diagnostics, machine == nullptr ? unknown : *machine);
   keep_order_of_exchanges(trace, cut, table);
   leave_out_iterations(cut, table, diagnostics);
+  count_long_calls(trace, cut, table, diagnostics);
   table.undisturbed = undisturbed_hosts(table, diagnostics);
   return table;
 }

@@ -39,7 +39,7 @@ struct Site {
   std::string name;           ///< as recorded, or as an edit calls it
   WorkKind kind = WorkKind::kKernel;
   bool on_side_stream = false;    ///< recorded on another stream than the one the optimizer runs on
-  bool blocks_host = false;       ///< the call returns when the copy is done (pageable, device to host)
+  bool blocks_host = false;       ///< some of its calls return when the copy is done
   contention::KernelShape shape;  ///< kernels and collectives
   std::int32_t ctas = 0;          ///< SMs that a collective holds
   trace::CollectiveFunction function = trace::CollectiveFunction::kUnknown;
@@ -80,7 +80,8 @@ struct RecordedWork {
   SiteId site;
   bool on_collective_stream = false;    ///< else on that of its call, as are collectives on a compute stream
   std::uint32_t collective_stream = 0;  ///< which one, where it is
-  double part = 1.0;  ///< time it takes, by the site's: jagged exchanges differ by batch, kernels by rank
+  double part = 1.0;         ///< time it takes, by the site's: jagged exchanges differ by batch, kernels by rank
+  bool blocks_host = false;  ///< its call returned when the copy was done (unless an edit frees the site of that)
 };
 
 struct RecordedIteration {

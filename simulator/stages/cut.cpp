@@ -13,6 +13,7 @@
 #include "simulator/stages/backward_origin.hpp"
 #include "simulator/stages/classifier.hpp"
 #include "simulator/stages/damage.hpp"
+#include "simulator/stages/own_time.hpp"
 
 namespace interlace::stages {
 
@@ -286,7 +287,7 @@ class RankCutter {
 
   /// What a call takes of the host itself.
   [[nodiscard]] Nanoseconds host_work(OperationId call) const {
-    return trace_->kind(call) == OperationKind::kHostSync ? 0 : std::min(trace_->duration(call), kLongestCall);
+    return trace_->kind(call) == OperationKind::kHostSync ? 0 : own_time(*trace_, call);
   }
 
   /// Calls of a segment among the first `end` of an iteration.

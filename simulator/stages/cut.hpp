@@ -16,10 +16,6 @@ namespace interlace::stages {
 
 inline constexpr ErrorCode kNoIterations{"stages.no_iterations"};
 
-/// Calls that do not wait take microseconds; longer ones wait for the device, or were interrupted by the profiler or
-/// the system.
-inline constexpr Nanoseconds kLongestCall = 40 * kMicrosecond;
-
 /// One host call that matters on the device: it launches work or blocks until work is done.
 struct Item {
   trace::OperationId call;

@@ -40,11 +40,21 @@ class RecordedJob {
   }
   /// The copy's call lasts until `call_end`.
   void copy(trace::LaneId thread, Nanoseconds call, Nanoseconds call_end, trace::LaneId stream, std::string_view name,
-            Nanoseconds start, Nanoseconds end, trace::MemorySpace source, trace::MemorySpace destination) {
+            Nanoseconds start, Nanoseconds end, trace::MemorySpace source, trace::MemorySpace destination,
+            Bytes bytes = 8) {
     ++correlation_;
     builder.add_host_call(at(thread, "cudaMemcpyAsync", call, call_end, correlation_));
     builder.add_copy(at(stream, name, start, end, correlation_),
-                     {.bytes = 8, .source = source, .destination = destination});
+                     {.bytes = bytes, .source = source, .destination = destination});
+  }
+  /// One call that launches so many kernels of 20 us, which follow each other.
+  void launch_of(trace::LaneId thread, std::string_view call, Nanoseconds call_start, Nanoseconds call_end,
+                 trace::LaneId stream, Nanoseconds start, int kernels) {
+    ++correlation_;
+    builder.add_host_call(at(thread, call, call_start, call_end, correlation_));
+    for (int k = 0; k < kernels; ++k) {
+      builder.add_kernel(at(stream, "node", start + 20 * k, start + 20 * (k + 1), correlation_), {});
+    }
   }
   trace::OperationId record(trace::LaneId thread, Nanoseconds start, std::string_view name = "cudaEventRecord") {
     return builder.add_sync(trace::OperationKind::kEventRecord, at(thread, name, start, start + 1),
