@@ -9,6 +9,7 @@
 #include "simulator/contention/multiplication_tiles.hpp"
 #include "simulator/graph/blocking_copies.hpp"
 #include "simulator/graph/communication_streams.hpp"
+#include "simulator/replay/devices_of_ranks.hpp"
 #include "simulator/replay/left_out.hpp"
 #include "simulator/replay/lone_rank.hpp"
 #include "simulator/replay/long_calls.hpp"
@@ -251,6 +252,7 @@ SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& di
   keep_order_of_exchanges(trace, cut, table);
   leave_out_iterations(cut, table, diagnostics);
   count_long_calls(trace, cut, table, diagnostics);
+  count_other_devices(trace, cut, diagnostics);
   table.undisturbed = undisturbed_hosts(table, diagnostics);
   return table;
 }
