@@ -52,8 +52,8 @@ std::vector<std::vector<UndisturbedHost>> undisturbed_hosts(const SiteTable& tab
     for (std::size_t r = 0; r < hosts.size(); ++r) {
       const double of_rank = part_within(usual[r], kUnevenHosts * quickest);
       if (of_rank < 1.0) {
-        diagnostics.count(kDisturbedHost, fmt::format("rank {}, thread of {}: {:.2f} times the quickest", r, name,
-                                                      usual[r] / quickest));
+        diagnostics.count(kDisturbedHost, fmt::format("rank {}, thread of {}: {:.2f} times the quickest",
+                                                      table.rank_numbers[r], name, usual[r] / quickest));
       }
       for (std::uint32_t i = 0; i < hosts[r].size(); ++i) {
         const double time = host_time(table.ranks[r][i], thread);
@@ -61,8 +61,8 @@ std::vector<std::vector<UndisturbedHost>> undisturbed_hosts(const SiteTable& tab
         hosts[r][i].*thread = of_rank * of_iteration;
         if (of_iteration == 1.0 || table.left_out.contains(i)) continue;
         diagnostics.count(kDisturbedIteration,
-                          fmt::format("rank {}, iteration {}, thread of {}: {:.1f} ms, {:.1f} in the median", r, i,
-                                      name, time / 1e6, usual[r] / 1e6));
+                          fmt::format("rank {}, iteration {}, thread of {}: {:.1f} ms, {:.1f} in the median",
+                                      table.rank_numbers[r], i, name, time / 1e6, usual[r] / 1e6));
       }
     }
   }

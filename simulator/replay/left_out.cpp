@@ -29,8 +29,8 @@ std::optional<std::string> difference_in(std::uint32_t iteration, const SiteTabl
     for (const std::uint32_t r : members) {
       const std::size_t count = collectives_in(table.ranks[r][iteration], c, table);
       if (count == first) continue;
-      return fmt::format("iteration {}: {} collectives on rank {}, {} on rank {}", iteration, first, members.front(),
-                         count, r);
+      return fmt::format("iteration {}: {} collectives on rank {}, {} on rank {}", iteration, first,
+                         table.rank_numbers[members.front()], count, table.rank_numbers[r]);
     }
   }
   return std::nullopt;

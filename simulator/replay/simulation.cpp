@@ -439,7 +439,8 @@ class Simulation {
 
   [[noreturn]] void refuse(std::uint32_t rank, std::int32_t iteration, const std::string& what) const {
     throw Error(
-        kStuck, plan_->schedule, fmt::format("rank {} does not get past {} of iteration {}", rank, what, iteration),
+        kStuck, plan_->schedule,
+        fmt::format("rank {} does not get past {} of iteration {}", table_->rank_numbers[rank], what, iteration),
         "see what `interlace check` says of the recording and of the schedule: somebody waits for what never comes");
   }
 
@@ -477,7 +478,8 @@ class Simulation {
       const Ends& ends = std::ranges::all_of(of_optimizer[rank], is_known) ? of_optimizer[rank] : of_all[rank];
       if (!std::ranges::all_of(ends, is_known)) {
         throw Error(kNothingToTime, plan_->schedule,
-                    fmt::format("rank {} has no device work in some iteration: no step can be told", rank),
+                    fmt::format("rank {} has no device work in some iteration: no step can be told",
+                                table_->rank_numbers[rank]),
                     "see what the recording lost; record whole steps");
       }
       std::vector<double>& told = result_.iteration_ends.emplace_back();

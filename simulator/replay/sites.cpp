@@ -62,6 +62,7 @@ class SiteFinder {
     find_collective_streams();
     for (const stages::RankCut& rank : cut_->ranks) {
       main_stream_ = optimizer_stream(rank);
+      table_.rank_numbers.push_back(trace_->ranks()[rank.rank.index()].number);
       auto& iterations = table_.ranks.emplace_back();
       for (const stages::Iteration& iteration : rank.iterations) iterations.push_back(record(rank, iteration));
     }

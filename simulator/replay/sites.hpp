@@ -99,6 +99,7 @@ inline constexpr double kUsualHostScale = 0.68;
 struct SiteTable {
   std::vector<Site> sites;
   std::vector<std::vector<RecordedIteration>> ranks;      ///< by rank, by iteration
+  std::vector<std::int32_t> rank_numbers;                 ///< by rank: its number in the job, for messages
   std::vector<std::vector<UndisturbedHost>> undisturbed;  ///< by rank, by iteration
   std::vector<Members> communicators;                     ///< the first: all ranks
   std::uint32_t collective_streams = 1;

@@ -27,6 +27,7 @@ TEST(HostDisturbance, AThreadFarBeyondThatOfTheQuickestRankIsDisturbed) {
   SiteTable table;
   Diagnostics said;
   table.ranks = {{iteration(1000, 500)}, {iteration(2000, 500)}, {iteration(1200, 1000)}};
+  table.rank_numbers = {4, 7, 9};
   const auto hosts = undisturbed_hosts(table, said);
   ASSERT_EQ(hosts.size(), 3U);
   EXPECT_EQ(hosts[0][0].part(kLookup), 1.0);
@@ -36,6 +37,7 @@ TEST(HostDisturbance, AThreadFarBeyondThatOfTheQuickestRankIsDisturbed) {
   EXPECT_EQ(hosts[2][0].part(kLookup), 1.0);
   EXPECT_DOUBLE_EQ(hosts[2][0].part(kBackward), kUnevenHosts * 500 / 1000);
   EXPECT_EQ(said.count_of("replay.disturbed_host"), 2);
+  EXPECT_TRUE(said.entries().front().first_place.starts_with("rank 7,")) << "its number in the job";
 }
 
 TEST(HostDisturbance, ASlowIterationIsDisturbedByItselfAndNotTheRank) {
@@ -43,18 +45,21 @@ TEST(HostDisturbance, ASlowIterationIsDisturbedByItselfAndNotTheRank) {
   Diagnostics said;
   table.ranks = {{iteration(1000, 500), iteration(1000, 500), iteration(1000, 500)},
                  {iteration(1000, 500), iteration(9000, 500), iteration(1400, 500)}};
+  table.rank_numbers = {4, 7};
   const auto hosts = undisturbed_hosts(table, said);
   EXPECT_DOUBLE_EQ(hosts[1][1].part(kLookup), kUnevenHosts * 1000 / 1400 * kUnevenIterations * 1400 / 9000);
   EXPECT_EQ(hosts[1][1].part(kBackward), 1.0);
   EXPECT_DOUBLE_EQ(hosts[1][0].part(kLookup), kUnevenHosts * 1000 / 1400) << "of the rank alone";
   EXPECT_EQ(hosts[0][1].part(kLookup), 1.0);
   EXPECT_EQ(said.count_of("replay.disturbed_iteration"), 1);
+  for (const Diagnostic& one : said.entries()) EXPECT_TRUE(one.first_place.starts_with("rank 7,")) << one.first_place;
 }
 
 TEST(HostDisturbance, IterationsThatAreLeftOutDoNotCount) {
   SiteTable table;
   Diagnostics said;
   table.ranks = {{iteration(1000, 500), iteration(1000, 500)}, {iteration(5000, 500), iteration(1000, 500)}};
+  table.rank_numbers = {0, 1};
   table.left_out = {0};
   EXPECT_EQ(undisturbed_hosts(table, said)[1][1].part(kLookup), 1.0);
   table.left_out = {0, 1};
@@ -65,6 +70,7 @@ TEST(HostDisturbance, ARankOfItsOwnHasNobodyToBeComparedWith) {
   SiteTable table;
   Diagnostics said;
   table.ranks = {{iteration(1000, 500)}};
+  table.rank_numbers = {0};
   EXPECT_EQ(undisturbed_hosts(table, said)[0][0].part(kLookup), 1.0);
 }
 

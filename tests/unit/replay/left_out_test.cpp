@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/base/statistics.hpp"
@@ -54,6 +55,18 @@ TEST_F(LeftOut, AnIterationThatLacksACollectiveOnOneRankIsNotReplayed) {
   EXPECT_NEAR(statistics::mean(simulated(damaged).steps_ns) / whole, 1, 0.02);
 }
 
+TEST_F(LeftOut, RanksAreCalledByTheirNumberInTheJob) {
+  lose_collective(0);
+  Diagnostics said;
+  SiteTable damaged = find_sites(recording.trace, cut, said);
+  damaged.rank_numbers = {4, 7};
+  Diagnostics again;
+  leave_out_iterations(cut, damaged, again);
+  const std::string& where = again.entries().front().first_place;
+  EXPECT_NE(where.find(" on rank 4, "), std::string::npos) << where;
+  EXPECT_TRUE(where.ends_with(" on rank 7")) << where;
+}
+
 TEST_F(LeftOut, WhereAllLackOneTheReplayIsRefused) {
   lose_collective(0);
   lose_collective(1);
@@ -86,7 +99,15 @@ TEST_F(LeftOut, ARunInWhichRanksWaitForEachOtherForEverIsRefused) {
     ASSERT_NE(lost, instructions.end());
     instructions.erase(lost);
   }
-  EXPECT_EQ(code_of([&] { return simulate(plan, table, on_recorded_machine({}, table)); }), kStuck.name);
+  table.rank_numbers = {4, 7};
+  try {
+    static_cast<void>(simulate(plan, table, on_recorded_machine({}, table)));
+    FAIL() << "it came to an end";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kStuck.name);
+    const std::string_view said = error.what();
+    EXPECT_TRUE(said.find("rank 4 ") != said.npos || said.find("rank 7 ") != said.npos) << said;
+  }
 }
 
 TEST_F(LeftOut, AReplayFarFromWhatWasRecordedIsTold) {
