@@ -12,9 +12,8 @@ void count_long_calls(const trace::Trace& trace, const stages::Cut& cut, const S
 
 inline constexpr DiagnosticKind kLongCalls{
     "replay.long_calls", Severity::kWarning,
-    "calls that launch work took more than 40 us each, in all more than 3 % of a rank's recorded time; the rest is "
-    "taken "
-    "for waiting, and not replayed",
+    "calls that launch work took more than 40 us each, in all more than 3 % of a rank's recorded time; the rest "
+    "is taken for waiting, and not replayed",
     "where the host did work in them, predictions are too fast: see what the calls did (a full queue of launches makes "
     "them wait for the device)"};
 

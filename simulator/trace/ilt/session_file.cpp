@@ -66,6 +66,7 @@ class SessionScan {
       at = scanner.position();
       while (const auto chunk = scanner.next(ignored_)) {
         at = chunk->at;
+        last_chunk_ = at;
         is_damaged_ = is_damaged_ || scanner.lost_bytes() > 0;
         take(*chunk);
       }
@@ -81,6 +82,8 @@ class SessionScan {
   [[nodiscard]] SessionFacts& facts() { return facts_; }
   [[nodiscard]] std::uint64_t rows(ChunkType type) const { return rows_[static_cast<std::size_t>(type)]; }
   [[nodiscard]] std::size_t sound_end() const { return sound_end_; }
+  /// Where its last whole chunk begins.
+  [[nodiscard]] std::size_t last_chunk() const { return last_chunk_; }
   [[nodiscard]] bool has_own_schema() const { return schemas_ == 1 && is_own_schema_; }
 
  private:
@@ -139,6 +142,7 @@ class SessionScan {
   SessionFacts facts_;
   std::array<std::uint64_t, kChunkTypes> rows_{};
   std::size_t sound_end_ = 0;
+  std::size_t last_chunk_ = 0;
   std::size_t schemas_ = 0;
   bool is_own_schema_ = false;
   bool is_damaged_ = false;
@@ -169,6 +173,16 @@ Buffer closing_chunks(const SessionScan& scan, const Diagnostics& why) {
   return chunks;
 }
 
+/// Puts the chunks behind the first `end` bytes of the file, in the place of what stands there.
+bool write_end(const std::filesystem::path& file, std::size_t end, const Buffer& chunks) {
+  std::error_code failure;
+  std::filesystem::resize_file(file, end, failure);
+  std::ofstream out(file, std::ios::binary | std::ios::app);
+  out.write(reinterpret_cast<const char*>(chunks.data()), static_cast<std::streamsize>(chunks.size()));
+  out.close();
+  return !failure && out;
+}
+
 }  // namespace
 
 const LedgerRow* SessionFacts::ledger_of(RankId rank) const {
@@ -184,23 +198,31 @@ SessionFacts read_session(const std::filesystem::path& file) {
 }
 
 bool seal_ilt(const std::filesystem::path& file, const Diagnostics& why) {
-  Buffer chunks;
-  std::size_t end = 0;
-  {
-    const MappedFile mapped(file);
-    SessionScan scan(file.string());
-    scan.read(mapped.bytes());
-    if (scan.facts().is_ended || !scan.has_own_schema()) return false;
-    chunks = closing_chunks(scan, why);
-    end = scan.sound_end();
+  // The last operations may have left too little room to say why they are the last.
+  constexpr int kMostGivenUp = 3;
+  for (int given_up = 0;; ++given_up) {
+    Buffer chunks;
+    std::size_t end = 0;
+    std::size_t last_chunk = 0;
+    bool has_operations = false;
+    {
+      const MappedFile mapped(file);
+      SessionScan scan(file.string());
+      scan.read(mapped.bytes());
+      if (scan.facts().is_ended || !scan.has_own_schema()) return false;
+      chunks = closing_chunks(scan, why);
+      end = scan.sound_end();
+      last_chunk = scan.last_chunk();
+      has_operations = scan.rows(ChunkType::kOperations) > 0;
+    }
+    if (write_end(file, end, chunks)) return true;
+    std::error_code failure;
+    const bool can_give_up = has_operations && given_up < kMostGivenUp;
+    std::filesystem::resize_file(file, can_give_up ? last_chunk : end, failure);
+    if (!can_give_up || failure) {
+      throw Error(kCannotWrite, file.string(), "the file cannot be ended", "check the disk's room");
+    }
   }
-  std::error_code failure;
-  std::filesystem::resize_file(file, end, failure);
-  std::ofstream out(file, std::ios::binary | std::ios::app);
-  out.write(reinterpret_cast<const char*>(chunks.data()), static_cast<std::streamsize>(chunks.size()));
-  out.close();
-  if (failure || !out) throw Error(kCannotWrite, file.string(), "the file cannot be ended", "check the disk's room");
-  return true;
 }
 
 }  // namespace interlace::trace

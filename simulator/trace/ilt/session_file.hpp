@@ -27,9 +27,9 @@ struct SessionFacts {
 [[nodiscard]] SessionFacts read_session(const std::filesystem::path& file);
 
 /// Ends a file whose recorder died: cuts off a chunk that is not whole, writes the diagnostics and the end chunk, so
-/// that it reads as a whole file that says why it ends. The file must not be written by anybody else. False, and the
-/// file as it was, where it has its end already or another version of Interlace wrote it.
-/// Throws Error `ilt.cannot_write` and as read_ilt does.
+/// that it reads as a whole file that says why it ends; where there is no room for them, in the place of the last whole
+/// chunks. The file must not be written by anybody else. False, and the file as it was, where it has its end already or
+/// another version of Interlace wrote it. Throws Error `ilt.cannot_write` and as read_ilt does.
 bool seal_ilt(const std::filesystem::path& file, const Diagnostics& why);
 
 }  // namespace interlace::trace

@@ -1,6 +1,9 @@
 // What a recorder writes beside operations: facts of waits, clocks, the ledger; and files that were not closed.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
+#include <filesystem>
 #include <sstream>
 #include <utility>
 
@@ -203,6 +206,44 @@ TEST_F(IltSession, ACutFileIsSealed) {
   EXPECT_EQ(found.entries(), why.entries());
   EXPECT_TRUE(read_session(file).is_ended);
   EXPECT_FALSE(seal_ilt(file, why)) << "a file has one end";
+}
+
+/// Files grow no further than this while it lives: what a full disk does.
+class FullDisk {
+ public:
+  explicit FullDisk(std::uintmax_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit full = before_;
+    full.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &full);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST_F(IltSession, OnAFullDiskTheEndTakesThePlaceOfTheLastOperations) {
+  for (int chunk = 0; chunk < 2; ++chunk) {
+    for (int i = 0; i < 500; ++i) add_sync(OperationKind::kEventRecord, SyncKind::kEventRecord, i, i * i);
+    writer_.flush();
+  }
+  const auto file = save(0);
+  Diagnostics why;
+  why.count({"test.why", Severity::kDataLoss, "meaning", "advice"}, "here");
+  {
+    const FullDisk disk(std::filesystem::file_size(file) + 10);
+    EXPECT_TRUE(seal_ilt(file, why));
+  }
+  Diagnostics found;
+  EXPECT_EQ(read_ilt(file, found).size(), 500U);
+  EXPECT_EQ(found.entries(), why.entries());
 }
 
 TEST_F(IltSession, EveryPrefixCanBeSealed) {
