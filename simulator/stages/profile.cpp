@@ -1,6 +1,7 @@
 #include "simulator/stages/profile.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -61,6 +62,28 @@ void parse_module(const json& value, std::string_view place, Rule& rule) {
   refuse(place, fmt::format("\"module\": \"{}\" is none of enclosing, next, last, count", value.begin().key()));
 }
 
+/// The parts that a schedule places apart, or waits for one by one: work of no part would be waited for by nobody.
+std::vector<Piece> pieces_of(schedule::Stage stage) {
+  switch (stage) {
+    case schedule::Stage::kInputDistStart: return {Piece::kPermute, Piece::kExchange};
+    case schedule::Stage::kInputDistWait: return {Piece::kSplits, Piece::kTensors};
+    case schedule::Stage::kBackward: return {Piece::kDense, Piece::kGradDist, Piece::kOrder, Piece::kUpdate};
+    default: return {};
+  }
+}
+
+/// A backward of no further parts is that of a dense net.
+void settle_piece(Rule& rule, bool has_piece, std::string_view place) {
+  const std::vector<Piece> pieces = pieces_of(rule.stage);
+  if (!has_piece && rule.stage == schedule::Stage::kBackward) rule.piece = Piece::kDense;
+  if (pieces.empty() ? rule.piece == Piece::kWhole : std::ranges::count(pieces, rule.piece) > 0) return;
+  std::vector<std::string_view> words;
+  for (const Piece piece : pieces) words.push_back(to_string(piece));
+  const std::string_view stage = to_string(rule.stage);
+  if (words.empty()) refuse(place, fmt::format("stage \"{}\" has no pieces", stage));
+  refuse(place, fmt::format("stage \"{}\" needs a \"piece\": one of {}", stage, fmt::join(words, ", ")));
+}
+
 Rule parse_rule(const json& value, std::string_view place) {
   Rule rule;
   if (!value.is_object()) refuse(place, "a rule must be an object");
@@ -84,6 +107,7 @@ Rule parse_rule(const json& value, std::string_view place) {
     }
   }
   if (!value.contains("stage") || rule.within.empty()) refuse(place, "a rule needs \"stage\" and \"within\"");
+  settle_piece(rule, value.contains("piece"), place);
   return rule;
 }
 

@@ -45,6 +45,23 @@ TEST(Profile, NamesTheRuleThatIsWrong) {
   EXPECT_NE(problem_of("1e999").find("mine.json: not JSON: number overflow"), std::string::npos);
 }
 
+// What is of no piece would be waited for by nobody: the optimizer would not wait for the gradients of a backward.
+TEST(Profile, WorkOfAStageInPiecesIsOfOne) {
+  const auto profile_with = [](const std::string& rule) {
+    return R"({"interlace_annotations": 1, "iteration_end": "x", "rules": [{"within": ["a"], )" + rule + "}]}";
+  };
+  EXPECT_EQ(parse_profile(profile_with(R"("stage": "backward")"), "mine.json").rules[0].piece, Piece::kDense);
+  EXPECT_EQ(parse_profile(profile_with(R"("stage": "dense_forward")"), "mine.json").rules[0].piece, Piece::kWhole);
+  EXPECT_NE(problem_of(profile_with(R"("stage": "input_dist_start")"))
+                .find("rule 1: stage \"input_dist_start\" needs a \"piece\": one of permute, exchange"),
+            std::string::npos);
+  EXPECT_NE(problem_of(profile_with(R"("stage": "backward", "piece": "splits")")).find("needs a \"piece\""),
+            std::string::npos);
+  EXPECT_NE(problem_of(profile_with(R"("stage": "optimizer_step", "piece": "dense")"))
+                .find("stage \"optimizer_step\" has no pieces"),
+            std::string::npos);
+}
+
 TEST(Profile, TheBuiltInOneIsSound) { EXPECT_EQ(torchrec_profile().name, "torchrec"); }
 
 }  // namespace
