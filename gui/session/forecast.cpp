@@ -11,7 +11,7 @@ namespace interlace::gui {
 
 Forecaster::Replayed Forecaster::replay(const schedule::Schedule& schedule) const {
   replay::Prediction prediction = recorded_->predictor->predict(schedule, {});
-  analysis::StepAnalysis steps = cli::analyse_prediction(prediction);
+  analysis::StepAnalysis steps = cli::analyse_prediction(prediction, recorded_->run->trace());
   return {std::move(prediction), std::move(steps)};
 }
 

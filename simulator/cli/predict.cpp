@@ -301,7 +301,7 @@ Predicted Forecast::run(const schedule::Schedule& schedule) {
   console_.progress("predicting " + schedule.name);
   replay::Prediction prediction = predictor_.predict(schedule, options_);
   std::vector<analysis::StepWindow> windows = analysis::windows_of(prediction.steps);
-  analysis::StepAnalysis steps = analyse_prediction(prediction);
+  analysis::StepAnalysis steps = analyse_prediction(prediction, recording_.trace);
   return {std::move(prediction), std::move(windows), std::move(steps)};
 }
 

@@ -1,7 +1,12 @@
 #include "simulator/cli/prediction_row.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "simulator/analysis/host_blocking.hpp"
@@ -32,16 +37,32 @@ std::vector<analysis::OverlapSummary> overlap_in(const replay::PredictedRun& run
   return summaries;
 }
 
-analysis::OverlapOfRanks overlap_of(const replay::Prediction& prediction) {
-  std::vector<std::vector<analysis::OverlapSummary>> by_rank(prediction.steps.size());
+/// By place: calls that wait in the recording, and where the schedule makes the host wait.
+std::vector<analysis::HostBlock> host_blocks_of(const replay::Prediction& prediction, const trace::Trace& recorded) {
+  std::map<std::pair<std::string_view, analysis::BlockKind>, analysis::HostBlock> places;
+  double steps = 0;
+  for (const replay::PredictedRun& run : prediction.runs)
+    steps += run.iterations * static_cast<double>(run.steps.size());
   for (const replay::PredictedRun& run : prediction.runs) {
-    const std::vector<analysis::OverlapSummary> of_run = overlap_in(run, prediction.labels);
-    for (std::size_t rank = 0; rank < of_run.size(); ++rank) by_rank[rank].push_back(of_run[rank]);
+    for (const replay::PredictedRun::HostCall& call : run.calls) {
+      const auto kind =
+          call.recorded ? analysis::blocks_host(recorded, *call.recorded) : analysis::BlockKind::kEventSync;
+      if (!kind) continue;
+      const std::string_view stage = call.label ? std::string_view(prediction.labels[*call.label]) : std::string_view();
+      analysis::HostBlock& place = places[{stage, *kind}];
+      place.stage = stage;
+      place.kind = *kind;
+      place.blocked_ns += call.duration;
+      place.calls += 1.0 / steps;
+    }
   }
-  analysis::OverlapOfRanks overlap;
-  for (const auto& of_rank : by_rank) overlap.ranks.push_back(analysis::mean_of(of_rank));
-  overlap.mean = analysis::mean_of(overlap.ranks);
-  return overlap;
+  std::vector<analysis::HostBlock> blocks;
+  for (auto& [key, place] : places) {
+    place.blocked_ns = std::llround(static_cast<double>(place.blocked_ns) / steps);
+    blocks.push_back(std::move(place));
+  }
+  std::ranges::stable_sort(blocks, std::ranges::greater{}, &analysis::HostBlock::blocked_ns);
+  return blocks;
 }
 
 void judge(const schedule::Schedule& schedule, bool one_rank, report::Prediction& row) {
@@ -59,9 +80,22 @@ void judge(const schedule::Schedule& schedule, bool one_rank, report::Prediction
 
 }  // namespace
 
-analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction) {
+analysis::OverlapOfRanks predicted_overlap(const replay::Prediction& prediction) {
+  std::vector<std::vector<analysis::OverlapSummary>> by_rank(prediction.steps.size());
+  for (const replay::PredictedRun& run : prediction.runs) {
+    const std::vector<analysis::OverlapSummary> of_run = overlap_in(run, prediction.labels);
+    for (std::size_t rank = 0; rank < of_run.size(); ++rank) by_rank[rank].push_back(of_run[rank]);
+  }
+  analysis::OverlapOfRanks overlap;
+  for (const auto& of_rank : by_rank) overlap.ranks.push_back(analysis::mean_of(of_rank));
+  overlap.mean = analysis::mean_of(overlap.ranks);
+  return overlap;
+}
+
+analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction, const trace::Trace& recorded) {
   analysis::StepAnalysis analysis = analysis::analyse_steps(prediction.trace, analysis::windows_of(prediction.steps));
-  analysis.overlap = overlap_of(prediction);
+  analysis.overlap = predicted_overlap(prediction);
+  analysis.host_blocks = host_blocks_of(prediction, recorded);
   return analysis;
 }
 

@@ -11,9 +11,13 @@
 
 namespace interlace::cli {
 
-/// All that is said about the steps of a prediction: overlap is that of all steps of all its runs, as the step time is,
-/// the rest of the few in its trace.
-[[nodiscard]] analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction);
+/// Of all steps of all runs.
+[[nodiscard]] analysis::OverlapOfRanks predicted_overlap(const replay::Prediction& prediction);
+
+/// All that is said about the steps of a prediction: overlap and what the host waits for are those of all steps of all
+/// its runs, as the step time is, the rest of the few in its trace. recorded: what it is predicted from.
+[[nodiscard]] analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction,
+                                                        const trace::Trace& recorded);
 
 /// What the report tells of one predicted schedule, as far as it takes no other: times, overlap, memory, races, and
 /// what is wrong with the schedule itself, however fast it is. modules: by ModuleId. one_rank: of a job in which

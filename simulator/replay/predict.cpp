@@ -108,8 +108,32 @@ std::vector<double> with_model_error(const std::vector<double>& steps, double re
   return spread;
 }
 
-PredictedRun run_of(const SimulationResult& result, std::int32_t warm_up) {
+/// The calls of all iterations that count: the host is ahead of the device, so that what it did within the windows of
+/// these on the device would begin and end somewhere within an iteration.
+void add_calls(const trace::Trace& recorded, const SimulationResult& result, std::int32_t warm_up, PredictedRun& run) {
+  const auto label_of = [&](std::optional<std::size_t> range) {
+    return range ? std::optional(result.ranges[*range].label) : std::nullopt;
+  };
+  for (const HostCall& call : result.calls) {
+    if (call.iteration < warm_up || !call.recorded) continue;
+    const auto launched = recorded.launched_by(*call.recorded);
+    const bool may_wait = launched.empty() || std::ranges::any_of(launched, [&](trace::OperationId op) {
+                            return recorded.kind(op) == trace::OperationKind::kCopy;
+                          });
+    if (may_wait) {
+      run.calls.push_back({call.rank, label_of(call.range), call.recorded, rounded(call.end_ns - call.start_ns)});
+    }
+  }
+  for (const EventWait& wait : result.waits) {
+    if (wait.waiter || wait.waited_in < warm_up) continue;
+    run.calls.push_back({wait.rank, label_of(wait.range), std::nullopt, rounded(wait.resumed_ns - wait.waited_ns)});
+  }
+  run.iterations = static_cast<std::int32_t>(result.iteration_ends.front().size()) - warm_up;
+}
+
+PredictedRun run_of(const trace::Trace& recorded, const SimulationResult& result, std::int32_t warm_up) {
   PredictedRun run;
+  add_calls(recorded, result, warm_up, run);
   run.works.reserve(result.works.size());
   for (const Work& work : result.works) {
     if (!work.end_ns) continue;
@@ -241,7 +265,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   std::vector<std::string> streams;
   for (const SimulatedStream& stream : plan.streams) streams.push_back(stream.name);
   std::vector<PredictedRun> runs;
-  for (const SimulationResult& one : results) runs.push_back(run_of(one, usual.warm_up));
+  for (const SimulationResult& one : results) runs.push_back(run_of(*trace_, one, usual.warm_up));
   return {schedule.name,
           rounded(statistics::mean(steps)),
           rounded(statistics::quantile(single_steps, 0.1)),

@@ -27,7 +27,7 @@ struct PredictOptions {
   memory::MemoryReplayOptions memory;  ///< with a capacity: peaks are those without it, failures those under it
 };
 
-/// What the device did in one simulation, for what is told of all of them.
+/// What one simulation did, for what is told of all of them.
 struct PredictedRun {
   struct DeviceWork {
     std::uint32_t rank = 0;
@@ -35,8 +35,17 @@ struct PredictedRun {
     std::uint32_t label = 0;  ///< of its stage: into Prediction::labels
     Interval time;
   };
+  /// A host call that may have waited for the device.
+  struct HostCall {
+    std::uint32_t rank = 0;
+    std::optional<std::uint32_t> label;          ///< of its stage
+    std::optional<trace::OperationId> recorded;  ///< none: the host waits as the schedule says, for an event
+    Nanoseconds duration = 0;
+  };
   std::vector<DeviceWork> works;
   std::vector<std::vector<Interval>> steps;  ///< by rank: those that the predicted step time is the mean of
+  std::vector<HostCall> calls;               ///< of the iterations that count, on all ranks
+  std::int32_t iterations = 0;               ///< so many
 };
 
 /// What a schedule would do.

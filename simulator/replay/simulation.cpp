@@ -328,7 +328,9 @@ class Simulation {
 
   void note_wait(std::uint32_t rank, std::optional<StreamIndex> waiter, const Event& event, double now) {
     const double recorded = event.call ? result_.calls[*event.call].end_ns : event.recorded_ns;
-    result_.waits.push_back({rank, event.iteration, hosts_[rank].iteration, event.source, recorded, waiter, now, now});
+    const Host& host = hosts_[rank];
+    result_.waits.push_back(
+        {rank, event.iteration, host.iteration, event.source, recorded, waiter, now, now, host.open_range});
   }
 
   void make_wait(std::uint32_t rank, StreamIndex waiter, const Event& event, double now) {

@@ -56,7 +56,8 @@ struct EventWait {
   double recorded_ns = 0;
   std::optional<StreamIndex> waiter;  ///< none: the host itself
   double waited_ns = 0;
-  double resumed_ns = 0;  ///< when the call returned: later than it began where the host waits
+  double resumed_ns = 0;             ///< when the call returned: later than it began where the host waits
+  std::optional<std::size_t> range;  ///< of the result, that the host was in
 };
 
 struct HostRange {
