@@ -43,36 +43,39 @@ struct Communicators::GroupOfName {
       const std::uint32_t first = left.front();
       const std::vector<OperationId>& own = of_rank.at(first);
       const auto meets = [&](std::uint32_t other) {
-        const std::vector<OperationId>& others = of_rank.at(other);
-        return others.size() == own.size() && together(trace, own, others) == own.size();
+        const std::vector<OperationId>& its = of_rank.at(other);
+        return its.size() == own.size() && together(trace, own, its) == own.size();
       };
-      const auto stays = std::ranges::stable_partition(left, meets);
-      Members group(left.begin(), stays.begin());
+      const auto others = std::stable_partition(left.begin(), left.end(), meets);
+      Members group(left.begin(), others);
       if (group.size() != size) return std::nullopt;
-      left.erase(left.begin(), stays.begin());
+      left.erase(left.begin(), others);
       groups.push_back(std::move(group));
     }
     return groups;
   }
 };
 
-Communicators::Communicators(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics)
-    : trace_(&trace), members_(1, Members(cut.ranks.size())) {
-  std::iota(members_.front().begin(), members_.front().end(), 0);
-  std::map<trace::StringId, GroupOfName> groups;
-  for (std::uint32_t r = 0; r < cut.ranks.size(); ++r) {
-    for (const stages::Iteration& iteration : cut.ranks[r].iterations) {
-      for (const stages::Item& item : iteration.items) {
-        for (const OperationId op : trace.launched_by(item.call)) {
-          const trace::CollectiveDetail* detail = trace.collective(op);
-          if (detail == nullptr || trace.text(detail->group).empty()) continue;
-          GroupOfName& group = groups.try_emplace(detail->group, GroupOfName{detail->group}).first->second;
-          group.size = std::max(group.size, static_cast<std::size_t>(std::max(0, detail->group_size)));
-          group.of_rank[r].push_back(op);
-        }
+/// The collectives of one rank that tell their group.
+void Communicators::gather(const stages::RankCut& cut, std::uint32_t rank, Groups& groups) const {
+  for (const stages::Iteration& iteration : cut.iterations) {
+    for (const stages::Item& item : iteration.items) {
+      for (const OperationId op : trace_->launched_by(item.call)) {
+        const trace::CollectiveDetail* detail = trace_->collective(op);
+        if (detail == nullptr || trace_->text(detail->group).empty()) continue;
+        GroupOfName& group = groups.try_emplace(detail->group, GroupOfName{detail->group}).first->second;
+        group.size = std::max(group.size, static_cast<std::size_t>(std::max(0, detail->group_size)));
+        group.of_rank[rank].push_back(op);
       }
     }
   }
+}
+
+Communicators::Communicators(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics)
+    : trace_(&trace), members_(1, Members(cut.ranks.size())) {
+  std::iota(members_.front().begin(), members_.front().end(), 0);
+  Groups groups;
+  for (std::uint32_t r = 0; r < cut.ranks.size(); ++r) gather(cut.ranks[r], r, groups);
   for (auto& [name, group] : groups) {
     for (auto& [rank, ops] : group.of_rank) std::ranges::sort(ops, {}, [&](OperationId op) { return trace.start(op); });
     const bool shares_its_name = group.size > 0 && group.of_rank.size() > group.size;

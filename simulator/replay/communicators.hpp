@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
@@ -30,6 +31,9 @@ class Communicators {
 
  private:
   struct GroupOfName;
+  using Groups = std::map<trace::StringId, GroupOfName>;
+
+  void gather(const stages::RankCut& cut, std::uint32_t rank, Groups& groups) const;
   void add(const GroupOfName& group, const Members& members);
 
   const trace::Trace* trace_;

@@ -143,7 +143,7 @@ class Simulation {
 
   /// The recorded iteration that is replayed as this one.
   [[nodiscard]] std::uint32_t recorded_as(std::int32_t iteration) const {
-    return order_[static_cast<std::size_t>(plan_->depth + iteration)];
+    return order_[static_cast<std::size_t>(plan_->depth) + static_cast<std::size_t>(iteration)];
   }
 
   /// Whether the run has the batch that the instruction's stage works on: where it fills the pipeline, and as it
