@@ -52,6 +52,7 @@ std::vector<ColourEntry> legend_of(std::span<const Colouring* const> colourings)
         legend.push_back(entry);
       } else {
         same->operations += entry.operations;
+        if (same->colour != entry.colour) same->colour.reset();  // what one name says of several colours
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "simulator/analysis/annotations.hpp"
 
@@ -33,21 +34,35 @@ Colouring by_stage(const trace::Trace& trace, const Tags& tags) {
   return result;
 }
 
-/// Batches far apart share a colour; the name is that of the one nearest to the aligned one.
+/// How many batches before the aligned one have a colour of their own. Copies and input exchanges run up to five
+/// batches ahead; only what a step's end still does is of a batch before it.
+constexpr std::int32_t kBatchesBefore = 1;
+
+/// As many batches have colours of their own as there are colours. Those farther away have the colours again, and one
+/// name that says so.
 Colouring by_batch(const trace::Trace& trace, const Tags& tags, std::int32_t aligned_batch) {
   const auto cycle = static_cast<std::int32_t>(categorical_colours().size());
   Colouring result;
   result.classes.push_back({});
-  for (std::int32_t number = 0; number < cycle; ++number) {
-    const std::int32_t from_aligned = number <= cycle / 2 ? number : number - cycle;
-    result.classes.push_back({from_aligned == 0 ? "aligned batch" : fmt::format("batch {:+}", from_aligned),
-                              categorical(static_cast<std::size_t>(number))});
+  for (const bool own : {true, false}) {
+    for (std::int32_t number = 0; number < cycle; ++number) {
+      const std::int32_t from_aligned = number < cycle - kBatchesBefore ? number : number - cycle;
+      std::string name = from_aligned == 0 ? "aligned batch" : fmt::format("batch {:+}", from_aligned);
+      if (!own) name = "batches farther away: colours repeat";
+      result.classes.push_back({std::move(name), categorical(static_cast<std::size_t>(number))});
+    }
   }
   result.class_of.reserve(trace.size());
   for (std::uint32_t i = 0; i < trace.size(); ++i) {
     const auto batch = tags.batch_of({i});
-    const std::int32_t number = batch ? ((*batch - aligned_batch) % cycle + cycle) % cycle : -1;
-    result.class_of.push_back(static_cast<ColourClass>(number + 1));
+    if (!batch) {
+      result.class_of.push_back(0);
+      continue;
+    }
+    const std::int32_t from_aligned = *batch - aligned_batch;
+    const bool own = from_aligned >= -kBatchesBefore && from_aligned < cycle - kBatchesBefore;
+    const std::int32_t number = (from_aligned % cycle + cycle) % cycle;
+    result.class_of.push_back(static_cast<ColourClass>(1 + number + (own ? 0 : cycle)));
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "gui/compare/legend.hpp"
 #include "gui/session/tagging.hpp"
@@ -162,6 +163,43 @@ TEST(Colouring, CountsBatchesFromTheAlignedOne) {
   EXPECT_NE(here.entry_of(named(trace, "adam")).colour, here.entry_of(named(trace, "lookup")).colour);
   const std::array both = {&here, &there};
   EXPECT_EQ(legend_of(both).size(), 2U);
+}
+
+// semi_sync copies three batches ahead, and the host may run two steps ahead of the device.
+TEST(Colouring, NamesBatchesThatAreFarAhead) {
+  const trace::Trace trace = predicted_like();
+  const Lanes lanes = lay_out(trace);
+  const trace::OperationId adam = named(trace, "adam");
+  const auto entry_of = [&](std::int32_t from_aligned) {
+    Tags tags(trace.size());
+    tags.set_batch(adam, 30 + from_aligned);
+    return colour(trace, lanes, tags, ColourBy::kBatch, 30).entry_of(adam);
+  };
+  EXPECT_EQ(entry_of(-1).name, "batch -1");
+  EXPECT_EQ(entry_of(4).name, "batch +4");
+  EXPECT_EQ(entry_of(5).name, "batch +5");
+  std::vector<Rgb> colours;
+  for (std::int32_t batch = -1; batch <= 5; ++batch) colours.push_back(entry_of(batch).colour.value());
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    EXPECT_EQ(std::ranges::count(colours, colours[i]), 1) << "as batch " << i;
+  }
+  for (const std::int32_t far : {-20, -9, -3, -2, 6, 7, 50}) {
+    EXPECT_EQ(entry_of(far).name, "batches farther away: colours repeat");
+    EXPECT_EQ(entry_of(far).colour, entry_of(far + 7).colour);
+  }
+}
+
+TEST(Legend, HasNoOneColourForBatchesFarAway) {
+  const trace::Trace trace = predicted_like();
+  Tags tags(trace.size());
+  tags.set_batch(named(trace, "adam"), 10);
+  tags.set_batch(named(trace, "lookup"), 12);
+  const Colouring colouring = colour(trace, lay_out(trace), tags, ColourBy::kBatch, 0);
+  const std::array one = {&colouring};
+  const std::vector<ColourEntry> legend = legend_of(one);
+  ASSERT_EQ(legend.size(), 1U);
+  EXPECT_EQ(legend.front().colour, std::nullopt);
+  EXPECT_EQ(legend.front().operations, 2);
 }
 
 TEST(Legend, ListsWhatOccursInTheOrderOfAStep) {
