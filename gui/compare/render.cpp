@@ -33,6 +33,13 @@ std::size_t most_steps(const std::vector<RunPtr>& runs) {
   return most;
 }
 
+/// The offset (step_at) of the step at time 0, from which batches are counted as well: the middle one; where several
+/// are shown, the first.
+std::ptrdiff_t offset_at_zero(const Run& run, std::size_t steps) {
+  if (steps <= 1) return 0;
+  return -static_cast<std::ptrdiff_t>(middle_step(run.first_steps()).value_or(0));
+}
+
 /// As much of the axis as `steps` steps take, with a little around; of one step, as the aligned ones do.
 Interval shown_span(const std::vector<RunPtr>& runs, std::size_t steps) {
   std::vector<Interval> parts;
@@ -86,9 +93,7 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
     if (i == 0) pane.content.losses = QString::fromStdString(losses_of(*recorded_));
     pane.content.facts = QString::fromStdString(i == 0 ? facts_of(*recorded_) : facts_of(*forecasts_[i - 1]));
     pane.content.view = fitted(span, options.width - kLabelWidth, 0);
-    // Several steps are shown from the first one on.
-    const auto first = -static_cast<std::ptrdiff_t>(middle_step(part.run->first_steps()).value_or(0));
-    pane.content.anchor = anchor_at_step(part.run->first_steps(), options.steps > 1 ? first : 0);
+    pane.content.anchor = anchor_at_step(part.run->first_steps(), offset_at_zero(*part.run, options.steps));
     pane.content.steps = part.run->first_steps();
     if (pane.memory) {
       pane.memory->view = pane.content.view;
@@ -135,7 +140,7 @@ void RenderedComparison::make_legend(const RenderOptions& options) {
 void RenderedComparison::add(RunPtr run, const RenderOptions& options) {
   Part part;
   const Scene& scene = run->scene();
-  part.colouring = colour_run(*run, options.colour_by, 0);
+  part.colouring = colour_run(*run, options.colour_by, offset_at_zero(*run, options.steps));
   part.choice = LaneChoice::compact(scene.lanes(), run->trace().ranks().size());
   part.run = std::move(run);
   parts_.push_back(std::move(part));

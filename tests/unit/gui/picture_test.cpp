@@ -239,6 +239,28 @@ TEST_F(PictureTest, ShowsNoMoreStepsThanThereAre) {
   EXPECT_EQ(remarks.front(), std::to_string(most) + " steps are shown: there are no more");
 }
 
+TEST_F(PictureTest, BatchesAreCountedFromTheStepAtTimeZero) {
+  ASSERT_NE(recorded_->run->first_steps().size(), sparse_->run->first_steps().size()) << "so the middle ones differ";
+  for (const std::size_t steps : {1U, 2U, 3U}) {
+    const RenderedComparison comparison(recorded_, {sparse_}, {.colour_by = ColourBy::kBatch, .steps = steps});
+    for (const PicturePane& pane : comparison.picture().panes) {
+      const trace::Trace& trace = pane.content.scene->trace();
+      // The step's own batch takes most of its device time.
+      const auto step = std::ranges::find(pane.content.steps, pane.content.anchor, &Interval::begin);
+      ASSERT_NE(step, pane.content.steps.end());
+      std::map<std::string, Nanoseconds> busy;
+      for (std::uint32_t i = 0; i < trace.size(); ++i) {
+        const trace::OperationId op{i};
+        if (trace.kind(op) != trace::OperationKind::kKernel || trace.rank_of(op).index() != 0) continue;
+        const Interval span{trace.start(op), trace.end(op)};
+        busy[pane.content.colouring->entry_of(op).name] += intersection(span, *step).length();
+      }
+      const auto most = std::ranges::max_element(busy, {}, [](const auto& batch) { return batch.second; });
+      EXPECT_EQ(most->first, "aligned batch") << steps << " steps, " << pane.content.title.toStdString();
+    }
+  }
+}
+
 TEST_F(PictureTest, WritesPngSvgAndPdf) {
   const testing::TemporaryFolder folder;
   const RenderedComparison comparison(recorded_, {sparse_}, {.width = 1000, .height = 700, .theme = ThemeKind::kDark});
