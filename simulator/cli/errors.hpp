@@ -24,6 +24,14 @@ inline constexpr DiagnosticKind kMemoryNotRecorded{
     "predict.memory_not_recorded", Severity::kWarning,
     "--gpu-memory was given, but the recording has no events of the allocator: whether schedules fit cannot be told",
     "record with profile_memory=True, or with interlace record"};
+inline constexpr DiagnosticKind kMeasuredIsPredicted{
+    "explain.measured_is_predicted", Severity::kWarning,
+    "what stands in the place of the measured trace is itself a prediction, so that nothing is told of how true one is",
+    "name the recordings first and the predicted trace last"};
+inline constexpr DiagnosticKind kOtherSchedule{
+    "explain.other_schedule", Severity::kWarning,
+    "it is of another schedule than the measured trace, so that the difference is mostly that of the schedules",
+    "predict the schedule that was measured, or read the difference as what the other schedule changes"};
 inline constexpr DiagnosticKind kClockMoved{"merge.clock_moved", Severity::kInfo,
                                             "hosts whose times were moved onto the clock of the first",
                                             "waits between hosts shorter than the stated bound tell nothing"};

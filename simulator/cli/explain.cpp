@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/cli/compared_schedules.hpp"
 #include "simulator/cli/explain_output.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
@@ -30,6 +31,7 @@ void run_explain(const ExplainRequest& request, Console& console) {
   ingest::Recording measured = read_recording(measured_files, {}, console);
   ingest::Recording predicted = read_recording({predicted_file}, {}, console);
   console.progress("comparing");
+  count_differing_schedules(measured, predicted, request.profile);
   const trace_check::StagedWork measured_stages = staged(measured, request.profile);
   // A profile says how the recorded program names its stages; predicted traces name them themselves.
   const bool named = trace_check::names_its_stages(predicted.trace);

@@ -45,7 +45,7 @@ class TraceWriter {
       : recorded_(&recorded), plan_(&plan), table_(&table) {
     for (const trace::Rank& rank : recorded.ranks()) {
       trace::Rank copy = rank;
-      copy.producer = "interlace predict " + plan.schedule;
+      copy.producer = std::string(kPredictedBy) + plan.schedule;
       const trace::RankId id = builder_.add_rank(std::move(copy));
       const LaneId thread = builder_.lane(LaneKind::kHostThread, id, rank.process_id, kHostThread);
       builder_.name_lane(thread, "host");

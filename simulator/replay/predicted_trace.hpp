@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "simulator/replay/predicted_memory.hpp"
 #include "simulator/replay/program.hpp"
@@ -10,6 +11,9 @@
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::replay {
+
+/// The producer of each rank of a predicted trace begins with that; the name of the schedule follows.
+inline constexpr std::string_view kPredictedBy = "interlace predict ";
 
 /// Iterations [first, first + count) of a simulation as a Trace, with what runs of later ones until the devices have
 /// ended these: hosts are ahead, and side streams. The same ranks and devices as recorded, one lane a simulated stream

@@ -79,6 +79,34 @@ TEST_F(ExplainCommand, TellsWhatIsWrongWithEitherTrace) {
   EXPECT_FALSE(has("measured"));
 }
 
+TEST_F(ExplainCommand, WarnsOfAnotherScheduleAndNamesBoth) {
+  const Finished same = interlace("explain " + sample("base") + " " + predicted_);
+  EXPECT_EQ(same.out.find("explain."), std::string::npos) << same.out;
+
+  const Finished recorded = interlace("explain --format json " + sample("sparse") + " " + predicted_);
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  EXPECT_NE(recorded.out.find("torchrec/base, not torchrec/sparse_dist\""), std::string::npos) << recorded.out;
+  EXPECT_EQ(recorded.out.find("explain.measured_is_predicted"), std::string::npos);
+
+  const Finished other = interlace("predict --from " + sample("sparse") + " --schedule torchrec/semi_sync --out " +
+                                   folder_.path().string());
+  ASSERT_EQ(other.status, 0) << other.err;
+  const std::string semi_sync = (folder_.path() / "torchrec_semi_sync.ilt").string();
+  const Finished table = interlace("explain " + sample("base") + " " + semi_sync);
+  EXPECT_NE(table.out.find("explain.other_schedule"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("torchrec/semi_sync, not"), std::string::npos) << table.out;
+  EXPECT_NE(table.err.find("predicted trace: data quality: 1 warning"), std::string::npos) << table.err;
+}
+
+TEST_F(ExplainCommand, WarnsWhereTheMeasuredTraceIsAPrediction) {
+  const Finished swapped =
+      interlace("explain --format json " + predicted_ + " " + sample("base").substr(0, sample("base").find(' ')));
+  ASSERT_EQ(swapped.status, 0) << swapped.err;
+  const auto flaws = nlohmann::json::parse(swapped.out)["diagnostics"]["measured"];
+  ASSERT_FALSE(flaws.empty());
+  EXPECT_EQ(flaws[0]["code"], "explain.measured_is_predicted");
+}
+
 TEST_F(ExplainCommand, SaysWhatIsWrong) {
   EXPECT_NE(interlace("explain " + predicted_).status, 0);
   const Finished nothing = interlace("explain /no/such.json " + predicted_);

@@ -1,0 +1,74 @@
+#include "simulator/cli/compared_schedules.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <vector>
+
+#include "simulator/cli/errors.hpp"
+#include "simulator/cli/staging.hpp"
+#include "simulator/replay/predicted_trace.hpp"
+#include "simulator/replay/recognise.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/stages/cut.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+/// What a predicted trace was predicted for; none where it is none.
+std::optional<std::string> predicted_schedule(const trace::Trace& trace) {
+  for (const trace::Rank& rank : trace.ranks()) {
+    if (rank.producer.starts_with(replay::kPredictedBy)) return rank.producer.substr(replay::kPredictedBy.size());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> stated_schedule(const trace::Trace& trace) {
+  if (auto predicted = predicted_schedule(trace)) return predicted;
+  const auto named = replay::named_schedule(trace);
+  return named ? std::optional(std::string(*named)) : std::nullopt;
+}
+
+/// The built-in schedule that a recording looks to be made under, where it is less like the built-in one of this name:
+/// one made under a user's own schedule may look like any. A recording that cannot be replayed looks like nothing.
+std::optional<std::string> looks_other_than(std::string_view stated, const trace::Trace& trace,
+                                            const std::optional<std::string>& profile) {
+  if (!schedule::is_built_in(stated)) return std::nullopt;
+  try {
+    Diagnostics told_elsewhere;
+    const stages::Cut cut = stages::cut(trace, profile_for(profile, trace), told_elsewhere);
+    const replay::SiteTable sites = replay::find_sites(trace, cut, told_elsewhere);
+    const std::vector<schedule::Schedule> library = schedule::all_sound();
+    const schedule::Schedule* known = replay::recognise(library, trace, cut, sites);
+    if (known == nullptr) return std::nullopt;
+    const auto as_known = replay::likeness(*known, trace, cut, sites);
+    const auto as_stated = replay::likeness(schedule::find(stated), trace, cut, sites);
+    const bool as_like = as_known && as_stated && as_stated->score() >= as_known->score();
+    return as_like ? std::nullopt : std::optional(known->name);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void count_differing_schedules(ingest::Recording& measured, ingest::Recording& predicted,
+                               const std::optional<std::string>& profile) {
+  if (predicted_schedule(measured.trace)) {
+    measured.diagnostics.count(kMeasuredIsPredicted, measured.trace.ranks().front().source);
+  }
+  const std::optional<std::string> second = stated_schedule(predicted.trace);
+  if (!second) return;
+  std::optional<std::string> first = stated_schedule(measured.trace);
+  if (!first) first = looks_other_than(*second, measured.trace, profile);
+  if (!first || *first == *second) return;
+  predicted.diagnostics.add({.code = std::string(kOtherSchedule.code),
+                             .severity = kOtherSchedule.severity,
+                             .meaning = fmt::format("{}: {}, not {}", kOtherSchedule.meaning, *second, *first),
+                             .advice = std::string(kOtherSchedule.advice),
+                             .count = 1,
+                             .first_place = predicted.trace.ranks().front().source});
+}
+
+}  // namespace interlace::cli
