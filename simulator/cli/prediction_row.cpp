@@ -65,12 +65,18 @@ std::vector<analysis::HostBlock> host_blocks_of(const replay::Prediction& predic
   return blocks;
 }
 
+std::string clash(const check::Hazard& hazard) {
+  return std::string(to_string(hazard.kind)) + " of " + hazard.datum + ": " + hazard.earlier.operation + " and " +
+         hazard.later.operation + " are not ordered";
+}
+
 void judge(const schedule::Schedule& schedule, bool one_rank, report::Prediction& row) {
   const check::ScheduleCheck verdict = check::check(schedule, {.one_rank = one_rank, .hazards_only = true});
   for (const check::Hazard& hazard : verdict.hazards) {
-    row.hazards.push_back(std::string(to_string(hazard.kind)) + " of " + hazard.datum + ": " +
-                          hazard.earlier.operation + " and " + hazard.later.operation +
-                          " are not ordered (interlace check tells more)");
+    row.hazards.push_back(clash(hazard) + " (interlace check tells more)");
+  }
+  for (const check::Hazard& hazard : verdict.known_hazards) {
+    row.known_hazards.push_back(clash(hazard) + " (interlace check tells why it stays)");
   }
   for (const check::Staleness& read : verdict.staleness) {
     auto& late = read.resource == "tables" ? row.tables_late : row.parameters_late;
@@ -114,6 +120,7 @@ report::Prediction prediction_row(const schedule::Schedule& schedule, const repl
                          .races = prediction.races,
                          .diagnostics = assumptions.entries(),
                          .hazards = {},
+                         .known_hazards = {},
                          .tables_late = std::nullopt,
                          .parameters_late = std::nullopt};
   judge(schedule, one_rank, row);

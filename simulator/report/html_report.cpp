@@ -55,6 +55,11 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded) {
 
 std::string late(const std::optional<std::int64_t>& updates) { return updates ? std::to_string(*updates) : "-"; }
 
+std::string soundness(const Prediction& row) {
+  if (!row.hazards.empty()) return "<span class=\"hazard\">hazardous</span>";
+  return row.known_hazards.empty() ? "yes" : fmt::format("yes, {} known", row.known_hazards.size());
+}
+
 void write_table(std::ostream& out, const PredictReport& report) {
   out << "<table>\n<thead><tr><th>schedule</th><th>step, ms</th><th>p10 to p90, ms</th><th>speed-up</th>"
          "<th>exposed communication, ms</th><th>communication hidden</th><th>device busy</th><th>host blocked, ms</th>"
@@ -69,8 +74,7 @@ void write_table(std::ostream& out, const PredictReport& report) {
         milliseconds(row.step_time_ns), milliseconds(row.step_time_low_ns), milliseconds(row.step_time_high_ns),
         row.speedup ? fmt::format("{:.3f}", *row.speedup) : "-", milliseconds(row.overlap.exposed_communication_ns),
         or_dash(row.overlap.communication_hidden_ratio()), or_dash(row.overlap.busy_ratio()),
-        row.host_blocked_ns ? milliseconds(*row.host_blocked_ns) : "-",
-        row.hazards.empty() ? "yes" : "<span class=\"hazard\">hazardous</span>", late(row.tables_late),
+        row.host_blocked_ns ? milliseconds(*row.host_blocked_ns) : "-", soundness(row), late(row.tables_late),
         late(row.parameters_late));
   }
   out << "</tbody>\n</table>\n";
@@ -109,13 +113,16 @@ void write_reasons(std::ostream& out, const PredictReport& report) {
   for (const std::size_t i : by_step_time(report)) {
     const Prediction& row = report.predictions[i];
     out << fmt::format("<h3>{}</h3>\n", escaped_markup(row.schedule));
-    if (row.reasons.empty() && row.races.empty() && row.hazards.empty()) {
+    if (row.reasons.empty() && row.races.empty() && row.hazards.empty() && row.known_hazards.empty()) {
       out << "<p class=\"note\">No difference worth telling.</p>\n";
       continue;
     }
     out << "<ul>\n";
     for (const std::string& hazard : row.hazards) {
       out << fmt::format("<li class=\"hazard\">Hazard: {}</li>\n", escaped_markup(hazard));
+    }
+    for (const std::string& hazard : row.known_hazards) {
+      out << fmt::format("<li>Known hazard: {}</li>\n", escaped_markup(hazard));
     }
     for (const std::string& reason : row.reasons) out << fmt::format("<li>{}</li>\n", escaped_markup(reason));
     for (const std::string& race : row.races) out << fmt::format("<li class=\"race\">{}</li>\n", escaped_markup(race));

@@ -77,7 +77,8 @@ void write_predict_csv(std::ostream& out, const PredictReport& report) {
                    "communication_hidden_ratio",
                    "fits",
                    "gpu_memory_bytes",
-                   "cache_emptied"});
+                   "cache_emptied",
+                   "known_hazards"});
   for (const Prediction& row : report.predictions) {
     const analysis::OverlapSummary& overlap = row.overlap;
     std::vector<std::string> reasons = row.reasons;
@@ -114,7 +115,8 @@ void write_predict_csv(std::ostream& out, const PredictReport& report) {
                      : *fit                            ? "true"
                                                        : "false",
                      or_empty(report.recorded.capacity),
-                     report.recorded.capacity ? cache_emptied(row) : ""});
+                     report.recorded.capacity ? cache_emptied(row) : "",
+                     joined(row.known_hazards)});
   }
 }
 

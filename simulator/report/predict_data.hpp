@@ -8,8 +8,8 @@ namespace interlace::report {
 
 /// {"recorded": {...}, "predictions": [{"schedule", "step_time_ns", "step_time_low_ns", "step_time_high_ns", "speedup",
 /// "overlap": {...}, "exposed_communication_ns", "reasons": [...], "diagnostics": [...], "hazards": [...],
-/// "tables_updates_late", "dense_parameters_updates_late"}], "left_out": [{"schedule", "why"}]}, with a newline at the
-/// end.
+/// "known_hazards": [...], "tables_updates_late", "dense_parameters_updates_late"}], "left_out": [{"schedule",
+/// "why"}]}, with a newline at the end. A known hazard is one that the schedule itself says it has (docs/check.md).
 /// Where memory was recorded, also "allocated_peak_bytes", "active_peak_bytes", "reserved_peak_bytes",
 /// "reserved_low_bytes" and "reserved_high_bytes", each a list with a value a rank, and "memory", what is behind them.
 /// Times are as replayed but for the steps and the hidden and exposed communication, which are corrected where the

@@ -88,6 +88,7 @@ Json json_of_prediction(const Prediction& row, const RecordedRun& recorded) {
             {"reasons", std::move(reasons)},
             {"diagnostics", json_of(row.diagnostics)},
             {"hazards", row.hazards},
+            {"known_hazards", row.known_hazards},
             {"tables_updates_late", or_null(row.tables_late)},
             {"dense_parameters_updates_late", or_null(row.parameters_late)}};
   if (!row.step_times_ns.empty()) json["step_times_of_recordings_ns"] = row.step_times_ns;

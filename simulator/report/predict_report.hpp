@@ -86,6 +86,7 @@ struct Prediction {
   std::vector<std::string> races;               ///< kernels that race, with what that does to the step
   std::vector<Diagnostic> diagnostics;          ///< assumptions and flaws that concern this schedule only
   std::vector<std::string> hazards;             ///< ways in which the schedule can go wrong, whatever its time
+  std::vector<std::string> known_hazards;       ///< those that the schedule says it has: not held against it
   std::optional<std::int64_t> tables_late;      ///< updates that lookups miss against a synchronous loop
   std::optional<std::int64_t> parameters_late;  ///< the same of dense parameters
 };

@@ -163,6 +163,9 @@ void write_row(std::ostream& out, const Prediction& row, bool is_best, std::size
     }
   }
   for (const std::string& hazard : row.hazards) write_item(out, coloured(style, Colour::kBad, bad), hazard, style);
+  for (const std::string& hazard : row.known_hazards) {
+    write_item(out, coloured(style, Colour::kWarning, "!"), "known hazard: " + hazard, style);
+  }
   if (const std::string late = staleness_line(row); !late.empty()) {
     write_item(out, coloured(style, Colour::kWarning, "!"), late, style);
   }

@@ -381,6 +381,15 @@ TEST_F(CliTest, PredictMarksWhatRacesWithTheRanksThatWereRecorded) {
   EXPECT_TRUE(hazards(sample("base")).empty());
 }
 
+TEST_F(CliTest, PredictTellsTheHazardsThatAScheduleSaysItHas) {
+  const Json answer = Json::parse(
+      interlace("predict --format json --steps 3 --schedule torchrec/fused_sparse_dist --from " + sample("base")).out);
+  const Json& row = answer["predictions"][0];
+  EXPECT_TRUE(row["hazards"].empty());
+  ASSERT_EQ(row["known_hazards"].size(), 1U) << row;
+  EXPECT_TRUE(row["known_hazards"][0].get<std::string>().starts_with("free_before_last_use of output_exchange(i)"));
+}
+
 TEST_F(CliTest, PredictRecognisesWhatWasRecorded) {
   for (const auto& [files, schedule] : {std::pair{"sparse", "torchrec/sparse_dist"},
                                         std::pair{"fused_snew", "torchrec/fused_sparse_dist_new_stream"}}) {

@@ -84,6 +84,8 @@ TEST(Html, IsWellFormedAndNeedsNothingElse) {
   EXPECT_NE(page.find("a&lt;b &amp; c"), std::string::npos);
   EXPECT_NE(page.find("prefers-color-scheme: dark"), std::string::npos);
   EXPECT_NE(page.find("kineto.lost"), std::string::npos);
+  EXPECT_NE(page.find("<td>yes, 1 known</td>"), std::string::npos);
+  EXPECT_NE(page.find("<li>Known hazard: free_before_last_use of output_exchange(i)</li>"), std::string::npos);
 }
 
 TEST(Html, AReportWithoutPredictionsIsStillAPage) {

@@ -37,6 +37,7 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheBest) {
       "    ! reads tables 1 update late: not the numbers of a synchronous loop\n"
       "torchrec/base *    36.00    35.50 - 37.00    1.056x                                  |----o--------|\n"
       "    exposed communication 6.00 ms (25 % hidden), device idle 0.90 ms, host blocked 5.25 ms\n"
+      "    ! known hazard: free_before_last_use of output_exchange(i)\n"
       "    ! assumed (replay.assumed)\n"
       "    - exposes 4.0 ms more communication\n"
       "    - host now blocks \"long\", 3.2 ms\n"
@@ -125,7 +126,7 @@ TEST(PredictJson, HasTheAgreedKeys) {
   EXPECT_EQ(keys(base),
             (std::vector<std::string>{"schedule", "step_time_ns", "step_time_low_ns", "step_time_high_ns", "speedup",
                                       "overlap", "exposed_communication_ns", "reasons", "diagnostics", "hazards",
-                                      "tables_updates_late", "dense_parameters_updates_late"}));
+                                      "known_hazards", "tables_updates_late", "dense_parameters_updates_late"}));
   EXPECT_EQ(base["step_time_ns"], 36'000'000);
   EXPECT_DOUBLE_EQ(base["speedup"].get<double>(), 34.0 / 36.0);
   EXPECT_EQ(base["exposed_communication_ns"], 6'000'000);
@@ -134,6 +135,9 @@ TEST(PredictJson, HasTheAgreedKeys) {
   EXPECT_EQ(base["reasons"][2], "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms");  // races come last
   EXPECT_EQ(base["diagnostics"][0]["severity"], "warning");
   EXPECT_EQ(json["predictions"][1]["hazards"][1], "another");
+  EXPECT_TRUE(base["hazards"].empty());
+  EXPECT_EQ(base["known_hazards"][0], "free_before_last_use of output_exchange(i)");
+  EXPECT_TRUE(json["predictions"][1]["known_hazards"].empty());
   EXPECT_EQ(json["predictions"][1]["tables_updates_late"], 1);
   EXPECT_TRUE(json["predictions"][1]["dense_parameters_updates_late"].is_null());
   EXPECT_TRUE(json["predictions"][1]["speedup"].is_null());
@@ -198,31 +202,32 @@ TEST(PredictCsv, QuotesAsRfc4180Asks) {
       "host_blocked_ns,allocated_peak_bytes,active_peak_bytes,reserved_peak_bytes,reasons,diagnostics,hazards,tables_"
       "updates_late,"
       "dense_parameters_updates_late,communication_hidden_ratio,fits,gpu_memory_bytes,"
-      "cache_emptied\r\n"
+      "cache_emptied,known_hazards\r\n"
       "torchrec/base,36000000,35500000,37000000,0.944444,6000000,30000000,8000000,2000000,2000000,1000000,900000,,,"
       "5250000,,,,\"exposes 4.0 ms more communication; host now blocks \"\"long\"\", 3.2 ms; "
-      "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\",replay.assumed,,0,0,0.250000,,,\r\n"
+      "gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms\",replay.assumed,,0,0,0.250000,,,,free_before_last_use of "
+      "output_exchange(i)\r\n"
       "\"mine, \"\"v2\"\"\",32000000,32000000,32000000,,0,31000000,0,0,0,0,1000000,,,,,,,,,read_before_write of "
-      "kjt(i); another,1,,,,,\r\n";
+      "kjt(i); another,1,,,,,,\r\n";
   EXPECT_EQ(text_of(write_predict_csv, sample_report()), expected);
 }
 
 TEST(PredictCsv, SaysWhatFits) {
   PredictReport report = report_with_memory();
   report.recorded.capacity = 10'000'000'000;
-  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,0\r\n"), std::string::npos);
+  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,0,free_before"), std::string::npos);
   report.predictions[0].memory.back().retries = 3;
-  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,3\r\n"), std::string::npos);
+  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,3,free_before"), std::string::npos);
   // The fullest rank may be one that empties its cache less often, and the text speaks of most as well.
   std::swap(report.predictions[0].memory.front().reserved_peak, report.predictions[0].memory.back().reserved_peak);
   report.predictions[0].memory.front().retries = 2;
-  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,3\r\n"), std::string::npos);
+  EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,3,free_before"), std::string::npos);
   const std::string table = text_of(write_predict_table, report, TextStyle{.unicode = false, .width = 200});
   EXPECT_NE(table.find("only by emptying the cache 3 times"), std::string::npos) << table;
   report.predictions[0].memory.back().failure = "too large";
   const std::string text = text_of(write_predict_csv, report);
-  EXPECT_NE(text.find(",0.250000,false,10000000000,3\r\n"), std::string::npos) << text;
-  EXPECT_TRUE(text.ends_with(",1,,,,10000000000,\r\n")) << "memory is not known";
+  EXPECT_NE(text.find(",0.250000,false,10000000000,3,free_before"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with(",1,,,,10000000000,,\r\n")) << "memory is not known";
 }
 
 TEST(DiagnosticsTable, TellsTheGravestFirst) {

@@ -39,6 +39,7 @@ inline PredictReport sample_report() {
                                 .races = {"gemm races ncclDevKernel_SendRecv: 36.6 or 40.1 ms"},
                                 .diagnostics = {{"replay.assumed", Severity::kWarning, "assumed", "look", 1, ""}},
                                 .hazards = {},
+                                .known_hazards = {"free_before_last_use of output_exchange(i)"},
                                 .tables_late = 0,
                                 .parameters_late = 0});
   report.predictions.push_back({.schedule = "mine, \"v2\"",
@@ -52,6 +53,7 @@ inline PredictReport sample_report() {
                                 .races = {},
                                 .diagnostics = {},
                                 .hazards = {"read_before_write of kjt(i)", "another"},
+                                .known_hazards = {},
                                 .tables_late = 1,
                                 .parameters_late = std::nullopt});
   report.skipped.push_back({"torchrec/prefetch_sparse_dist", "the recording has no stage prefetch"});
