@@ -22,19 +22,32 @@ std::string extent(const InfoReport& info) {
   return std::ranges::any_of(info.ranks, has_steps) ? "a step; of ranks without steps " + whole : whole;
 }
 
+/// "H200, 132 SMs" of "NVIDIA H200, 132 SMs".
+std::string without_vendor(std::string_view device) {
+  constexpr std::string_view kVendor = "NVIDIA ";
+  if (device.starts_with(kVendor)) device.remove_prefix(kVendor.size());
+  return std::string(device);
+}
+
+/// "stream 20" of "stream 20 (non-blocking)".
+std::string without_remark(std::string_view stream) {
+  const std::size_t remark = stream.rfind(" (");
+  return std::string(stream.ends_with(')') ? stream.substr(0, remark) : stream);
+}
+
 class InfoWriter {
  public:
   InfoWriter(std::ostream& out, const TextStyle& style) : out_(out), style_(style) {}
 
   void ranks(const InfoReport& info) {
     TextTable table({{"rank"},
-                     {"device"},
+                     {"device", Align::kLeft, Cut::kMiddle, 30, without_vendor},
                      {"step ms", Align::kRight},
                      {"steps", Align::kRight},
                      {"busy", Align::kRight},
                      {"comm ms", Align::kRight},
                      {"exposed", Align::kRight},
-                     {"file"}});
+                     {"file", Align::kLeft, Cut::kFront, 30}});
     for (const RankInfo& one : info.ranks) {
       const trace::Rank& rank = one.rank;
       const std::string number =
@@ -44,7 +57,7 @@ class InfoWriter {
                  known ? milliseconds(one.overlap.step_ns) : "-", known ? std::to_string(one.window.steps) : "-",
                  one.overlap.busy_ratio() ? percent(*one.overlap.busy_ratio()) : "-",
                  milliseconds(one.overlap.communication_ns), milliseconds(one.overlap.exposed_communication_ns),
-                 shortened_front(rank.source, 30)});
+                 rank.source});
     }
     print("ranks", table);
     const bool alike = std::ranges::all_of(
@@ -90,7 +103,7 @@ class InfoWriter {
 
   void streams(const InfoReport& info) {
     TextTable table({{"rank", Align::kRight},
-                     {"stream"},
+                     {"stream", Align::kLeft, Cut::kMiddle, 24, without_remark},
                      {"role"},
                      {"priority", Align::kRight},
                      {"operations", Align::kRight},
@@ -102,11 +115,10 @@ class InfoWriter {
       const auto of_class = [&](analysis::DeviceClass kind) {
         return milliseconds(stream.use.of_class_ns[static_cast<std::size_t>(kind)]);
       };
-      table.add({std::to_string(stream.rank), shortened_middle(stream.name, 24),
-                 std::string(to_string(stream.use.role)), stream.priority ? std::to_string(*stream.priority) : "-",
-                 thousands(stream.use.operations), milliseconds(stream.use.busy_ns),
-                 of_class(analysis::DeviceClass::kCompute), of_class(analysis::DeviceClass::kCommunication),
-                 of_class(analysis::DeviceClass::kCopy)});
+      table.add({std::to_string(stream.rank), stream.name, std::string(to_string(stream.use.role)),
+                 stream.priority ? std::to_string(*stream.priority) : "-", thousands(stream.use.operations),
+                 milliseconds(stream.use.busy_ns), of_class(analysis::DeviceClass::kCompute),
+                 of_class(analysis::DeviceClass::kCommunication), of_class(analysis::DeviceClass::kCopy)});
     }
     print("streams, " + extent(info), table);
     out_ << '\n';
@@ -114,7 +126,7 @@ class InfoWriter {
 
   void collectives(const InfoReport& info) {
     if (info.collectives.empty()) return;
-    TextTable table({{"collective"},
+    TextTable table({{"collective", Align::kLeft, Cut::kMiddle, 28},
                      {"dtype"},
                      {"ranks", Align::kRight},
                      {"count", Align::kRight},
@@ -126,10 +138,10 @@ class InfoWriter {
     for (const analysis::CollectiveTally& tally : info.collectives) {
       const bool told = tally.in_bytes > 0 || tally.out_bytes > 0;
       const auto sent = [&](Bytes bytes) { return told ? bytes_text(bytes / tally.count) : std::string("-"); };
-      table.add({shortened_middle(tally.name, 28), tally.dtype,
-                 tally.group_size == 0 ? "-" : std::to_string(tally.group_size), thousands(tally.count),
-                 tally.most_channels == 0 ? "-" : std::to_string(tally.most_channels), sent(tally.in_bytes),
-                 sent(tally.out_bytes), milliseconds(tally.total_ns / tally.count), milliseconds(tally.total_ns)});
+      table.add({tally.name, tally.dtype, tally.group_size == 0 ? "-" : std::to_string(tally.group_size),
+                 thousands(tally.count), tally.most_channels == 0 ? "-" : std::to_string(tally.most_channels),
+                 sent(tally.in_bytes), sent(tally.out_bytes), milliseconds(tally.total_ns / tally.count),
+                 milliseconds(tally.total_ns)});
     }
     print("collectives, all ranks", table);
     out_ << '\n';
@@ -137,7 +149,7 @@ class InfoWriter {
 
   void kernels(const InfoReport& info) {
     if (info.kernels.empty()) return;
-    TextTable table({{"kernel"},
+    TextTable table({{"kernel", Align::kLeft, Cut::kMiddle, 50},
                      {"count", Align::kRight},
                      {"mean us", Align::kRight},
                      {"min", Align::kRight},
@@ -147,9 +159,8 @@ class InfoWriter {
       return fmt::format("{:.1f}", static_cast<double>(time) / static_cast<double>(kMicrosecond));
     };
     for (const analysis::KernelTally& tally : info.kernels) {
-      table.add({shortened_middle(short_kernel_name(tally.name), 50), thousands(tally.count),
-                 us(tally.total_ns / tally.count), us(tally.shortest_ns), us(tally.longest_ns),
-                 milliseconds(tally.total_ns)});
+      table.add({short_kernel_name(tally.name), thousands(tally.count), us(tally.total_ns / tally.count),
+                 us(tally.shortest_ns), us(tally.longest_ns), milliseconds(tally.total_ns)});
     }
     print("top kernels, all ranks", table);
     out_ << '\n';
@@ -159,7 +170,10 @@ class InfoWriter {
     const bool all = std::ranges::all_of(info.ranks, has_steps);
     const std::string a_step = all ? " a step" : "";
     const std::string of_what = ", mean over ranks" + (all ? "" : ", " + extent(info));
-    TextTable blocked({{"host blocks in"}, {"by"}, {"calls" + a_step, Align::kRight}, {"ms" + a_step, Align::kRight}});
+    TextTable blocked({{"host blocks in", Align::kLeft, Cut::kMiddle, 44},
+                       {"by"},
+                       {"calls" + a_step, Align::kRight},
+                       {"ms" + a_step, Align::kRight}});
     for (std::size_t i = 0; i < std::min(kMostPlaces, info.host_blocks.size()); ++i) {
       if (info.host_blocks[i].blocked_ns < kLeastShown) break;
       const analysis::HostBlock& block = info.host_blocks[i];
@@ -170,7 +184,8 @@ class InfoWriter {
       print("what the host waits for" + of_what, blocked);
       out_ << '\n';
     }
-    TextTable idle({{"device idles because"}, {"next launch in"}, {"ms" + a_step, Align::kRight}});
+    TextTable idle(
+        {{"device idles because"}, {"next launch in", Align::kLeft, Cut::kMiddle, 44}, {"ms" + a_step, Align::kRight}});
     for (std::size_t i = 0; i < std::min(kMostPlaces, info.idle.size()); ++i) {
       if (info.idle[i].idle_ns < kLeastShown) break;
       idle.add(
@@ -200,7 +215,7 @@ class InfoWriter {
     print("memory of the allocator", peaks);
     out_ << '\n';
     TextTable streams({{"rank", Align::kRight},
-                       {"stream"},
+                       {"stream", Align::kLeft, Cut::kMiddle, 24, without_remark},
                        {"handle", Align::kRight},
                        {"segments", Align::kRight},
                        {"reserved", Align::kRight},
@@ -210,8 +225,7 @@ class InfoWriter {
     for (const MemoryInfo& one : info.memory) {
       for (std::size_t i = 0; i < one.use.streams.size(); ++i) {
         const analysis::StreamMemory& stream = one.use.streams[i];
-        streams.add({std::to_string(one.rank),
-                     one.stream_names[i].empty() ? "(not known)" : shortened_middle(one.stream_names[i], 24),
+        streams.add({std::to_string(one.rank), one.stream_names[i].empty() ? "(not known)" : one.stream_names[i],
                      fmt::format("{:#x}", stream.handle), thousands(stream.segments), bytes_text(stream.reserved),
                      bytes_text(stream.allocated), bytes_text(stream.pending)});
         has_streams = true;
@@ -226,7 +240,7 @@ class InfoWriter {
   static std::string device_text(const trace::Device& device) {
     std::string text = device.name.empty() ? "unknown" : device.name;
     if (device.sm_count > 0) text += fmt::format(", {} SMs", device.sm_count);
-    return shortened_middle(text, 30);
+    return text;
   }
   /// Where a step begins by the annotations of a rank, what says so, and which steps figures are of.
   static std::string steps_text(const RankInfo& one) {
@@ -253,9 +267,7 @@ class InfoWriter {
     }
     return "";
   }
-  static std::string place(const std::string& stage) {
-    return stage.empty() ? "(no annotation)" : shortened_middle(stage, 44);
-  }
+  static std::string place(const std::string& stage) { return stage.empty() ? "(no annotation)" : stage; }
 
   void print(const std::string& title, const TextTable& table) {
     out_ << coloured(style_, Colour::kBold, title) << '\n' << table.text(style_, kUnderTitle);

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
-#include <numeric>
-#include <optional>
 #include <utility>
 
 namespace interlace::report {
@@ -26,11 +23,6 @@ std::size_t byte_of_column(std::string_view utf8, std::size_t columns) {
     --columns;
   }
   return at;
-}
-
-std::string padded(std::string_view cell, std::size_t width, Align align) {
-  const std::string space(width - std::min(width, columns_of(cell)), ' ');
-  return align == Align::kLeft ? std::string(cell) + space : space + std::string(cell);
 }
 
 }  // namespace
@@ -145,111 +137,6 @@ std::string short_kernel_name(std::string_view demangled) {
   }
   name.erase(name.find_last_not_of(' ') + 1);  // "Memcpy DtoH (Device -> Pinned)"
   return name.empty() ? std::string(demangled) : name;
-}
-
-namespace {
-
-constexpr std::size_t kDeeper = 4;  ///< indent of the further lines of a row
-
-}  // namespace
-
-TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
-
-void TextTable::add(std::vector<std::string> cells) {
-  assert(cells.size() == columns_.size());
-  rows_.push_back(std::move(cells));
-}
-
-std::vector<std::size_t> TextTable::widths(std::size_t room) const {
-  constexpr std::size_t kNarrowest = 10;  // of a column of shortened names
-  std::vector<std::size_t> widths(columns_.size(), 0);
-  std::vector<std::size_t> least(columns_.size(), 0);
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], columns_of(row[i]));
-      if (columns_[i].align == Align::kRight || row[i].find(kEscape) != std::string::npos) least[i] = widths[i];
-    }
-  }
-  const auto excess = [&] {
-    const std::size_t all = std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1));
-    return all > room ? all - room : 0;
-  };
-  const std::vector<std::size_t> of_cells = widths;
-  for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], columns_of(columns_[i].title));
-  if (excess() == 0) return widths;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    for (const std::string& word : wrapped(columns_[i].title, 1)) least[i] = std::max(least[i], columns_of(word));
-    widths[i] = std::max(of_cells[i], least[i]);
-  }
-  const std::vector<std::size_t> unshortened = widths;
-  while (excess() > 0) {
-    std::optional<std::size_t> widest;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const bool shrinks = widths[i] > std::max(least[i], kNarrowest);
-      if (shrinks && (!widest || widths[i] > widths[*widest])) widest = i;
-    }
-    if (!widest) {  // shortened they need several lines all the same
-      widths = unshortened;
-      for (std::size_t& width : widths) width = std::min(width, room - std::min(room, kDeeper));
-      break;
-    }
-    --widths[*widest];
-  }
-  return widths;
-}
-
-std::vector<std::size_t> TextTable::line_begins(const std::vector<std::size_t>& widths, std::size_t room) {
-  std::vector<std::size_t> begins{0};
-  std::size_t taken = 0;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    const bool is_first = i == begins.back();
-    if (!is_first && taken + 2 + widths[i] > room) {
-      begins.push_back(i);
-      taken = kDeeper + widths[i];
-    } else {
-      taken += (is_first ? 0 : 2) + widths[i];
-    }
-  }
-  begins.push_back(widths.size());
-  return begins;
-}
-
-std::string TextTable::text(const TextStyle& style, std::size_t indent) const {
-  const std::size_t room = style.width - std::min(style.width, indent);
-  const std::vector<std::size_t> width = widths(room);
-  const std::vector<std::size_t> begins = line_begins(width, room);
-  const auto line = [&](std::size_t part, const auto& cell_of) {
-    std::string out(indent + (part == 0 ? 0 : kDeeper), ' ');
-    for (std::size_t i = begins[part]; i < begins[part + 1]; ++i) {
-      if (i > begins[part]) out += "  ";
-      out += padded(cell_of(i), width[i], columns_[i].align);
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    return out;
-  };
-  std::vector<std::vector<std::string>> titles;
-  for (std::size_t i = 0; i < columns_.size(); ++i) titles.push_back(wrapped(columns_[i].title, width[i]));
-  std::string out;
-  for (std::size_t part = 0; part + 1 < begins.size(); ++part) {
-    std::size_t height = 1;
-    for (std::size_t i = begins[part]; i < begins[part + 1]; ++i) height = std::max(height, titles[i].size());
-    // Titles of several lines stand on the bottom.
-    for (std::size_t left = height; left > 0; --left) {
-      const auto title = [&](std::size_t i) {
-        return left > titles[i].size() ? std::string() : titles[i][titles[i].size() - left];
-      };
-      out += coloured(style, Colour::kDim, line(part, title)) + "\n";
-    }
-  }
-  const auto fitted = [&](const std::string& cell, std::size_t columns) {
-    return columns_of(cell) > columns ? shortened_middle(cell, columns) : cell;
-  };
-  for (const auto& row : rows_) {
-    for (std::size_t part = 0; part + 1 < begins.size(); ++part) {
-      out += line(part, [&](std::size_t i) { return fitted(row[i], width[i]); }) + "\n";
-    }
-  }
-  return out;
 }
 
 }  // namespace interlace::report

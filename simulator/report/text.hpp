@@ -51,15 +51,27 @@ enum class Colour : std::uint8_t { kBold, kDim, kGood, kBad, kWarning };
 [[nodiscard]] std::string short_kernel_name(std::string_view demangled);
 
 enum class Align : std::uint8_t { kLeft, kRight };
+/// Where a cell without room is cut.
+enum class Cut : std::uint8_t { kMiddle, kFront };
+
+/// The texts of one column in `columns` each: cut where `cut` says, but those that would then read the same are cut
+/// elsewhere, so that what tells them apart stays where it finds room.
+[[nodiscard]] std::vector<std::string> shortened_apart(const std::vector<std::string>& texts, std::size_t columns,
+                                                       Cut cut);
 
 /// Rows of cells in columns two spaces apart. Cells may hold colours. What is wider than the style has its titles
-/// broken into lines, and then its longest left-aligned cells shortened in the middle, those with colours aside.
-/// Columns that still find no room stand below the others, in further lines of their row.
+/// broken into lines, then the widest columns that have briefer forms of their cells in these, and then its longest
+/// left-aligned cells shortened so that rows stay apart (shortened_apart), those with colours aside. Columns that still
+/// find no room stand below the others, in further lines of their row.
 class TextTable {
  public:
   struct Column {
     std::string title;
     Align align = Align::kLeft;
+    Cut cut = Cut::kMiddle;
+    std::size_t most = std::string::npos;  ///< columns it takes in a wide table, too
+    /// A cell without what it can do without, taken for all cells of the column where they stay as distinct.
+    std::string (*brief)(std::string_view cell) = nullptr;
   };
   explicit TextTable(std::vector<Column> columns);
 
@@ -69,13 +81,16 @@ class TextTable {
   [[nodiscard]] std::string text(const TextStyle& style, std::size_t indent = 0) const;
 
  private:
+  using Rows = std::vector<std::vector<std::string>>;
+  /// The cells, in their briefer forms where there is no room for the others.
+  [[nodiscard]] Rows brief_rows(std::size_t room) const;
   /// Of columns, so that a line takes at most `room` where that can be had.
-  [[nodiscard]] std::vector<std::size_t> widths(std::size_t room) const;
+  [[nodiscard]] std::vector<std::size_t> widths(const Rows& rows, std::size_t room) const;
   /// The first column of each line of a row, and the number of columns behind them.
   [[nodiscard]] static std::vector<std::size_t> line_begins(const std::vector<std::size_t>& widths, std::size_t room);
 
   std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  Rows rows_;
 };
 
 }  // namespace interlace::report

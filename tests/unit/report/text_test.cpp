@@ -81,6 +81,35 @@ TEST(TextTable, ShortensNamesWhereTheyDoNotFit) {
 }
 
 // Two columns between any two: 4 + 2 + 7 + 2 + 6 = 21, and no cell to shorten.
+TEST(Text, CutsTextsWhereTheyStayApart) {
+  const std::vector<std::string> files{"traces/sparse.r0.json.gz", "traces/sparse.r1.json.gz"};
+  EXPECT_EQ(shortened_apart(files, 18, Cut::kMiddle),
+            (std::vector<std::string>{"...arse.r0.json.gz", "...arse.r1.json.gz"}))
+      << "the middle holds what differs";
+  const std::vector<std::string> streams{"stream 20 (non-blocking)", "stream 16 (non-blocking)"};
+  EXPECT_EQ(shortened_apart(streams, 12, Cut::kFront), (std::vector<std::string>{"stream 20...", "stream 16..."}));
+  const std::vector<std::string> both{"recordings_of_one_job/r0/trace_of_all_steps",
+                                      "recordings_of_one_job/r1/trace_of_all_steps"};
+  EXPECT_EQ(shortened_apart(both, 12, Cut::kMiddle), (std::vector<std::string>{"...b/r0/t...", "...b/r1/t..."}));
+  EXPECT_EQ(shortened_apart({"abcdefghijkl", "short", "abcdefghijkl"}, 9, Cut::kMiddle),
+            (std::vector<std::string>{"abcd...kl", "short", "abcd...kl"}))
+      << "nothing else reads so";
+}
+
+TEST(TextTable, TakesBrieferCellsBeforeItCutsAny) {
+  const auto without_remark = [](std::string_view cell) { return std::string(cell.substr(0, cell.find(" ("))); };
+  TextTable table({{"stream", Align::kLeft, Cut::kMiddle, 24, without_remark}, {"role"}});
+  table.add({"stream 20 (blocking)", "communication"});
+  table.add({"stream 16 (blocking)", "copy"});
+  EXPECT_EQ(table.text({.width = 24}),
+            "stream     role\n"
+            "stream 20  communication\n"
+            "stream 16  copy\n");
+  EXPECT_NE(table.text({.width = 40}).find("stream 20 (blocking)"), std::string::npos);
+  table.add({"stream 16 (default)", "copy"});
+  EXPECT_EQ(table.text({.width = 24}).find("stream 16  "), std::string::npos) << "two streams would read the same";
+}
+
 TEST(TextTable, PutsColumnsThatFindNoRoomBelow) {
   TextTable table({{"name"}, {"compute", Align::kRight}, {"copies", Align::kRight}});
   table.add({"main", "31.73", "0.01"});
