@@ -79,6 +79,12 @@ std::string losses_of(const Recorded& recorded) {
   return fmt::format("data loss ({}{})", fmt::join(codes, ", "), more > 0 ? fmt::format(", {} more", more) : "");
 }
 
+std::string hazards_of(const Forecast& forecast) {
+  const std::vector<std::string>& hazards = forecast.row.hazards;
+  if (hazards.empty()) return {};
+  return "✗ " + report::counted(std::ssize(hazards), "hazard");
+}
+
 std::vector<std::pair<std::string, std::string>> critical_facts(const Run& run, std::ptrdiff_t offset) {
   std::vector<std::pair<std::string, std::string>> facts;
   const auto step = step_at(run.first_steps(), offset);

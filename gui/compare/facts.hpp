@@ -18,6 +18,9 @@ namespace interlace::gui {
 /// "data loss (ilt.truncated)": what happened but is not in the recording. Empty where nothing is known to lack.
 [[nodiscard]] std::string losses_of(const Recorded& recorded);
 
+/// "✗ 2 hazards": the schedule can go wrong, whatever its time. Empty where it cannot.
+[[nodiscard]] std::string hazards_of(const Forecast& forecast);
+
 /// What the step at `offset` behind the middle one spends its time on: along its critical path, and while the first
 /// rank's device does nothing. Named lines, the longest first; of many causes the rest is one line.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> critical_facts(const Run& run, std::ptrdiff_t offset);

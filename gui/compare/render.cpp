@@ -12,6 +12,7 @@
 #include "gui/compare/facts.hpp"
 #include "gui/compare/legend.hpp"
 #include "gui/timeline/explanations.hpp"
+#include "simulator/report/text.hpp"
 
 namespace interlace::gui {
 
@@ -81,6 +82,12 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
                            ? "no steps are told apart: all is shown"
                            : fmt::format("{} step{} shown: there are no more", most, most == 1 ? " is" : "s are"));
   }
+  for (const ForecastPtr& forecast : forecasts_) {
+    const std::vector<std::string>& hazards = forecast->row.hazards;
+    if (hazards.empty()) continue;
+    remarks_.push_back(fmt::format("{} has {}, whatever its time: interlace check tells more", forecast->schedule.name,
+                                   report::counted(std::ssize(hazards), "hazard")));
+  }
   const Interval span = shown_span(runs, options.steps);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
@@ -90,7 +97,7 @@ RenderedComparison::RenderedComparison(RecordedPtr recorded, std::vector<Forecas
     pane.content.placement = &part.placement;
     pane.content.title =
         i == 0 ? QStringLiteral("Measured") : QStringLiteral("Predicted  ") + QString::fromStdString(part.run->title());
-    if (i == 0) pane.content.losses = QString::fromStdString(losses_of(*recorded_));
+    pane.content.alarm = QString::fromStdString(i == 0 ? losses_of(*recorded_) : hazards_of(*forecasts_[i - 1]));
     pane.content.facts = QString::fromStdString(i == 0 ? facts_of(*recorded_) : facts_of(*forecasts_[i - 1]));
     pane.content.view = fitted(span, options.width - kLabelWidth, 0);
     pane.content.anchor = anchor_at_step(part.run->first_steps(), offset_at_zero(*part.run, options.steps));

@@ -30,7 +30,8 @@ class RenderedComparison {
   RenderedComparison(RecordedPtr recorded, std::vector<ForecastPtr> forecasts, const RenderOptions& options);
 
   [[nodiscard]] const Picture& picture() const { return picture_; }
-  /// In what the picture is not as asked for, a line each: rows that do not fit, steps that are not there.
+  /// What is to be known of the picture, a line each: steps that are not there, rows that do not fit, schedules that
+  /// race.
   [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:

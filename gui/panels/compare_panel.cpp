@@ -244,7 +244,7 @@ void ComparePanel::name_forecast(const Forecast& forecast) {
   const std::string& name = forecast.schedule.name;
   pane(Side::kPredicted)
       .set_title(tr("Predicted  %1").arg(as_of_draft(name, QString::fromStdString(name))),
-                 QString::fromStdString(facts_of(forecast)));
+                 QString::fromStdString(facts_of(forecast)), QString::fromStdString(hazards_of(forecast)));
 }
 
 void ComparePanel::share_evenly() {

@@ -52,9 +52,9 @@ void TimelinePane::set_colouring(std::shared_ptr<const Colouring> colouring) {
   update();
 }
 
-void TimelinePane::set_title(const QString& title, const QString& facts, const QString& losses) {
+void TimelinePane::set_title(const QString& title, const QString& facts, const QString& alarm) {
   title_ = title;
-  losses_ = losses;
+  alarm_ = alarm;
   facts_ = facts;
   update();
 }
@@ -175,7 +175,7 @@ PaneContent TimelinePane::content() const {
   content.colouring = colouring_.get();
   content.placement = &placement_;
   content.title = title_;
-  content.losses = losses_;
+  content.alarm = alarm_;
   content.facts = facts_;
   content.view = view_;
   content.anchor = anchor_;

@@ -25,7 +25,7 @@ class TimelinePane : public QWidget {
   /// Null: nothing to show, `hint` instead.
   void set_run(RunPtr run, std::shared_ptr<const Colouring> colouring);
   void set_colouring(std::shared_ptr<const Colouring> colouring);
-  void set_title(const QString& title, const QString& facts, const QString& losses = {});
+  void set_title(const QString& title, const QString& facts, const QString& alarm = {});
   void set_hint(const QString& hint);
   void set_theme(const Theme& theme);
   void set_view(const Viewport& view, Nanoseconds anchor);
@@ -108,7 +108,7 @@ class TimelinePane : public QWidget {
   Placement placement_;
   QString title_;
   QString facts_;
-  QString losses_;
+  QString alarm_;
   QString hint_;
   const Theme* theme_;
   Viewport view_;

@@ -145,9 +145,9 @@ void draw_title(QPainter& painter, const PaneContent& content, const QRectF& are
   const QRectF text = area.adjusted(kTextInset, 0, -kTextInset, 0);
   constexpr double kApart = 14;
   double end = draw_text(painter, sized(13, true), theme.text, text, content.title);
-  if (!content.losses.isEmpty()) {
+  if (!content.alarm.isEmpty()) {
     const QRectF rest = text.adjusted(end - text.left() + kApart, 0, 0, 0);
-    end = draw_text(painter, sized(12, true), theme.bad, rest, content.losses);
+    end = draw_text(painter, sized(12, true), theme.bad, rest, content.alarm);
   }
   draw_text(painter, sized(12), theme.dim_text, text.adjusted(end - text.left() + kApart, 0, 0, 0), content.facts);
 }

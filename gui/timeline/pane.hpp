@@ -42,10 +42,10 @@ struct PaneContent {
   const Scene* scene = nullptr;  ///< these three are never null when drawn
   const Colouring* colouring = nullptr;
   const Placement* placement = nullptr;
-  QString title;   ///< "measured"
-  QString losses;  ///< what the trace lacks, behind it; mostly empty
-  QString facts;   ///< the rest of the line
-  Viewport view;   ///< of the plot; time 0 is `anchor` of the trace
+  QString title;  ///< "measured"
+  QString alarm;  ///< what makes all that follows doubtful, behind it; mostly empty
+  QString facts;  ///< the rest of the line
+  Viewport view;  ///< of the plot; time 0 is `anchor` of the trace
   Nanoseconds anchor = 0;
   double scroll = 0;  ///< pixels of the placement above the upper edge, but for pinned lanes
   PanePart part = PanePart::kAll;

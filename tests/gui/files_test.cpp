@@ -127,6 +127,17 @@ TEST_F(WindowTest, ANoteThatCannotBeKeptIsToldAndTheWindowLivesOn) {
   EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_write_notes"));
 }
 
+TEST_F(WindowTest, ARacySchedulesPredictionSaysSoFirst) {
+  open(kBase, {"torchrec/sparse_dist"});
+  EXPECT_TRUE(pane(Side::kPredicted).content().alarm.isEmpty());
+  window_.predict(
+      (std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/schedules/bugs/lookup_without_data_dist_edge.json")
+          .string());
+  settle();
+  ASSERT_EQ(window_.failure_dialog(), nullptr);
+  EXPECT_EQ(pane(Side::kPredicted).content().alarm, QStringLiteral("✗ 2 hazards"));
+}
+
 TEST_F(WindowTest, LostDataIsSeenWithoutOpeningItsTable) {
   const auto* tabs = window_.findChild<QTabWidget*>();
   auto* button = window_.findChild<QToolButton*>("flaws");
@@ -136,7 +147,7 @@ TEST_F(WindowTest, LostDataIsSeenWithoutOpeningItsTable) {
   EXPECT_GT(window_.diagnostics().rowCount(), 0);
   EXPECT_FALSE(button->isVisible()) << "it is harmless";
   EXPECT_EQ(tabs->tabText(kQuality), "Data quality");
-  EXPECT_TRUE(pane(Side::kMeasured).content().losses.isEmpty());
+  EXPECT_TRUE(pane(Side::kMeasured).content().alarm.isEmpty());
 
   const testing::TemporaryFolder folder;
   const auto cut_off = folder.path() / "cut_off.ilt";
@@ -147,7 +158,7 @@ TEST_F(WindowTest, LostDataIsSeenWithoutOpeningItsTable) {
   EXPECT_TRUE(tabs->tabText(kQuality).startsWith("Data quality: ")) << tabs->tabText(kQuality).toStdString();
   EXPECT_TRUE(tabs->tabText(kQuality).contains(" data loss"));
   EXPECT_TRUE(button->isVisible() && button->text().contains(" data loss"));
-  EXPECT_TRUE(pane(Side::kMeasured).content().losses.contains("ilt.truncated"));
+  EXPECT_TRUE(pane(Side::kMeasured).content().alarm.contains("ilt.truncated"));
   EXPECT_NE(tabs->currentIndex(), kQuality);
   button->click();
   EXPECT_EQ(tabs->currentIndex(), kQuality);

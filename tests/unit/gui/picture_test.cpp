@@ -261,6 +261,22 @@ TEST_F(PictureTest, BatchesAreCountedFromTheStepAtTimeZero) {
   }
 }
 
+TEST_F(PictureTest, SaysFirstThatAScheduleRaces) {
+  const std::filesystem::path racy =
+      std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/schedules/bugs/lookup_without_data_dist_edge.json";
+  Forecaster forecaster(recorded_);
+  const ForecastPtr forecast = forecaster.predict(schedule::load(racy.string()), {});
+  ASSERT_FALSE(forecast->row.hazards.empty());
+  const std::string count = std::to_string(forecast->row.hazards.size()) + " hazard";
+  const RenderedComparison comparison(recorded_, {sparse_, forecast}, {});
+  const Picture& picture = comparison.picture();
+  EXPECT_TRUE(picture.panes[1].content.alarm.isEmpty());
+  EXPECT_TRUE(picture.panes[2].content.alarm.startsWith(QString::fromStdString("✗ " + count)));
+  ASSERT_EQ(comparison.remarks().size(), 1U);
+  EXPECT_EQ(comparison.remarks().front().rfind(forecast->schedule.name + " has " + count, 0), 0U)
+      << comparison.remarks().front();
+}
+
 TEST_F(PictureTest, WritesPngSvgAndPdf) {
   const testing::TemporaryFolder folder;
   const RenderedComparison comparison(recorded_, {sparse_}, {.width = 1000, .height = 700, .theme = ThemeKind::kDark});
