@@ -2,6 +2,7 @@
 #include <cassert>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "simulator/report/text.hpp"
@@ -18,10 +19,8 @@ std::string padded(std::string_view cell, std::size_t width, Align align) {
   return align == Align::kLeft ? std::string(cell) + space : space + std::string(cell);
 }
 
-std::size_t count_distinct(std::vector<std::string> texts) {
-  std::ranges::sort(texts);
-  const auto same = std::ranges::unique(texts);
-  return texts.size() - same.size();
+std::size_t count_distinct(const std::vector<std::string>& texts) {
+  return std::set<std::string_view>(texts.begin(), texts.end()).size();
 }
 
 std::vector<std::string> column_of(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
