@@ -12,6 +12,8 @@ namespace interlace::report {
 
 namespace {
 
+constexpr std::size_t kLongestPlace = 60;  // columns
+
 Colour colour_of(Severity severity) {
   switch (severity) {
     case Severity::kDataLoss: return Colour::kBad;
@@ -43,7 +45,9 @@ std::string diagnostics_summary(std::span<const Diagnostic> diagnostics) {
 
 std::string flaw_text(const Diagnostic& found) {
   const std::string times = found.count == 1 ? "" : " x " + thousands(found.count);
-  return fmt::format("{} ({}{})", found.meaning, found.code, times);
+  const std::string first =
+      found.first_place.empty() ? "" : ", first: " + shortened_front(found.first_place, kLongestPlace);
+  return fmt::format("{} ({}{}{})", found.meaning, found.code, times, first);
 }
 
 std::vector<std::string> flaws_in_full(std::span<const Diagnostic> diagnostics) {
@@ -68,7 +72,7 @@ void write_diagnostics(std::ostream& out, std::span<const Diagnostic> diagnostic
                        std::string(kIndent - 2 - to_string(found.severity).size(), ' '), found.code,
                        thousands(found.count));
     std::string meaning = found.meaning;
-    const std::size_t longest = std::min<std::size_t>(60, style.width - kIndent - 1);
+    const std::size_t longest = std::min(kLongestPlace, style.width - kIndent - 1);
     if (!found.first_place.empty()) meaning += fmt::format(" (first: {})", shortened_front(found.first_place, longest));
     for (const std::string& text : {meaning, found.advice.empty() ? std::string() : "-> " + found.advice}) {
       for (const std::string& line : wrapped(text, style.width - kIndent)) {

@@ -17,8 +17,8 @@ void write_diagnostics(std::ostream& out, std::span<const Diagnostic> diagnostic
 /// How many kinds there are: "data quality: 1 data loss, 2 warnings, 3 info". Empty text without diagnostics.
 [[nodiscard]] std::string diagnostics_summary(std::span<const Diagnostic> diagnostics);
 
-/// "ranks of the job whose recordings were not given (ingest.missing_ranks x 2)"; of one that was met once without "x
-/// 1".
+/// "device work in no known stage (stages.outside_any_stage x 10, first: cudaDeviceSynchronize)"; of one that was met
+/// once without "x 1", of one without a place without "first".
 [[nodiscard]] std::string flaw_text(const Diagnostic& found);
 
 /// What may shift an answer, the gravest first, a text each: "beware: ranks of the job whose recordings were not given

@@ -257,6 +257,13 @@ TEST(DiagnosticsTable, CountsKindsInPlural) {
   EXPECT_EQ(flaws_in_full(two).front(), "beware: what was found (a.b)") << "without advice no arrow";
 }
 
+TEST(DiagnosticsTable, NamesTheFirstPlaceInALine) {
+  Diagnostic found{"a.b", Severity::kWarning, "what was found", "do this", 10, "cudaDeviceSynchronize"};
+  EXPECT_EQ(flaw_text(found), "what was found (a.b x 10, first: cudaDeviceSynchronize)");
+  found.first_place = std::string(100, 'f') + "/r0.json.gz";
+  EXPECT_EQ(flaw_text(found), "what was found (a.b x 10, first: ..." + std::string(46, 'f') + "/r0.json.gz)");
+}
+
 TEST(PredictReport, OrdersByStepTime) {
   PredictReport report = sample_report();
   report.predictions.push_back(report.predictions[1]);
