@@ -24,11 +24,13 @@
 #include "simulator/ingest/trace_files.hpp"
 #include "simulator/replay/anchor.hpp"
 #include "simulator/replay/applicable.hpp"
+#include "simulator/replay/program.hpp"
 #include "simulator/replay/recognise.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/report/mean_report.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/cut.hpp"
+#include "simulator/stages/unmatched_rules.hpp"
 #include "simulator/what_if/apply.hpp"
 #include "simulator/what_if/parse.hpp"
 
@@ -354,9 +356,25 @@ void Forecast::add_prediction(const schedule::Schedule& schedule) {
   traces_.push_back({schedule.name, std::move(predicted.prediction.trace), std::move(predicted.windows)});
 }
 
+/// A stage may be missing since the user's profile does not find it.
+Error with_advice_on_profile(const Error& error, const Diagnostics& found) {
+  const auto unmatched = std::ranges::find(found.entries(), stages::kUnmatchedRule.code, &Diagnostic::code);
+  const std::string_view advice = "or have the annotation profile (--profile) name it as the recording does";
+  const std::string rule = unmatched == found.entries().end()
+                               ? ""
+                               : fmt::format(": no annotation matches its rule {}", unmatched->first_place);
+  return {replay::kStageNotRecorded, error.place(), error.problem(),
+          fmt::format("{}, {}{}", error.advice(), advice, rule)};
+}
+
 void Forecast::add(const AskedSchedule& one) {
   if (one.by_name) {
-    add_prediction(one.schedule);
+    try {
+      add_prediction(one.schedule);
+    } catch (const Error& error) {
+      if (!request_.profile || error.code() != replay::kStageNotRecorded.name) throw;
+      throw with_advice_on_profile(error, recording_.diagnostics);
+    }
     return;
   }
   auto why = replay::predict_if_applicable(one.schedule, predictor_.sites(), [&] { add_prediction(one.schedule); });

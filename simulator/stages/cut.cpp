@@ -14,6 +14,7 @@
 #include "simulator/stages/classifier.hpp"
 #include "simulator/stages/damage.hpp"
 #include "simulator/stages/own_time.hpp"
+#include "simulator/stages/unmatched_rules.hpp"
 
 namespace interlace::stages {
 
@@ -431,6 +432,7 @@ void name_counted_modules(const Cut& cut, ModuleNames& modules) {
 }  // namespace
 
 Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
+  count_unmatched_rules(trace, profile, diagnostics);
   ModuleNames modules;
   Classifier classifier(trace, profile, modules);
   Cut result{profile.name, profile.frees, {}, {}, {}};

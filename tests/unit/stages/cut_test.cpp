@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "simulator/ingest/read.hpp"
+#include "simulator/stages/unmatched_rules.hpp"
 
 namespace interlace::stages {
 namespace {
@@ -102,6 +104,20 @@ TEST(Cut, BaseHasAnExchangeOfSplitsAModuleAndSparseDistOneForAll) {
   };
   EXPECT_EQ(exchanges("base"), 2U);
   EXPECT_EQ(exchanges("sparse"), 1U);
+}
+
+TEST(Cut, RulesOfTheUserThatMatchNothingAreTold) {
+  const ingest::Recording recording = sample("sparse");
+  Profile profile = torchrec_profile();
+  Diagnostics diagnostics;
+  static_cast<void>(cut(recording.trace, profile, diagnostics));
+  EXPECT_EQ(diagnostics.count_of(kUnmatchedRule.code), 0) << "those of a built-in profile are usual";
+  profile.rules.push_back({.stage = Stage::kDenseForward, .within = {"^## forward", "^fwd$"}});
+  profile.rules.push_back({.stage = Stage::kDenseForward, .within = {"^## forward"}});
+  static_cast<void>(cut(recording.trace, profile, diagnostics));
+  ASSERT_EQ(diagnostics.count_of(kUnmatchedRule.code), 1);
+  const auto found = std::ranges::find(diagnostics.entries(), kUnmatchedRule.code, &Diagnostic::code);
+  EXPECT_EQ(found->first_place, "dense_forward: \"^fwd$\"");
 }
 
 TEST(Cut, ATraceWithoutAnnotationsIsRefused) {
