@@ -55,7 +55,8 @@ report::RankMemory memory_of(const replay::PredictedMemory& memory, const std::v
                             .pools = pools_of(course, streams),
                             .split_free = course.inactive_split,
                             .failure = {},
-                            .retries = course.retries};
+                            .retries = course.retries,
+                            .played_steps = course.iterations};
   for (const memory::Culprit& culprit : course.culprits) {
     result.culprits.push_back({stage_name(culprit.made_in, modules), culprit.batch, culprit.bytes});
   }

@@ -56,6 +56,7 @@ class MemoryReplay {
     course_.reserved_peak = allocator_.statistics().reserved_bytes.all.peak;
     course_.usage = allocator_.usage();
     course_.inactive_split = allocator_.statistics().inactive_split_bytes.all.current;
+    course_.iterations = calls.empty() ? 0 : std::max(calls.back().iteration + 1, 0);
     course_.retries = allocator_.statistics().num_alloc_retries;
     std::ranges::stable_sort(course_.culprits, std::greater{}, &Culprit::bytes);
     return std::move(course_);

@@ -61,7 +61,8 @@ struct MemoryCourse {
   std::vector<allocator::ArenaUsage> usage;       ///< at the end
   Bytes inactive_split = 0;                       ///< at the end: free, in segments that are partly in use
   std::optional<FailedAllocation> first_failure;  ///< with a capacity only
-  std::int64_t retries = 0;  ///< allocations that had to wait for the device and empty the cache first
+  std::int64_t retries = 0;  ///< allocations that had to wait for the device and empty the cache first, from the start
+  std::int32_t iterations = 0;  ///< that were played, behind those that fill the pipeline
 };
 
 struct MemoryReplayOptions {

@@ -67,8 +67,10 @@ std::vector<std::string> memory_lines(const Prediction& prediction, std::optiona
   if (failed != prediction.memory.end()) {
     lines.push_back(fmt::format("does not fit in {}: {}", where, *failed->failure));
   } else if (const std::int64_t retries = most_retries(prediction); retries > 0) {
-    lines.push_back(fmt::format("fits in {} only by emptying the cache {} times, for which the device is synchronised",
-                                where, retries));
+    lines.push_back(
+        fmt::format("fits in {} only by emptying the cache {} in {} from the start of a run (the rank and run with "
+                    "most): the device is synchronised for that, which the step time does not include",
+                    where, counted(retries, "time"), counted(memory.played_steps, "step")));
   } else {
     lines.push_back(fmt::format("fits in {}", where));
   }

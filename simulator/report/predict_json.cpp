@@ -52,7 +52,8 @@ Json json_of_rank(const RankMemory& memory) {
   }
   return Json{
       {"persistent_bytes", memory.persistent}, {"culprits", std::move(culprits)},    {"pools", std::move(pools)},
-      {"split_free_bytes", memory.split_free}, {"failure", or_null(memory.failure)}, {"retries", memory.retries}};
+      {"split_free_bytes", memory.split_free}, {"failure", or_null(memory.failure)}, {"retries", memory.retries},
+      {"played_steps", memory.played_steps}};
 }
 
 /// One value a rank, where memory is known.

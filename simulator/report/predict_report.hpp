@@ -68,7 +68,10 @@ struct RankMemory {
   std::vector<StreamPool> pools;        ///< by reserved bytes, largest first
   Bytes split_free = 0;                 ///< free, in segments that are partly in use: what fragmentation holds
   std::optional<std::string> failure;   ///< the first allocation that does not fit, in words
-  std::int64_t retries = 0;             ///< allocations for which the device is synchronised and the cache emptied
+  /// Allocations for which the device is synchronised and the cache emptied: from the start of a simulated run, of the
+  /// run with most. Steps are timed without.
+  std::int64_t retries = 0;
+  std::int64_t played_steps = 0;  ///< of such a run, behind those that fill the pipeline
 };
 
 /// What one schedule is predicted to do.

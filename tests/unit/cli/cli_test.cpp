@@ -469,7 +469,9 @@ TEST_F(CliTest, SaysWhetherSchedulesFit) {
   const auto told = [](const Json& flaw) { return flaw["code"] == "predict.memory_not_recorded"; };
   EXPECT_TRUE(std::ranges::any_of(flaws, told)) << flaws;
   const std::string with_memory = " --from " + sample("base.mem") + with_snapshots("base");
-  EXPECT_EQ(answer("80" + with_memory)["predictions"][0]["fits"], true);
+  const Json fits = answer("80" + with_memory)["predictions"][0];
+  EXPECT_EQ(fits["fits"], true);
+  EXPECT_EQ(fits["memory"][0]["played_steps"], 30);
   EXPECT_EQ(answer("1" + with_memory)["predictions"][0]["fits"], false);
 }
 

@@ -49,6 +49,7 @@ std::vector<PlayedCall> iterations(int count) {
 
 TEST(MemoryReplay, BlocksAreMadeAndGivenBackAtTheirPlaces) {
   const MemoryCourse course = OneBlock().play(iterations(2));
+  EXPECT_EQ(course.iterations, 2);
   EXPECT_EQ(course.persistent, 50 * kMiB);
   EXPECT_EQ(course.allocated_peak, 80 * kMiB);
   EXPECT_EQ(course.reserved_peak, 80 * kMiB) << "the second iteration takes the block of the first";

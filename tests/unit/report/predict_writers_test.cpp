@@ -157,7 +157,8 @@ PredictReport report_with_memory() {
                     .persistent = 1'640'000'000,
                     .culprits = {{"backward/update [ebc]", 0, 2'180'000'000}, {"copy_batch_to_gpu", 2, 790'000'000}},
                     .pools = {{"main", 5'500'000'000, 1'640'000'000}},
-                    .failure = {}};
+                    .failure = {},
+                    .played_steps = 30};
   RankMemory less = memory;
   less.reserved_peak = 13'000'000'000;
   report.predictions[0].memory = {less, memory};
@@ -223,7 +224,8 @@ TEST(PredictCsv, SaysWhatFits) {
   report.predictions[0].memory.front().retries = 2;
   EXPECT_NE(text_of(write_predict_csv, report).find(",0.250000,true,10000000000,3,free_before"), std::string::npos);
   const std::string table = text_of(write_predict_table, report, TextStyle{.unicode = false, .width = 200});
-  EXPECT_NE(table.find("only by emptying the cache 3 times"), std::string::npos) << table;
+  EXPECT_NE(table.find("only by emptying the cache 3 times in 30 steps from the start of a run"), std::string::npos)
+      << table;
   report.predictions[0].memory.back().failure = "too large";
   const std::string text = text_of(write_predict_csv, report);
   EXPECT_NE(text.find(",0.250000,false,10000000000,3,free_before"), std::string::npos) << text;
