@@ -406,7 +406,7 @@ TEST_F(CliTest, PredictSaysWhatMayShiftItsAnswerAndWhatToDo) {
                                  "80");
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_NE(run.err.find("beware: ranks of the job"), std::string::npos) << run.err;
-  EXPECT_NE(run.err.find("(ingest.missing_ranks)"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("(ingest.missing_ranks, first: "), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("of all ranks"), std::string::npos) << "without advice: " << run.err;
   std::istringstream lines(run.err);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
