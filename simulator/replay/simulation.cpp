@@ -77,7 +77,7 @@ class Simulation {
                   "ranks of a larger group send each other, as between stages of a pipeline, cannot be replayed");
     }
     // Each block of iterations is a shuffle of the recorded ones: the mean over a block is that of the recording.
-    while (order_.size() < static_cast<std::size_t>(plan.depth + options.iterations)) {
+    while (order_.size() < static_cast<std::size_t>(plan.depth) + static_cast<std::size_t>(options.iterations)) {
       std::vector<std::uint32_t> block = recorded;
       for (std::size_t i = block.size(); i > 1; --i) std::swap(block[i - 1], block[random_.below(i)]);
       order_.insert(order_.end(), block.begin(), block.end());
