@@ -69,21 +69,7 @@ class Compiler {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (const auto* stage = std::get_if<StageStep>(&steps[i].action)) {
         const StageStep* next = i + 1 < steps.size() ? std::get_if<StageStep>(&steps[i + 1].action) : nullptr;
-        const std::size_t first = program_.instructions.size();
-        if (next != nullptr && run_together(*stage, *next)) {
-          begin(*stage);
-          play({segments(*stage, module_of(*stage, module)), segments(*next, module_of(*next, module))}, *stage);
-          if (next->record) {
-            record_event(*next->record, resolve(next->stream), next->batch, module_of(*next, module));
-          }
-          ++i;
-        } else {
-          run_stage(*stage, module_of(*stage, module));
-        }
-        for (Instruction& instruction : std::span(program_.instructions).subspan(first)) {
-          instruction.batch = stage->batch;
-          instruction.of_stage = true;
-        }
+        if (run_stage_step(*stage, next, module)) ++i;
       } else if (const auto* wait = std::get_if<schedule::WaitStep>(&steps[i].action)) {
         run_wait(*wait, module);
       } else if (const auto* record = std::get_if<schedule::RecordStep>(&steps[i].action)) {
@@ -92,6 +78,24 @@ class Compiler {
         for (const ModuleId each : modules_) run_steps(std::get<schedule::ForEachModule>(steps[i].action).steps, each);
       }
     }
+  }
+
+  /// Whether it has run the next step together with this one.
+  bool run_stage_step(const StageStep& stage, const StageStep* next, std::optional<ModuleId> module) {
+    const std::size_t first = program_.instructions.size();
+    const bool together = next != nullptr && run_together(stage, *next);
+    if (together) {
+      begin(stage);
+      play({segments(stage, module_of(stage, module)), segments(*next, module_of(*next, module))}, stage);
+      if (next->record) record_event(*next->record, resolve(next->stream), next->batch, module_of(*next, module));
+    } else {
+      run_stage(stage, module_of(stage, module));
+    }
+    for (Instruction& instruction : std::span(program_.instructions).subspan(first)) {
+      instruction.batch = stage.batch;
+      instruction.of_stage = true;
+    }
+    return together;
   }
 
   /// That a step names, or the one that a loop over modules is at; none: all.
