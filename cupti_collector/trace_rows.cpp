@@ -1,8 +1,12 @@
 #include "cupti_collector/trace_rows.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <limits>
 #include <utility>
+
+#include "simulator/trace/limits.hpp"
 
 namespace interlace::collector {
 
@@ -204,10 +208,17 @@ std::optional<trace::IltWriter::Common> TraceRows::device_work(const Record& rec
 
 namespace {
 
+/// What a damaged record says would make readers refuse the file, and all else in it.
+std::array<std::int32_t, 3> within(const std::array<std::int32_t, 3>& told, const std::array<std::int32_t, 3>& most) {
+  std::array<std::int32_t, 3> sound{};
+  for (std::size_t i = 0; i < sound.size(); ++i) sound[i] = std::clamp(told[i], 1, most[i]);
+  return sound;
+}
+
 trace::KernelDetail detail_of(const KernelRecord& kernel) {
   trace::KernelDetail detail;
-  detail.grid = kernel.grid;
-  detail.block = kernel.block;
+  detail.grid = within(kernel.grid, trace::kLargestGrid);
+  detail.block = within(kernel.block, trace::kLargestBlock);
   detail.registers_per_thread = kernel.registers;
   detail.shared_memory = kernel.shared_bytes;
   detail.graph_node = to_signed(kernel.graph_node);
