@@ -1,7 +1,6 @@
 #include "cupti_collector/recorder.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <set>
 
 #include "simulator/trace/ilt/reader.hpp"
+#include "tests/support/full_disk.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace {
@@ -31,26 +31,6 @@ namespace interlace::collector {
 namespace {
 
 constexpr std::uint32_t kLaunchCall = 211;
-
-/// Files of this process grow no further than so while it lives, as on a full disk.
-class DiskLimit {
- public:
-  explicit DiskLimit(std::uintmax_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  DiskLimit(const DiskLimit&) = delete;
-  DiskLimit& operator=(const DiskLimit&) = delete;
-  ~DiskLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 /// A recorder over buffers that the test fills, without threads.
 class RecorderTest : public ::testing::Test {
@@ -358,7 +338,7 @@ TEST_F(RecorderTest, GivesEachBufferBackOnceWhereWritingFails) {
   recorder_->collect(1);
   for (std::int64_t i = 0; i < kBuffers; ++i) hand_over_calls(kCalls);
   {
-    const DiskLimit limit(std::filesystem::file_size(file_.path()));
+    const testing::FullDisk limit(std::filesystem::file_size(file_.path()));
     EXPECT_EQ(problem_of([&] { recorder_->collect(2); }), "writing failed: File too large");
   }
   recorder_->discard();

@@ -1,8 +1,6 @@
 // What a recorder writes beside operations: facts of waits, clocks, the ledger; and files that were not closed.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "simulator/trace/ilt/session_file.hpp"
 #include "simulator/trace/ilt/varint.hpp"
 #include "simulator/trace/ilt/writer.hpp"
+#include "tests/support/full_disk.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace interlace::trace {
@@ -208,27 +207,6 @@ TEST_F(IltSession, ACutFileIsSealed) {
   EXPECT_FALSE(seal_ilt(file, why)) << "a file has one end";
 }
 
-/// Files grow no further than this while it lives: what a full disk does.
-class FullDisk {
- public:
-  explicit FullDisk(std::uintmax_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit full = before_;
-    full.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &full);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
-
 TEST_F(IltSession, OnAFullDiskTheEndTakesThePlaceOfTheLastOperations) {
   for (int chunk = 0; chunk < 2; ++chunk) {
     for (int i = 0; i < 500; ++i) add_sync(OperationKind::kEventRecord, SyncKind::kEventRecord, i, i * i);
@@ -238,7 +216,7 @@ TEST_F(IltSession, OnAFullDiskTheEndTakesThePlaceOfTheLastOperations) {
   Diagnostics why;
   why.count({"test.why", Severity::kDataLoss, "meaning", "advice"}, "here");
   {
-    const FullDisk disk(std::filesystem::file_size(file) + 10);
+    const testing::FullDisk disk(std::filesystem::file_size(file) + 10);
     EXPECT_TRUE(seal_ilt(file, why));
   }
   Diagnostics found;
