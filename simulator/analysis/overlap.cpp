@@ -35,15 +35,17 @@ void OverlapCount::add(Interval work, DeviceClass kind, std::optional<std::strin
 }
 
 OverlapSummary OverlapCount::summary() && {
-  std::vector<Interval> all;
-  for (const auto& of_class : of_class_) all.insert(all.end(), of_class.begin(), of_class.end());
-  const IntervalSet busy(std::move(all));
   const auto set_of = [&](DeviceClass kind) {
     return IntervalSet(std::move(of_class_[static_cast<std::size_t>(kind)]));
   };
   const IntervalSet compute = set_of(DeviceClass::kCompute);
   const IntervalSet communication = set_of(DeviceClass::kCommunication);
   const IntervalSet copies = set_of(DeviceClass::kCopy);
+  std::vector<Interval> all;
+  for (const IntervalSet* of_class : {&compute, &communication, &copies}) {
+    all.insert(all.end(), of_class->intervals().begin(), of_class->intervals().end());
+  }
+  const IntervalSet busy(std::move(all));
 
   const auto a_step = [&](Nanoseconds total) { return divided(total, window_.steps); };
   OverlapSummary summary;

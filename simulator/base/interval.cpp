@@ -6,7 +6,7 @@ namespace interlace {
 
 IntervalSet::IntervalSet(std::vector<Interval> any) {
   std::erase_if(any, [](Interval i) { return i.length() == 0; });
-  std::ranges::sort(any);
+  if (!std::ranges::is_sorted(any, {}, &Interval::begin)) std::ranges::sort(any, {}, &Interval::begin);
   for (const Interval i : any) {
     if (!intervals_.empty() && i.begin <= intervals_.back().end) {
       intervals_.back().end = std::max(intervals_.back().end, i.end);

@@ -68,16 +68,31 @@ double free_sms(std::span<ActiveWork* const> running, const ActiveWork& candidat
 }
 
 /// 8 * E[4 * floor(X / 4)] for X ~ Poisson(free / 8).
-double sms_fit_for_clusters(double free) {
+double expected_in_clusters(double free) {
+  constexpr double kLeast = 0x1p-60;  // that a sum shows
   const double mean = free / kGpcs;
   double probability = std::exp(-mean);
   double sum = 0;
   for (int x = 0; x <= 64; ++x) {
     const int in_clusters = x - x % kClusterCtas;
-    sum += probability * in_clusters;
+    const double part = probability * in_clusters;
+    if (x > 2 * kClusterCtas && x > 2 * mean && part < kLeast * sum) break;  // and so are all that follow
+    sum += part;
     probability *= mean / (x + 1);
   }
   return kGpcs * sum;
+}
+
+/// The same, known for whole SMs: those are free but where a kernel's last blocks retire.
+double sms_fit_for_clusters(double free) {
+  constexpr std::size_t kMostSms = 256;  // of any GPU
+  static const std::array<double, kMostSms> kKnown = [] {
+    std::array<double, kMostSms> fit{};
+    for (std::size_t sms = 0; sms < kMostSms; ++sms) fit[sms] = expected_in_clusters(static_cast<double>(sms));
+    return fit;
+  }();
+  const auto whole = static_cast<std::size_t>(free);
+  return whole < kMostSms && static_cast<double>(whole) == free ? kKnown[whole] : expected_in_clusters(free);
 }
 
 CtasBeside ctas_beside(std::span<ActiveWork* const> running) {

@@ -64,6 +64,20 @@ Machine::Machine(std::size_t ranks, const std::vector<SimulatedStream>& streams,
   }
 }
 
+void Machine::reserve(std::size_t works) {
+  works_.reserve(works);
+  started_.reserve(works);
+}
+
+void Machine::add(Work&& work) {
+  const bool moves_all = works_.size() == works_.capacity();
+  works_.push_back(std::move(work));
+  if (!moves_all) return;
+  for (Gpu& gpu : gpus_) {
+    std::ranges::transform(gpu.running, gpu.active.begin(), [&](WorkId id) { return &works_[id.index()].active; });
+  }
+}
+
 WorkId Machine::launch(Work work) {
   const WorkId id{static_cast<std::uint32_t>(works_.size())};
   Gpu& gpu = gpus_[work.rank];
@@ -81,7 +95,7 @@ WorkId Machine::launch(Work work) {
   }
   stream.queue.push_back({Entry::Kind::kWork, id.value});
   gpu.unsettled = true;
-  works_.push_back(std::move(work));
+  add(std::move(work));
   return id;
 }
 
@@ -201,6 +215,7 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
       }
     }
   }
+  started_.push_back(id);
   stream.running = id;
   stream.queue.pop_front();
   stream.waited_until_ns = -1e18;
@@ -294,7 +309,9 @@ void Machine::settle(Gpu& gpu) {
     changed = complete_finished(gpu) || changed;
     gpu.blocked = false;
     gpu.held = false;
-    for (Stream& stream : gpu.streams) changed = step_stream(gpu, stream) || changed;
+    for (Stream& stream : gpu.streams) {
+      if (!stream.running && !stream.queue.empty()) changed = step_stream(gpu, stream) || changed;
+    }
   }
 }
 
@@ -408,10 +425,9 @@ void Machine::advance(double to_ns) {
   assert(to_ns >= now_ns_);
   const double dt = to_ns - now_ns_;
   for (Gpu& gpu : gpus_) {
-    for (const WorkId id : gpu.running) {
-      contention::ActiveWork& w = works_[id.index()].active;
-      if (!w.in_cohorts) w.remaining_ns -= dt * w.rate;
-      for (auto& cohort : w.cohorts) cohort.remaining_ns -= dt * w.rate;
+    for (contention::ActiveWork* w : gpu.active) {
+      if (!w->in_cohorts) w->remaining_ns -= dt * w->rate;
+      for (auto& cohort : w->cohorts) cohort.remaining_ns -= dt * w->rate;
     }
   }
   now_ns_ = to_ns;

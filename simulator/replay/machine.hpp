@@ -73,6 +73,8 @@ class Machine {
   Machine(std::size_t ranks, const std::vector<SimulatedStream>& streams, std::int32_t sm_count,
           const MachineOptions& options);
 
+  /// Room for so many works: with more, all are moved.
+  void reserve(std::size_t works);
   WorkId launch(Work work);
   /// A token that is done when all queued so far on the stream is.
   TokenId record(std::uint32_t rank, StreamIndex stream);
@@ -88,8 +90,10 @@ class Machine {
   /// Starts and completes whatever can be at the present time, on the GPUs to which something came or is due.
   void settle();
 
-  [[nodiscard]] const std::deque<Work>& works() const { return works_; }
-  [[nodiscard]] std::deque<Work> take_works() && { return std::move(works_); }
+  [[nodiscard]] const std::vector<Work>& works() const { return works_; }
+  [[nodiscard]] std::vector<Work> take_works() && { return std::move(works_); }
+  /// Those that have started, in that order.
+  [[nodiscard]] std::vector<WorkId> take_started() && { return std::move(started_); }
 
  private:
   struct Entry {
@@ -154,6 +158,7 @@ class Machine {
   bool complete_finished(Gpu& gpu);
   bool dispatch(Gpu& gpu);
   void finish(Gpu& gpu, WorkId id);
+  void add(Work&& work);
   void set_rates();
   void share_host_path();
   template <class Visit>
@@ -161,7 +166,8 @@ class Machine {
   [[nodiscard]] bool finished(const Work& work) const;
 
   std::vector<Gpu> gpus_;
-  std::deque<Work> works_;
+  std::vector<Work> works_;
+  std::vector<WorkId> started_;
   std::vector<Token> tokens_;
   std::vector<Group> groups_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> group_of_;  ///< by communicator and number in it

@@ -82,10 +82,13 @@ class Simulation {
       for (std::size_t i = block.size(); i > 1; --i) std::swap(block[i - 1], block[random_.below(i)]);
       order_.insert(order_.end(), block.begin(), block.end());
     }
+    std::size_t works = 0;
     for (std::uint32_t r = 0; r < hosts_.size(); ++r) {
       hosts_[r].iteration = -plan.depth;
       look_up_disturbance(r);
+      for (const std::uint32_t iteration : order_) works += table.ranks[r][iteration].works.size();
     }
+    machine_.reserve(works);
   }
 
   SimulationResult run() {
@@ -449,6 +452,7 @@ class Simulation {
   SimulationResult finish() {
     require_end();
     result_.works = std::move(machine_).take_works();
+    result_.in_order_of_start = std::move(machine_).take_started();
     find_iteration_ends();
     for (const std::vector<double>& ends : result_.iteration_ends) {
       for (auto i = static_cast<std::size_t>(options_.warm_up); i + 1 < ends.size(); ++i) {

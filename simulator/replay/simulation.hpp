@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -71,7 +70,8 @@ struct HostRange {
 
 /// Iterations count from minus the schedule's depth, those that fill the pipeline.
 struct SimulationResult {
-  std::deque<Work> works;
+  std::vector<Work> works;
+  std::vector<WorkId> in_order_of_start;  ///< all of them
   std::vector<HostCall> calls;
   std::vector<HostRange> ranges;
   std::vector<EventWait> waits;  ///< all but those inside recorded calls, in the order in which they were made

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace interlace::replay {
 namespace {
@@ -61,6 +63,25 @@ TEST_F(MachineTest, AStreamIsFirstInFirstOut) {
   EXPECT_DOUBLE_EQ(*machine.works()[a.index()].end_ns, 110);
   EXPECT_DOUBLE_EQ(*machine.works()[b.index()].start_ns, 111);
   EXPECT_DOUBLE_EQ(*machine.works()[b.index()].end_ns, 161);
+}
+
+TEST_F(MachineTest, WorksThatRunGoOnAsMoreAreLaunchedThanThereWasRoomFor) {
+  const WorkId first = machine.launch(copy(kMainStream, 0, 100));
+  machine.settle();
+  machine.advance(10);
+  machine.settle();
+  machine.advance(60);
+  for (int i = 0; i < 1000; ++i) machine.launch(copy(kSideStream, 60, 1));
+  drain(machine);
+  EXPECT_DOUBLE_EQ(*machine.works()[first.index()].end_ns, 110);
+}
+
+TEST_F(MachineTest, TellsInWhichOrderWorksStarted) {
+  const WorkId late = machine.launch(copy(kMainStream, 50, 100));
+  const WorkId early = machine.launch(copy(kSideStream, 0, 10));
+  const WorkId last = machine.launch(copy(kSideStream, 0, 80));
+  drain(machine);
+  EXPECT_EQ(std::move(machine).take_started(), (std::vector{early, last, late}));
 }
 
 // A what-if may make a step take hours, and then a double tells apart no more than hundredths of a nanosecond.
