@@ -61,7 +61,7 @@ double likeness(const analysis::OverlapSummary& recorded, const analysis::Overla
 OverlapAnchor overlap_anchor(const analysis::OverlapSummary& recorded, const replay::Predictor& unedited,
                              const schedule::Schedule& schedule, replay::PredictOptions options) {
   options.simulation.as_recorded = true;
-  return {recorded, predicted_overlap(unedited.predict(schedule, options)).mean};
+  return {recorded, predicted_overlap(unedited.simulate_runs(schedule, options)).mean};
 }
 
 }  // namespace interlace::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <future>
 #include <iterator>
 #include <set>
 #include <span>
@@ -14,6 +15,7 @@
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
 #include "simulator/analysis/streams.hpp"
+#include "simulator/base/at_once.hpp"
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/memory_rows.hpp"
 #include "simulator/cli/overlap_anchor.hpp"
@@ -162,25 +164,15 @@ replay::PredictOptions options_of(const PredictRequest& request) {
   return options;
 }
 
-/// The errors are those of the job as it was recorded, whatever is asked for. itself: the recorded schedule replayed as
-/// asked for; recorded: what the recording shows, if anything.
-Anchors anchors_of(const replay::Predictor& unedited, const schedule::Schedule& known, const PredictRequest& request,
-                   const Predicted& itself, const std::optional<analysis::OverlapSummary>& recorded) {
-  replay::PredictOptions options = options_of(request);
-  options.simulation.machine.contention = true;
-  const bool as_it_is = request.edits.empty() && request.contention;
-  Anchors anchors;
-  if (recorded) {
-    anchors.overlap = as_it_is && request.under_recorder ? OverlapAnchor(*recorded, itself.steps.overlap.mean)
-                                                         : overlap_anchor(*recorded, unedited, known, options);
-  }
-  const std::optional<double> measured_ns = unedited.sites().unrecorded_step_ns;
-  if (measured_ns && !request.under_recorder) {
-    anchors.step.emplace(*measured_ns,
-                         as_it_is ? itself.prediction.step_time : unedited.predict(known, options).step_time);
-  }
-  return anchors;
-}
+/// What is simulated for an answer, all at once before any of it is told. A future without a state is of what is not
+/// simulated.
+struct Simulated {
+  std::future<Predicted> itself;  ///< the recorded schedule as asked for
+  /// That of the job as it was recorded, whatever is asked for: its errors are what is corrected.
+  std::future<OverlapAnchor> overlap_anchor;
+  std::future<Nanoseconds> recorded_step;
+  std::vector<std::future<Predicted>> asked;
+};
 
 /// Throws Error(cli.cannot_anchor) where the measured step that was given is of no use with that recording.
 void refuse_useless_step(double measured_ms, const report::RecordedRun& recorded) {
@@ -212,10 +204,13 @@ class Forecast {
   const schedule::Schedule* recognised();
   replay::Predictor edited_predictor();
   void describe_recording();
+  void simulate();
+  void simulate_recorded(AtOnce& all);
   void replay_recorded();
-  void add(const AskedSchedule& one);
-  void add_prediction(const schedule::Schedule& schedule);
-  Predicted run(const schedule::Schedule& schedule);
+  void add(const AskedSchedule& one, std::future<Predicted>& simulated);
+  void add_prediction(const schedule::Schedule& schedule, std::future<Predicted>& simulated);
+  bool is_recorded(const schedule::Schedule& schedule) const;
+  Predicted run(const schedule::Schedule& schedule) const;
 
   const PredictRequest& request_;
   Console& console_;
@@ -230,6 +225,8 @@ class Forecast {
   std::vector<schedule::Schedule> own_;  ///< those asked for that are not in the library
   const schedule::Schedule* known_;      ///< the recorded one; none where it is none of these
   replay::Predictor predictor_;
+  std::optional<replay::Predictor> unedited_;  ///< that of the job as it was recorded
+  Simulated simulated_;
   std::vector<analysis::StepWindow> windows_;
   report::PredictReport report_;
   std::optional<Predicted> itself_;  ///< the recorded schedule replayed
@@ -299,11 +296,15 @@ replay::Predictor Forecast::edited_predictor() {
   return {recording_.trace, cut_, std::move(edited)};
 }
 
-Predicted Forecast::run(const schedule::Schedule& schedule) {
-  console_.progress("predicting " + schedule.name);
+bool Forecast::is_recorded(const schedule::Schedule& schedule) const {
+  return known_ != nullptr && schedule::same_pipeline(schedule, *known_);
+}
+
+Predicted Forecast::run(const schedule::Schedule& schedule) const {
   replay::Prediction prediction = predictor_.predict(schedule, options_);
   std::vector<analysis::StepWindow> windows = analysis::windows_of(prediction.steps);
   analysis::StepAnalysis steps = analyse_prediction(prediction, recording_.trace);
+  prediction.simulated = {};  // the largest part of it by far, which has told what it tells
   return {std::move(prediction), std::move(windows), std::move(steps)};
 }
 
@@ -323,11 +324,46 @@ void Forecast::describe_recording() {
   if (known_ != nullptr) recorded.schedule = known_->name;
 }
 
+void Forecast::simulate_recorded(AtOnce& all) {
+  simulated_.itself = all.add("predicting " + known_->name, [this] { return run(*known_); });
+  if (request_.device_only) return;
+  replay::PredictOptions options = options_;
+  options.simulation.machine.contention = true;
+  const bool as_it_is = request_.edits.empty() && request_.contention;
+  unedited_.emplace(recording_.trace, cut_, sites_);
+  if (report_.recorded.overlap && !(as_it_is && request_.under_recorder)) {
+    simulated_.overlap_anchor = all.add("replaying the recording", [this, options] {
+      return overlap_anchor(*report_.recorded.overlap, *unedited_, *known_, options);
+    });
+  }
+  if (sites_.unrecorded_step_ns && !request_.under_recorder && !as_it_is) {
+    simulated_.recorded_step = all.add("replaying the recorded job",
+                                       [this, options] { return unedited_->predict(*known_, options).step_time; });
+  }
+}
+
+void Forecast::simulate() {
+  AtOnce all;
+  if (known_ != nullptr) simulate_recorded(all);
+  for (const AskedSchedule& one : asked_) {
+    std::future<Predicted>& simulated = simulated_.asked.emplace_back();
+    const bool is_left_out = !one.by_name && replay::lost_stage(one.schedule, predictor_.sites());
+    if (is_recorded(one.schedule) || is_left_out) continue;
+    simulated = all.add("predicting " + one.schedule.name, [this, &one] { return run(one.schedule); });
+  }
+  all.run(predictor_.fit_at_once(options_), [this](const std::string& doing) { console_.progress(doing); });
+}
+
 void Forecast::replay_recorded() {
-  itself_ = run(*known_);
-  if (!request_.device_only) {
-    const replay::Predictor unedited(recording_.trace, cut_, sites_);
-    anchors_ = anchors_of(unedited, *known_, request_, *itself_, report_.recorded.overlap);
+  itself_ = simulated_.itself.get();
+  if (simulated_.overlap_anchor.valid()) {
+    anchors_.overlap = simulated_.overlap_anchor.get();
+  } else if (report_.recorded.overlap && !request_.device_only) {
+    anchors_.overlap.emplace(*report_.recorded.overlap, itself_->steps.overlap.mean);
+  }
+  if (sites_.unrecorded_step_ns && !request_.under_recorder && !request_.device_only) {
+    anchors_.step.emplace(*sites_.unrecorded_step_ns, simulated_.recorded_step.valid() ? simulated_.recorded_step.get()
+                                                                                       : itself_->prediction.step_time);
   }
   if (anchors_.step) {
     anchors_.step->correct(itself_->prediction, 1.0);
@@ -338,9 +374,9 @@ void Forecast::replay_recorded() {
   report_.recorded.predicted_step_time_ns = itself_->prediction.step_time;
 }
 
-void Forecast::add_prediction(const schedule::Schedule& schedule) {
-  const bool is_itself = itself_ && schedule::same_pipeline(schedule, *known_);
-  Predicted predicted = is_itself ? *itself_ : run(schedule);
+void Forecast::add_prediction(const schedule::Schedule& schedule, std::future<Predicted>& simulated) {
+  const bool is_itself = is_recorded(schedule);
+  Predicted predicted = is_itself ? *itself_ : simulated.get();
   predicted.prediction.schedule = schedule.name;
   const double alike = itself_ ? likeness(itself_->steps.overlap.mean, predicted.steps.overlap.mean) : 0.0;
   if (anchors_.step && !is_itself) anchors_.step->correct(predicted.prediction, alike);
@@ -367,17 +403,18 @@ Error with_advice_on_profile(const Error& error, const Diagnostics& found) {
           fmt::format("{}, {}{}", error.advice(), advice, rule)};
 }
 
-void Forecast::add(const AskedSchedule& one) {
+void Forecast::add(const AskedSchedule& one, std::future<Predicted>& simulated) {
   if (one.by_name) {
     try {
-      add_prediction(one.schedule);
+      add_prediction(one.schedule, simulated);
     } catch (const Error& error) {
       if (!request_.profile || error.code() != replay::kStageNotRecorded.name) throw;
       throw with_advice_on_profile(error, recording_.diagnostics);
     }
     return;
   }
-  auto why = replay::predict_if_applicable(one.schedule, predictor_.sites(), [&] { add_prediction(one.schedule); });
+  auto why =
+      replay::predict_if_applicable(one.schedule, predictor_.sites(), [&] { add_prediction(one.schedule, simulated); });
   if (why) report_.skipped.push_back({one.schedule.name, std::move(*why)});
 }
 
@@ -385,8 +422,9 @@ PredictAnswer Forecast::answer() {
   describe_recording();
   if (request_.must_anchor && request_.measured_step_ms)
     refuse_useless_step(*request_.measured_step_ms, report_.recorded);
+  simulate();
   if (known_ != nullptr) replay_recorded();
-  for (const AskedSchedule& one : asked_) add(one);
+  for (std::size_t i = 0; i < asked_.size(); ++i) add(asked_[i], simulated_.asked[i]);
   const auto known_memory = [](const report::Prediction& row) { return !row.memory.empty(); };
   if (request_.gpu_memory_gib && std::ranges::none_of(report_.predictions, known_memory)) {
     recording_.diagnostics.count(kMemoryNotRecorded, request_.recordings.front());

@@ -1,5 +1,7 @@
 #include "simulator/cli/prediction_row.hpp"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -38,17 +40,17 @@ std::vector<analysis::OverlapSummary> overlap_in(const replay::PredictedRun& run
 }
 
 /// By place: calls that wait in the recording, and where the schedule makes the host wait.
-std::vector<analysis::HostBlock> host_blocks_of(const replay::Prediction& prediction, const trace::Trace& recorded) {
+std::vector<analysis::HostBlock> host_blocks_of(const replay::PredictedRuns& simulated, const trace::Trace& recorded) {
   std::map<std::pair<std::string_view, analysis::BlockKind>, analysis::HostBlock> places;
   double steps = 0;
-  for (const replay::PredictedRun& run : prediction.runs)
+  for (const replay::PredictedRun& run : simulated.runs)
     steps += run.iterations * static_cast<double>(run.steps.size());
-  for (const replay::PredictedRun& run : prediction.runs) {
+  for (const replay::PredictedRun& run : simulated.runs) {
     for (const replay::PredictedRun::HostCall& call : run.calls) {
       const auto kind =
           call.recorded ? analysis::blocks_host(recorded, *call.recorded) : analysis::BlockKind::kEventSync;
       if (!kind) continue;
-      const std::string_view stage = call.label ? std::string_view(prediction.labels[*call.label]) : std::string_view();
+      const std::string_view stage = call.label ? std::string_view(simulated.labels[*call.label]) : std::string_view();
       analysis::HostBlock& place = places[{stage, *kind}];
       place.stage = stage;
       place.kind = *kind;
@@ -86,10 +88,12 @@ void judge(const schedule::Schedule& schedule, bool one_rank, report::Prediction
 
 }  // namespace
 
-analysis::OverlapOfRanks predicted_overlap(const replay::Prediction& prediction) {
-  std::vector<std::vector<analysis::OverlapSummary>> by_rank(prediction.steps.size());
-  for (const replay::PredictedRun& run : prediction.runs) {
-    const std::vector<analysis::OverlapSummary> of_run = overlap_in(run, prediction.labels);
+analysis::OverlapOfRanks predicted_overlap(const replay::PredictedRuns& simulated) {
+  std::vector<std::vector<analysis::OverlapSummary>> by_run(simulated.runs.size());
+  tbb::parallel_for(std::size_t{0}, by_run.size(),
+                    [&](std::size_t run) { by_run[run] = overlap_in(simulated.runs[run], simulated.labels); });
+  std::vector<std::vector<analysis::OverlapSummary>> by_rank(simulated.runs.front().steps.size());
+  for (const auto& of_run : by_run) {
     for (std::size_t rank = 0; rank < of_run.size(); ++rank) by_rank[rank].push_back(of_run[rank]);
   }
   analysis::OverlapOfRanks overlap;
@@ -99,10 +103,9 @@ analysis::OverlapOfRanks predicted_overlap(const replay::Prediction& prediction)
 }
 
 analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction, const trace::Trace& recorded) {
-  analysis::StepAnalysis analysis = analysis::analyse_steps(prediction.trace, analysis::windows_of(prediction.steps));
-  analysis.overlap = predicted_overlap(prediction);
-  analysis.host_blocks = host_blocks_of(prediction, recorded);
-  return analysis;
+  const analysis::Annotations annotations(prediction.trace);
+  return {predicted_overlap(prediction.simulated), host_blocks_of(prediction.simulated, recorded),
+          analysis::stage_overlap(prediction.trace, annotations, analysis::windows_of(prediction.steps))};
 }
 
 report::Prediction prediction_row(const schedule::Schedule& schedule, const replay::Prediction& prediction,

@@ -12,7 +12,7 @@
 namespace interlace::cli {
 
 /// Of all steps of all runs.
-[[nodiscard]] analysis::OverlapOfRanks predicted_overlap(const replay::Prediction& prediction);
+[[nodiscard]] analysis::OverlapOfRanks predicted_overlap(const replay::PredictedRuns& simulated);
 
 /// All that is said about the steps of a prediction: overlap and what the host waits for are those of all steps of all
 /// its runs, as the step time is, the rest of the few in its trace. recorded: what it is predicted from.

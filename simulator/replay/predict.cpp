@@ -68,15 +68,26 @@ std::int64_t works_of_iteration(const Plan& plan, const SiteTable& sites) {
   return all;
 }
 
-/// Runs keep all that they simulate. Half of the memory is left to the recording, to what is made of the runs, and to
-/// other programs.
-void require_room(const Plan& plan, const SiteTable& sites, const SimulationOptions& options, int runs) {
-  const std::optional<Bytes> memory = physical_memory();
-  if (!memory) return;
-  // Where memory is predicted to the end of a run, such runs are held beside the others.
+/// What the runs of one prediction keep of an iteration with so many works. Where memory is predicted to the end of a
+/// run, such runs are held beside the others.
+Bytes bytes_of_iteration(std::int64_t works, int runs) {
   constexpr Bytes kBytesOfWork = 2 * (sizeof(Work) + sizeof(HostCall));
-  const Bytes of_iteration = std::max<std::int64_t>(1, works_of_iteration(plan, sites)) * kBytesOfWork * runs;
-  const std::int64_t fit = *memory / 2 / of_iteration;
+  return std::max<std::int64_t>(1, works) * kBytesOfWork * runs;
+}
+
+/// Half of the memory is left to the recording, to what is made of the runs, and to other programs.
+std::optional<Bytes> memory_for_runs() {
+  const std::optional<Bytes> memory = physical_memory();
+  if (!memory) return std::nullopt;
+  return *memory / 2;
+}
+
+/// Runs keep all that they simulate.
+void require_room(const Plan& plan, const SiteTable& sites, const SimulationOptions& options, int runs) {
+  const std::optional<Bytes> memory = memory_for_runs();
+  if (!memory) return;
+  const Bytes of_iteration = bytes_of_iteration(works_of_iteration(plan, sites), runs);
+  const std::int64_t fit = *memory / of_iteration;
   if (options.iterations <= fit) return;
   throw Error(kTooManySteps, plan.schedule,
               fmt::format("{} steps would take {:.0f} GiB, more than half of this machine's memory",
@@ -92,6 +103,23 @@ std::vector<SimulationResult> simulate_often(const Plan& plan, const SiteTable& 
   tbb::parallel_for(std::size_t{0}, results.size(),
                     [&](std::size_t run) { results[run] = simulate(plan, sites, drawn(usual, run)); });
   return results;
+}
+
+/// What is simulated of a schedule where the recording was made.
+struct Ensemble {
+  Plan plan;
+  SimulationOptions usual;
+  std::vector<SimulationResult> results;
+};
+
+Ensemble ensemble(const schedule::Schedule& schedule, const stages::Cut& cut, const SiteTable& sites,
+                  const PredictOptions& options) {
+  Ensemble all{compile(schedule, cut, sites), on_recorded_machine(options.simulation, sites), {}};
+  assert(all.usual.warm_up >= 1);  // a step begins where the one before it ends
+  assert(all.usual.iterations >= all.usual.warm_up + options.shown_steps);
+  require_room(all.plan, sites, all.usual, options.runs);
+  all.results = simulate_often(all.plan, sites, all.usual, options.runs);
+  return all;
 }
 
 /// Values of a standard normal distribution that stand for it: the middles of sixteen parts of equal probability.
@@ -135,8 +163,8 @@ PredictedRun run_of(const trace::Trace& recorded, const SimulationResult& result
   PredictedRun run;
   add_calls(recorded, result, warm_up, run);
   run.works.reserve(result.works.size());
-  for (const Work& work : result.works) {
-    if (!work.end_ns) continue;
+  for (const WorkId id : result.in_order_of_start) {
+    const Work& work = result.works[id.index()];
     run.works.push_back({work.rank, work.kind, work.label, {rounded(*work.start_ns), rounded(*work.end_ns)}});
   }
   for (const std::vector<double>& ends : result.iteration_ends) {
@@ -146,6 +174,14 @@ PredictedRun run_of(const trace::Trace& recorded, const SimulationResult& result
     }
   }
   return run;
+}
+
+PredictedRuns runs_of(const trace::Trace& recorded, const Ensemble& all) {
+  PredictedRuns predicted{all.plan.labels, std::vector<PredictedRun>(all.results.size())};
+  tbb::parallel_for(std::size_t{0}, all.results.size(), [&](std::size_t run) {
+    predicted.runs[run] = run_of(recorded, all.results[run], all.usual.warm_up);
+  });
+  return predicted;
 }
 
 /// PyTorch's watchdog looks at NCCL's work this often: kWatchdogThreadSleepMillis in
@@ -223,12 +259,8 @@ Predictor::Predictor(const trace::Trace& trace, const stages::Cut& cut, SiteTabl
     : trace_(&trace), cut_(&cut), sites_(std::move(sites)) {}
 
 Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictOptions& options) const {
-  const Plan plan = compile(schedule, *cut_, sites_);
-  const SimulationOptions usual = on_recorded_machine(options.simulation, sites_);
-  assert(usual.warm_up >= 1);  // a step begins where the one before it ends
-  assert(usual.iterations >= usual.warm_up + options.shown_steps);
-  require_room(plan, sites_, usual, options.runs);
-  const std::vector<SimulationResult> results = simulate_often(plan, sites_, usual, options.runs);
+  const Ensemble all = ensemble(schedule, *cut_, sites_, options);
+  const auto& [plan, usual, results] = all;
   const SimulationResult& result = results.front();
   std::vector<double> steps;
   for (const SimulationResult& one : results) steps.insert(steps.end(), one.steps_ns.begin(), one.steps_ns.end());
@@ -264,8 +296,6 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   }
   std::vector<std::string> streams;
   for (const SimulatedStream& stream : plan.streams) streams.push_back(stream.name);
-  std::vector<PredictedRun> runs;
-  for (const SimulationResult& one : results) runs.push_back(run_of(*trace_, one, usual.warm_up));
   return {schedule.name,
           rounded(statistics::mean(steps)),
           rounded(statistics::quantile(single_steps, 0.1)),
@@ -275,8 +305,24 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
           std::move(streams),
           std::move(predicted),
           std::move(windows),
-          plan.labels,
-          std::move(runs)};
+          runs_of(*trace_, all)};
+}
+
+std::size_t Predictor::fit_at_once(const PredictOptions& options) const {
+  const std::optional<Bytes> memory = memory_for_runs();
+  if (!memory) return 1;
+  std::int64_t works = 0;
+  for (const std::vector<RecordedIteration>& iterations : sites_.ranks) {
+    std::size_t most = 0;
+    for (const RecordedIteration& one : iterations) most = std::max(most, one.works.size());
+    works += static_cast<std::int64_t>(most);
+  }
+  const std::int64_t fit = *memory / bytes_of_iteration(works, options.runs) / options.simulation.iterations;
+  return static_cast<std::size_t>(std::max<std::int64_t>(1, fit));
+}
+
+PredictedRuns Predictor::simulate_runs(const schedule::Schedule& schedule, const PredictOptions& options) const {
+  return runs_of(*trace_, ensemble(schedule, *cut_, sites_, options));
 }
 
 }  // namespace interlace::replay

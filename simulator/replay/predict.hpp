@@ -32,7 +32,7 @@ struct PredictedRun {
   struct DeviceWork {
     std::uint32_t rank = 0;
     WorkKind kind = WorkKind::kKernel;
-    std::uint32_t label = 0;  ///< of its stage: into Prediction::labels
+    std::uint32_t label = 0;  ///< of its stage: into PredictedRuns::labels
     Interval time;
   };
   /// A host call that may have waited for the device.
@@ -42,10 +42,16 @@ struct PredictedRun {
     std::optional<trace::OperationId> recorded;  ///< none: the host waits as the schedule says, for an event
     Nanoseconds duration = 0;
   };
-  std::vector<DeviceWork> works;
+  std::vector<DeviceWork> works;             ///< in order of start
   std::vector<std::vector<Interval>> steps;  ///< by rank: those that the predicted step time is the mean of
   std::vector<HostCall> calls;               ///< of the iterations that count, on all ranks
   std::int32_t iterations = 0;               ///< so many
+};
+
+/// All simulations of a schedule.
+struct PredictedRuns {
+  std::vector<std::string> labels;  ///< of stages
+  std::vector<PredictedRun> runs;
 };
 
 /// What a schedule would do.
@@ -59,8 +65,7 @@ struct Prediction {
   std::vector<std::string> streams;          ///< of the device, by number, as `memory` names them
   trace::Trace trace;                        ///< a few steady steps, and what runs of later ones meanwhile
   std::vector<std::vector<Interval>> steps;  ///< by rank: the step windows in `trace`
-  std::vector<std::string> labels;           ///< of stages
-  std::vector<PredictedRun> runs;
+  PredictedRuns simulated;
 };
 
 /// Predicts schedules from one recording. The trace and the cut must outlive it.
@@ -78,6 +83,13 @@ class Predictor {
   /// more than half of the machine's memory. Same input and seed give the same result. Requires at least one step of
   /// warm-up, and as many behind it as are shown.
   [[nodiscard]] Prediction predict(const schedule::Schedule& schedule, const PredictOptions& options) const;
+
+  /// Only the simulations of which that is made; what `predict` says of errors holds here, too.
+  [[nodiscard]] PredictedRuns simulate_runs(const schedule::Schedule& schedule, const PredictOptions& options) const;
+
+  /// So many predictions may be made at the same time: as half of the machine's memory holds, at least one. All of this
+  /// is safe to call from several threads, and predicts the same.
+  [[nodiscard]] std::size_t fit_at_once(const PredictOptions& options) const;
 
   [[nodiscard]] const SiteTable& sites() const { return sites_; }
 

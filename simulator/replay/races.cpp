@@ -1,6 +1,7 @@
 #include "simulator/replay/races.hpp"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <map>
@@ -42,11 +43,11 @@ using LossesBySite = std::map<SiteId, Losses>;
 class Timeline {
  public:
   Timeline(const SimulationResult& run, std::uint32_t rank, bool collectives) {
-    for (const Work& work : run.works) {
+    for (const WorkId id : run.in_order_of_start) {
+      const Work& work = run.works[id.index()];
       const bool fits = collectives ? work.kind == WorkKind::kCollective : work.kind == WorkKind::kKernel;
-      if (work.rank == rank && fits && work.end_ns) works_.push_back(&work);
+      if (work.rank == rank && fits) works_.push_back(&work);
     }
-    std::ranges::sort(works_, {}, [](const Work* w) { return *w->start_ns; });
     for (const Work* w : works_) longest_ = std::max(longest_, *w->end_ns - *w->start_ns);
   }
 
@@ -67,12 +68,13 @@ class Timeline {
   double longest_ = 0;
 };
 
-void gather(const SimulationResult& run, const SiteTable& table, std::int32_t warm_up, LossesBySite& losses) {
+LossesBySite losses_in(const SimulationResult& run, const SiteTable& table, std::int32_t warm_up) {
+  LossesBySite losses;
   for (std::uint32_t rank = 0; rank < run.iteration_ends.size(); ++rank) {
     const Timeline kernels(run, rank, false);
     const Timeline collectives(run, rank, true);
     for (const Work& work : run.works) {
-      if (work.rank != rank || !work.end_ns || work.iteration < warm_up) continue;
+      if (work.rank != rank || work.iteration < warm_up) continue;
       const Site& site = table.sites[work.site.index()];
       if (work.kind == WorkKind::kCollective && work.ready_ns) {
         Losses& l = losses[work.site];
@@ -85,6 +87,15 @@ void gather(const SimulationResult& run, const SiteTable& table, std::int32_t wa
           ++l.rivals[rival->site];
       }
     }
+  }
+  return losses;
+}
+
+void add(const LossesBySite& more, LossesBySite& losses) {
+  for (const auto& [site, of_run] : more) {
+    Losses& all = losses[site];
+    all.lost_ns.insert(all.lost_ns.end(), of_run.lost_ns.begin(), of_run.lost_ns.end());
+    for (const auto& [rival, times] : of_run.rivals) all.rivals[rival] += times;
   }
 }
 
@@ -117,8 +128,11 @@ std::string Race::text() const {
 
 std::vector<Race> find_races(std::span<const SimulationResult> runs, const SiteTable& table, std::int32_t warm_up,
                              double step_ns) {
+  std::vector<LossesBySite> by_run(runs.size());
+  tbb::parallel_for(std::size_t{0}, runs.size(),
+                    [&](std::size_t run) { by_run[run] = losses_in(runs[run], table, warm_up); });
   LossesBySite losses;
-  for (const SimulationResult& run : runs) gather(run, table, warm_up, losses);
+  for (const LossesBySite& of_run : by_run) add(of_run, losses);
   std::vector<Race> races;
   for (const auto& [id, l] : losses) {
     if (l.rivals.empty()) continue;

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
+#include "simulator/analysis/annotations.hpp"
 #include "simulator/analysis/compare.hpp"
+#include "simulator/analysis/host_blocking.hpp"
+#include "simulator/analysis/overlap.hpp"
 #include "simulator/analysis/stage_overlap.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "tests/unit/analysis/job.hpp"
@@ -201,7 +203,10 @@ TEST(Compare, FindsNothingBetweenEqualTraces) {
   job.kernel(job.side, 1, 10, 40);
   job.kernel(job.main, 3, 20, 30);
   const trace::Trace trace = job.build();
-  const StepAnalysis step = analyse_steps(trace, one_step(100));
+  const Annotations annotations(trace);
+  const StepAnalysis step{.overlap = overlap(trace, annotations, one_step(100)),
+                          .host_blocks = host_blocking(trace, annotations, one_step(100)),
+                          .stages = stage_overlap(trace, annotations, one_step(100))};
   EXPECT_TRUE(compare(step, step).empty());
 }
 

@@ -16,7 +16,8 @@ replay::Prediction shown() {
   const trace::LaneId thread = builder.lane(trace::LaneKind::kHostThread, rank, 1, 1);
   builder.add_host_call({thread, builder.intern("call"), 0, 100, {}});
   Diagnostics none;
-  return {.schedule = "s", .trace = std::move(builder).build(none), .steps = {{{0, 100}}}, .labels = {"backward"}};
+  return {
+      .schedule = "s", .trace = std::move(builder).build(none), .steps = {{{0, 100}}}, .simulated = {{"backward"}, {}}};
 }
 
 // Two runs of two steps of 100 ns, communication in [100, 140) and [200, 220) in both. In one a kernel, begun before
@@ -26,11 +27,11 @@ TEST(PredictedOverlap, IsThatOfAllStepsOfAllRuns) {
   const std::vector<replay::PredictedRun::DeviceWork> collectives{{0, WorkKind::kCollective, 0, {100, 140}},
                                                                   {0, WorkKind::kCollective, 0, {200, 220}}};
   const std::vector<std::vector<Interval>> steps{{{100, 200}, {200, 300}}};
-  prediction.runs = {{collectives, steps}, {collectives, steps}};
-  prediction.runs[0].works.push_back({0, WorkKind::kKernel, 0, {40, 130}});
-  prediction.runs[0].works.push_back({0, WorkKind::kKernel, 0, {190, 290}});
+  prediction.simulated.runs = {{collectives, steps}, {collectives, steps}};
+  prediction.simulated.runs[0].works.push_back({0, WorkKind::kKernel, 0, {40, 130}});
+  prediction.simulated.runs[0].works.push_back({0, WorkKind::kKernel, 0, {190, 290}});
 
-  const analysis::OverlapSummary mean = predicted_overlap(prediction).mean;
+  const analysis::OverlapSummary mean = predicted_overlap(prediction.simulated).mean;
   EXPECT_EQ(mean.step_ns, 100);
   EXPECT_EQ(mean.communication_ns, 30);
   EXPECT_EQ(mean.exposed_communication_ns, 18);  // 5 in the one run, 30 in the other: 17.5
@@ -57,7 +58,7 @@ TEST(AnalysePrediction, TheHostWaitsAsInAllIterationsOfAllRuns) {
   run.steps = {{{100, 200}}};
   run.iterations = 2;
   run.calls = {{0, 0, launch, 70}, {0, 0, sync, 30}, {0, 0, sync, 50}, {0, {}, {}, 20}};
-  prediction.runs = {run, run};
+  prediction.simulated.runs = {run, run};
   const std::vector<analysis::HostBlock> blocks = analyse_prediction(prediction, recorded).host_blocks;
   EXPECT_EQ(blocks, (std::vector<analysis::HostBlock>{{"backward", analysis::BlockKind::kStreamSync, 40, 1.0},
                                                       {"", analysis::BlockKind::kEventSync, 10, 0.5}}));

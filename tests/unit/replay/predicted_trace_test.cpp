@@ -65,6 +65,29 @@ TEST(Predictor, SeedsAgreeOnTheMeanWhereTheHostDecides) {
   for (const std::uint64_t seed : {101, 201, 301}) EXPECT_NEAR(step(seed) / first, 1.0, 0.015) << seed;
 }
 
+TEST(Predictor, RunsAloneAreThoseOfThePrediction) {
+  const Recorded recorded;
+  PredictOptions options;
+  options.runs = 2;
+  const schedule::Schedule& schedule = schedule::find("torchrec/base");
+  const Prediction whole = recorded.predictor.predict(schedule, options);
+  const PredictedRuns alone = recorded.predictor.simulate_runs(schedule, options);
+  EXPECT_EQ(alone.labels, whole.simulated.labels);
+  ASSERT_EQ(alone.runs.size(), 2U);
+  for (std::size_t run = 0; run < 2; ++run) {
+    EXPECT_EQ(alone.runs[run].steps, whole.simulated.runs[run].steps);
+    EXPECT_TRUE(std::ranges::is_sorted(alone.runs[run].works, {}, [](const auto& work) { return work.time.begin; }));
+  }
+}
+
+TEST(Predictor, AsManyFitAtOnceAsMemoryHoldsButAtLeastOne) {
+  const Recorded recorded;
+  PredictOptions options;
+  EXPECT_GT(recorded.predictor.fit_at_once(options), 8U);
+  options.simulation.iterations = 1'000'000;
+  EXPECT_EQ(recorded.predictor.fit_at_once(options), 1U);
+}
+
 // Side streams work on later batches than the main one: each step that is shown holds as much as the others.
 TEST(Predictor, ShowsStepsWithAllThatRunsInThem) {
   const Recorded recorded;
