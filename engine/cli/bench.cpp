@@ -37,8 +37,14 @@ struct BenchRequest : JobRequest {
 // "all": the sound ones of the library that fit the workload; the others are told on standard error.
 std::vector<std::string> chosen_schedules(const BenchRequest& request, const Workload& workload) {
   if (request.schedules != std::vector<std::string>{"all"}) {
-    for (const std::string& name : request.schedules) check_fit(schedule::load(name), workload);
-    return request.schedules;
+    std::vector<std::string> chosen;
+    for (const std::string& name : request.schedules) {
+      const schedule::Schedule schedule = schedule::load(name);
+      check_fit(schedule, workload);
+      const bool of_library = schedule.source == "built-in " + schedule.name;
+      chosen.push_back(of_library ? schedule.name : name);
+    }
+    return chosen;
   }
   std::vector<std::string> fitting;
   for (const schedule::Schedule& schedule : schedule::all_sound()) {

@@ -13,12 +13,6 @@ namespace interlace::cli {
 
 namespace {
 
-/// "sparse_dist" stands for "torchrec/sparse_dist".
-std::string full_name(const std::string& name) {
-  const std::string of_torchrec = "torchrec/" + name;
-  return schedule::is_built_in(of_torchrec) ? of_torchrec : name;
-}
-
 class Inputs {
  public:
   /// A file of the user's as the campaign keeps it.
@@ -31,7 +25,7 @@ class Inputs {
 
   /// A schedule by what the plan is to call it: built-in ones by their names, others as files.
   std::string keep_schedule(const std::string& asked) {
-    schedule::Schedule schedule = schedule::load_beside(full_name(asked), schedules_);
+    schedule::Schedule schedule = schedule::load_beside(asked, schedules_);
     if (schedule::is_built_in(schedule.name)) return schedule.name;  // also a file that says the same
     const std::string stem = campaign::file_stem(schedule.name);
     for (const schedule::Schedule& other : schedules_) {

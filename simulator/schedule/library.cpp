@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,10 +27,24 @@ bool is_built_in(std::string_view name) {
   return std::ranges::find(entries, name, &LibraryEntry::name) != entries.end();
 }
 
+std::optional<std::string_view> full_name(std::string_view name, std::span<const LibraryEntry> entries) {
+  const auto whole = std::ranges::find(entries, name, &LibraryEntry::name);
+  if (whole != entries.end()) return whole->name;
+  if (name.empty() || name.find('/') != std::string_view::npos) return std::nullopt;
+  std::optional<std::string_view> found;
+  for (const LibraryEntry& entry : entries) {
+    if (entry.name.substr(entry.name.rfind('/') + 1) != name) continue;
+    if (found) return std::nullopt;
+    found = entry.name;
+  }
+  return found;
+}
+
 Schedule find(std::string_view name) {
   const auto entries = library();
-  const auto found = std::ranges::find(entries, name, &LibraryEntry::name);
-  if (found != entries.end()) return parse_entry(*found);
+  if (const auto meant = full_name(name, entries)) {
+    return parse_entry(*std::ranges::find(entries, *meant, &LibraryEntry::name));
+  }
   std::vector<std::string_view> names;
   for (const LibraryEntry& entry : entries) names.push_back(entry.name);
   throw Error(kNoSuchSchedule, "", fmt::format("no schedule \"{}\"{}", name, did_you_mean(nearest(name, names, 3))),
@@ -39,7 +54,9 @@ Schedule find(std::string_view name) {
 Schedule load(std::string_view name_or_file) {
   if (is_built_in(name_or_file)) return find(name_or_file);
   const std::filesystem::path file(name_or_file);
-  if (file.extension() == ".json" || std::filesystem::exists(file)) return parse_file(file);
+  const bool is_short_name = full_name(name_or_file, library()).has_value();
+  const bool exists = is_short_name ? std::filesystem::is_regular_file(file) : std::filesystem::exists(file);
+  if (file.extension() == ".json" || exists) return parse_file(file);
   return find(name_or_file);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,11 +21,16 @@ struct LibraryEntry {
 
 [[nodiscard]] bool is_built_in(std::string_view name);
 
-/// A built-in schedule. Throws Error schedule.no_such_schedule, with the names most like it.
+/// The one of `entries` that a user means by this name: by all of it, or by its last part ("sparse_dist" for
+/// "torchrec/sparse_dist") where no other ends in that; none where none does or several do.
+[[nodiscard]] std::optional<std::string_view> full_name(std::string_view name, std::span<const LibraryEntry> entries);
+
+/// A built-in schedule, by its full name or its last part. Throws Error schedule.no_such_schedule, with the names most
+/// like it.
 [[nodiscard]] Schedule find(std::string_view name);
 
-/// What a user may name on a command line: a built-in schedule, or a file (anything that ends in ".json" or exists).
-/// Throws as find() and parse_file() do.
+/// What a user may name on a command line: a built-in schedule, or a file (anything that ends in ".json" or exists; it
+/// goes before a last part of a name, a folder does not). Throws as find() and parse_file() do.
 [[nodiscard]] Schedule load(std::string_view name_or_file);
 
 /// The name of a file's schedule where another one is called the same: with that of its file, "torchrec/staged+mine".

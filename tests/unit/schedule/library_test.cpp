@@ -10,6 +10,7 @@
 
 #include "simulator/base/error.hpp"
 #include "simulator/schedule/parse.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace interlace::schedule {
 namespace {
@@ -74,6 +75,30 @@ TEST(Library, LoadTakesNamesAndFiles) {
   };
   EXPECT_EQ(code_of("no/such.json"), "schedule.unreadable");
   EXPECT_EQ(code_of("no/such"), "schedule.no_such_schedule");
+}
+
+TEST(Library, TheLastPartOfANameIsEnoughWhereItIsOfOneSchedule) {
+  EXPECT_EQ(find("sparse_dist").name, "torchrec/sparse_dist");
+  EXPECT_EQ(load("dp_only").name, "recsys/dp_only");
+  const std::vector<LibraryEntry> entries{{"a/base", ""}, {"a/late", ""}, {"b/base", ""}, {"late", ""}};
+  EXPECT_EQ(full_name("a/base", entries), "a/base");
+  EXPECT_EQ(full_name("late", entries), "late") << "a whole name goes before a part";
+  for (const char* name : {"base", "", "ate", "/base", "a"}) EXPECT_EQ(full_name(name, entries), std::nullopt) << name;
+  // Each built-in schedule has a short name: a new one should not take it away from another.
+  for (const LibraryEntry& entry : library()) {
+    EXPECT_EQ(full_name(entry.name.substr(entry.name.rfind('/') + 1), library()), entry.name);
+  }
+}
+
+TEST(Library, AFileGoesBeforeAShortNameAFolderDoesNot) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  std::filesystem::create_directory("staged");
+  std::filesystem::copy_file(kFolder / "torchrec/semi_sync.json", "base");
+  EXPECT_EQ(load("staged").name, "torchrec/staged");
+  EXPECT_EQ(load("base").name, "torchrec/semi_sync");
+  std::filesystem::current_path(before);
 }
 
 // What stands where in an iteration: "embedding_lookup 0", "wait data_dist main", in host order, for_each unrolled.
