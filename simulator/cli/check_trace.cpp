@@ -1,8 +1,6 @@
 #include "simulator/cli/check_trace.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <utility>
 
@@ -40,23 +38,6 @@ std::optional<std::string> other_than(const schedule::Schedule& said, const trac
 }
 
 }  // namespace
-
-bool is_schedule(const std::string& input) {
-  const std::filesystem::path path(input);
-  if (!std::filesystem::exists(path)) {
-    const bool of_trace = input.ends_with(".ilt") || input.ends_with(".gz") || input.ends_with(".pickle");
-    return !of_trace;
-  }
-  if (std::filesystem::is_directory(path) || path.extension() != ".json") return false;
-  constexpr std::size_t kHead = std::size_t{1} << 20;
-  std::ifstream file(path, std::ios::binary);
-  std::string head(kHead, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  if (head.find("\"interlace_schedule\"") != std::string::npos) return true;
-  // A small file that is no trace was meant as a schedule: its errors are told as those of one.
-  return head.size() < kHead && head.find("\"traceEvents\"") == std::string::npos;
-}
 
 CheckedRecording check_recording(const CheckTraceRequest& request, Console& console) {
   std::optional<schedule::Schedule> schedule;

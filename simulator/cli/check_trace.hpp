@@ -18,10 +18,6 @@ struct CheckTraceRequest {
   bool feature_processors = false;
 };
 
-/// Whether an input of `check` is a schedule: the name of a built-in one, or a file that is none of the formats of
-/// traces.
-[[nodiscard]] bool is_schedule(const std::string& input);
-
 /// What was found in a recording, and where the user named its schedule, what it looks like instead.
 struct CheckedRecording {
   trace_check::TraceCheck found;

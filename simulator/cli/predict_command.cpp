@@ -5,6 +5,8 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <ostream>
 
@@ -17,6 +19,7 @@
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/report/predict_data.hpp"
 #include "simulator/report/predict_table.hpp"
+#include "simulator/schedule/library.hpp"
 
 namespace interlace::cli {
 
@@ -91,13 +94,27 @@ std::string a_step_in_ms(const std::string& text) {
   return good ? "" : "\"" + text + "\" is no step time of 0.001 to 10000000 ms";
 }
 
+/// A list of schedules goes on to the next option: recordings behind it were meant as such.
+void take_recordings(PredictRequest& request) {
+  const auto is_recording = [](const std::string& word) {
+    // A folder may be called as the schedule that was recorded into it; a pipe was never asked for a recording.
+    const bool is_name = word == "all" || schedule::full_name(word, schedule::library());
+    return !is_name && !std::filesystem::is_fifo(word) && !is_schedule(word);
+  };
+  std::ranges::copy_if(request.schedules, std::back_inserter(request.recordings), is_recording);
+  std::erase_if(request.schedules, is_recording);
+  const auto refuse = [](const char* why) { throw CLI::RequiredError(why, CLI::ExitCodes::RequiredError); };
+  if (request.recordings.empty()) refuse("no recording is named: it stands in front of the options, or behind --from");
+  if (request.schedules.empty()) refuse("--schedule is required");
+}
+
 }  // namespace
 
 void add_predict(CLI::App& app, Action& chosen) {
   const auto request = std::make_shared<PredictRequest>();
   request->must_anchor = true;
   CLI::App* predict = app.add_subcommand("predict", "Predict what other schedules would do to a recorded job");
-  predict->add_option("--from", request->recordings, kRecordingsHelp)->required()->type_name("FILE|DIR");
+  predict->add_option("recording,--from", request->recordings, kRecordingsHelp)->type_name("FILE|DIR");
   predict
       ->add_option("--again", request->again,
                    "A recording of another run of the same job: a folder where it has several ranks. Once for each "
@@ -146,7 +163,10 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->add_flag("--under-recorder", request->under_recorder,
                  "Keep the host as slow as it was recorded: what a recording of each schedule would show")
       ->excludes(measured);
-  predict->callback([request, &chosen] { chosen = [request](Console& console) { run_predict(*request, console); }; });
+  predict->callback([request, &chosen] {
+    take_recordings(*request);
+    chosen = [request](Console& console) { run_predict(*request, console); };
+  });
 }
 
 }  // namespace interlace::cli

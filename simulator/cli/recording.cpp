@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <system_error>
 
 #include "simulator/cli/errors.hpp"
@@ -31,6 +32,21 @@ ingest::Recording read_recording(const std::vector<std::string>& files,
     paths.erase(others, paths.end());
   }
   return ingest::read(paths, options);
+}
+
+bool is_schedule(const std::string& input) {
+  const std::filesystem::path path(input);
+  const bool of_trace = input.ends_with(".ilt") || input.ends_with(".gz") || input.ends_with(".pickle");
+  if (of_trace || !std::filesystem::exists(path)) return !of_trace;
+  if (!std::filesystem::is_regular_file(path)) return false;  // what is read from a pipe is gone
+  constexpr std::size_t kHead = std::size_t{1} << 20;
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (head.find("\"interlace_schedule\"") != std::string::npos) return true;
+  // A small file that is no trace was meant as a schedule: its errors are told as those of one.
+  return path.extension() == ".json" && head.size() < kHead && head.find("\"traceEvents\"") == std::string::npos;
 }
 
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& files) {

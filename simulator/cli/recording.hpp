@@ -28,6 +28,10 @@ void add_memory_snapshots(CLI::App& command, std::vector<std::string>& memory_sn
 [[nodiscard]] ingest::Recording read_recording(const std::vector<std::string>& files,
                                                const std::vector<std::string>& memory_snapshots, Console& console);
 
+/// Whether one word among others, recordings and schedules, is a schedule: the name of a built-in one, or a file that
+/// is none of the formats of traces. A folder holds recordings.
+[[nodiscard]] bool is_schedule(const std::string& input);
+
 /// Throws Error(cli.output_is_input) where `output` is one of the files that the user named, or in a folder of them.
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& files);
 
