@@ -15,6 +15,7 @@
 #include "simulator/cli/check_trace.hpp"
 #include "simulator/cli/errors.hpp"
 #include "simulator/cli/recording.hpp"
+#include "simulator/cli/staging.hpp"
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/report/file_output.hpp"
 #include "simulator/schedule/library.hpp"
@@ -159,8 +160,7 @@ void add_check(CLI::App& app, Action& chosen, int& status, int& failure) {
       ->add_option("--schedule", request->trace.schedule,
                    "The schedule that the traces were recorded under, where it is none of the built-in ones")
       ->type_name("NAME|FILE");
-  check->add_option("--profile", request->trace.profile, "Annotation profile (JSON) of another training loop")
-      ->type_name("FILE");
+  check->add_option("--profile", request->trace.profile, kProfileHelp)->type_name("NAME|FILE");
   add_memory_snapshots(*check, request->trace.memory_snapshots);
   check->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))

@@ -71,10 +71,7 @@ void add_explain(CLI::App& app, Action& chosen) {
       ->required()
       ->expected(2, 1'000'000)
       ->type_name("FILE|DIR");
-  explain
-      ->add_option("--profile", request->profile,
-                   "How the recorded code annotates its stages (docs/annotation_profiles.md); TorchRec's where absent")
-      ->type_name("FILE");
+  explain->add_option("--profile", request->profile, kProfileHelp)->type_name("NAME|FILE");
   explain->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -16,6 +16,7 @@
 #include "simulator/cli/option_checks.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
+#include "simulator/cli/staging.hpp"
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/report/predict_data.hpp"
 #include "simulator/report/predict_table.hpp"
@@ -128,10 +129,7 @@ void add_predict(CLI::App& app, Action& chosen) {
       ->type_name("NAME|FILE|all");
   predict->add_option("--edit", request->edits, "What-if changes to the recorded job (docs/edits.md)")
       ->type_name("FILE");
-  predict
-      ->add_option("--profile", request->profile,
-                   "How the recorded code annotates its stages (docs/annotation_profiles.md); TorchRec's where absent")
-      ->type_name("FILE");
+  predict->add_option("--profile", request->profile, kProfileHelp)->type_name("NAME|FILE");
   predict
       ->add_option("--machine", request->machine,
                    "Profile of the machine (interlace calibrate), for what the recording does not tell")

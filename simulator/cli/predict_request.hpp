@@ -19,7 +19,7 @@ struct PredictRequest {
   std::vector<std::string> again;       ///< each a recording of a further run of the same job
   std::vector<std::string> schedules;   ///< names, files, or "all"
   std::vector<std::string> edits;       ///< files
-  std::optional<std::string> profile;   ///< file of annotation names; none: TorchRec's
+  std::optional<std::string> profile;   ///< of annotations, by name or file; none: found out
   std::optional<std::string> machine;   ///< file of interlace calibrate
   std::string format = "table";
   std::optional<std::filesystem::path> out;  ///< folder for traces and reports

@@ -4,8 +4,8 @@
 
 namespace interlace::cli {
 
-stages::Profile profile_for(const std::optional<std::string>& file, const trace::Trace& trace) {
-  return file ? stages::read_profile(*file) : stages::profile_of(trace);
+stages::Profile profile_for(const std::optional<std::string>& named, const trace::Trace& trace) {
+  return named ? stages::load_profile(*named) : stages::profile_of(trace);
 }
 
 trace_check::StagedWork staged(ingest::Recording& recording, const std::optional<std::string>& profile) {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "simulator/base/json_error.hpp"
+#include "simulator/base/nearest_word.hpp"
 #include "simulator/base/pattern.hpp"
 #include "simulator/base/text_file.hpp"
 #include "simulator/stages/profile_texts.hpp"
@@ -152,6 +154,19 @@ const Profile& torchrec_profile() {
 const Profile& interlace_profile() {
   static const Profile kInterlace = parse_profile(kInterlaceProfileText, "interlace");
   return kInterlace;
+}
+
+Profile load_profile(const std::string& name_or_file) {
+  if (name_or_file == kBuiltInProfiles[0]) return torchrec_profile();
+  if (name_or_file == kBuiltInProfiles[1]) return interlace_profile();
+  std::error_code unknown;
+  if (!std::filesystem::exists(name_or_file, unknown)) {
+    throw Error(
+        kBadProfile, name_or_file,
+        fmt::format("neither a file nor a built-in profile{}", did_you_mean(nearest(name_or_file, kBuiltInProfiles))),
+        fmt::format("built in are {}; {}", fmt::join(kBuiltInProfiles, " and "), kAdvice));
+  }
+  return read_profile(name_or_file);
 }
 
 const Profile& profile_of(const trace::Trace& trace) {

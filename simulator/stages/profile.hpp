@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -58,6 +59,13 @@ struct Profile {
 [[nodiscard]] const Profile& torchrec_profile();
 /// The engine's ("iteration 12", "backward 12", "[module:update]").
 [[nodiscard]] const Profile& interlace_profile();
+/// The names of these.
+inline constexpr std::array<std::string_view, 2> kBuiltInProfiles{"torchrec", "interlace"};
+
+/// What a user may name: a built-in profile, or a file. Throws Error(stages.bad_profile), with the built-in names where
+/// there is no such file.
+[[nodiscard]] Profile load_profile(const std::string& name_or_file);
+
 /// The built-in one that knows the annotations of this trace: the engine's where it has only these, else TorchRec's.
 [[nodiscard]] const Profile& profile_of(const trace::Trace& trace);
 

@@ -53,6 +53,22 @@ TEST(NamedInputs, AFolderOfAScheduleNameIsNoRecordingOfPredict) {
   EXPECT_EQ(Json::parse(run.out)["predictions"][0]["schedule"], "torchrec/base");
 }
 
+TEST(NamedInputs, AProfileIsNamedAsTheBuiltInOneIs) {
+  const std::string runs = INTERLACE_SOURCE_DIR "/samples/traces/engine_exposed_1_rank/";
+  const std::string predict = "predict --steps 3 --format json --schedule base " + runs + "sparse_dist";
+  const Finished named = interlace(predict + " --profile interlace");
+  EXPECT_EQ(named.status, 0) << named.err;
+  EXPECT_EQ(named.out, interlace(predict).out);
+  const std::string check = "check " + runs + "sparse_dist";
+  EXPECT_EQ(interlace(check + " --profile interlace").status, 0);
+  for (const std::string& command : {predict, check}) {
+    const Finished other = interlace(command + " --profile torchrec");
+    EXPECT_NE(other.err.find("error[stages.no_iterations]"), std::string::npos) << other.err;
+  }
+  const Finished explain = interlace("explain --profile torchrek " + sample("sparse"));
+  EXPECT_NE(explain.err.find("did you mean \"torchrec\""), std::string::npos) << explain.err;
+}
+
 TEST(NamedInputs, PredictSaysWhereARecordingStands) {
   const auto said = [](const std::string& words) {
     const Finished run = interlace("predict " + words);

@@ -25,6 +25,20 @@ TEST(Profile, ReadsRules) {
   EXPECT_EQ(profile.rules[0].module_from, ModuleFrom::kEnclosing);
 }
 
+TEST(Profile, IsLoadedByItsNameOrFromAFile) {
+  for (const std::string_view name : kBuiltInProfiles) EXPECT_EQ(load_profile(std::string(name)).name, name);
+  const std::string folder = INTERLACE_SOURCE_DIR "/simulator/stages/profiles/";
+  EXPECT_EQ(load_profile(folder + "torchrec.json").rules.size(), torchrec_profile().rules.size());
+  try {
+    static_cast<void>(load_profile("torchrek"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kBadProfile.name);
+    EXPECT_NE(std::string(error.what()).find("did you mean \"torchrec\""), std::string::npos) << error.what();
+    EXPECT_NE(error.advice().find("built in are torchrec and interlace"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Profile, NamesTheRuleThatIsWrong) {
   const std::string start = R"({"interlace_annotations": 1, "iteration_end": "x", "rules": [)";
   EXPECT_NE(problem_of(start + R"({"stage": "lokup", "within": ["a"]}]})").find("rule 1: unknown stage"),
