@@ -24,6 +24,7 @@ constexpr interlace::ErrorCode kNoDisplay{"gui.no_display"};
 
 struct Request {
   RenderRequest render;
+  std::optional<std::string> profile;  ///< by name or file
   bool to_file = false;
   std::optional<ThemeKind> theme;
 };
@@ -39,6 +40,10 @@ std::optional<int> parse(int argc, char** argv, Request& request) {
   app.add_option("TRACE", recordings,
                  "Recordings of one run: PyTorch-profiler traces, one a rank, .ilt files, or folders of them");
   app.add_option("--schedule", request.render.schedules, "Schedules to predict: built-in names or JSON files")
+      ->type_name("NAME|FILE");
+  app.add_option("--profile", request.profile,
+                 "How the recorded code annotates its stages: torchrec, interlace (the engine's) or a JSON file; the one "
+                 "of the two that fits where absent")
       ->type_name("NAME|FILE");
   app.add_option("--render", out,
                  "Draw measured beside predicted into a file (.png, .svg, .pdf) and end; needs no display")
@@ -84,6 +89,7 @@ bool has_display() {
 int run(int argc, char** argv) {
   Request request;
   if (const auto status = parse(argc, argv, request)) return *status;
+  if (request.profile) request.render.profile = interlace::stages::load_profile(*request.profile);
   if (request.to_file) {
     if (!has_display()) qputenv("QT_QPA_PLATFORM", "offscreen");
     const QGuiApplication application(argc, argv);
@@ -98,6 +104,7 @@ int run(int argc, char** argv) {
   QCoreApplication::setApplicationName(QStringLiteral("interlace-gui"));
   MainWindow window;
   if (request.theme) window.set_theme(*request.theme);
+  window.use_profile(std::move(request.render.profile));
   window.show();
   if (!request.render.recordings.empty()) window.open(request.render.recordings, request.render.schedules);
   return QApplication::exec();

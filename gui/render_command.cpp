@@ -14,7 +14,7 @@ std::vector<std::string> render(const RenderRequest& request) {
     schedules.push_back(schedule::load_beside(name, schedules));
   }
   const Progress silent;
-  const RecordedPtr recorded = open_recording(request.recordings, silent);
+  const RecordedPtr recorded = open_recording(request.recordings, silent, request.profile);
   Forecaster forecaster(recorded);
   std::vector<ForecastPtr> forecasts;
   for (const schedule::Schedule& schedule : schedules) forecasts.push_back(forecaster.predict(schedule, silent));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct RenderRequest {
   std::filesystem::path out;  ///< .png, .svg or .pdf
   std::vector<std::filesystem::path> recordings;
   std::vector<std::string> schedules;  ///< names or files
+  std::optional<stages::Profile> profile;  ///< as of open_recording()
   RenderOptions options;
 };
 

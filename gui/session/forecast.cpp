@@ -36,6 +36,7 @@ void Forecaster::replay_recorded() {
 
 std::variant<ForecastPtr, std::string> Forecaster::predict_if_it_applies(const schedule::Schedule& schedule,
                                                                          const Progress& progress) {
+  refuse_where_nothing_can_be_predicted();
   ForecastPtr forecast;
   const auto why_not = replay::predict_if_applicable(schedule, recorded_->predictor->sites(),
                                                      [&] { forecast = predict(schedule, progress); });
@@ -43,12 +44,16 @@ std::variant<ForecastPtr, std::string> Forecaster::predict_if_it_applies(const s
   return forecast;
 }
 
+void Forecaster::refuse_where_nothing_can_be_predicted() const {
+  if (recorded_->predictor) return;
+  throw Error(kCannotPredict, recorded_->files.front().string(),
+              "nothing can be predicted from the recording: " + recorded_->no_predictions,
+              "record with the profiler and TorchRec's annotations, or name a profile of yours (--profile); what is there "
+              "can be looked at all the same");
+}
+
 ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progress& progress) {
-  if (!recorded_->predictor) {
-    throw Error(kCannotPredict, recorded_->files.front().string(),
-                "nothing can be predicted from the recording: " + recorded_->no_predictions,
-                "record with the profiler and TorchRec's annotations; what is there can be looked at all the same");
-  }
+  refuse_where_nothing_can_be_predicted();
   if (recorded_->schedule && !itself_) {
     progress.begin("replaying " + recorded_->schedule->name);
     replay_recorded();

@@ -42,8 +42,7 @@ class Forecaster {
   /// Blocks. Throws gui.cannot_predict, replay.stage_not_recorded, Cancelled.
   [[nodiscard]] ForecastPtr predict(const schedule::Schedule& schedule, const Progress& progress);
 
-  /// The same of one among many; where it says nothing about this recording, why. REQUIRES: the recording has a
-  /// predictor.
+  /// The same of one among many; where it says nothing about this recording, why.
   [[nodiscard]] std::variant<ForecastPtr, std::string> predict_if_it_applies(const schedule::Schedule& schedule,
                                                                              const Progress& progress);
 
@@ -58,6 +57,8 @@ class Forecaster {
   };
   [[nodiscard]] Replayed replay(const schedule::Schedule& schedule) const;
   void replay_recorded();
+  /// Throws gui.cannot_predict.
+  void refuse_where_nothing_can_be_predicted() const;
 
   RecordedPtr recorded_;
   std::optional<Replayed> itself_;

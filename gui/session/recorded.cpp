@@ -19,11 +19,11 @@ namespace interlace::gui {
 
 namespace {
 
-/// Cuts by the annotations of TorchRec or of the engine, whichever there are. A recording without them, or without
-/// device work, can be looked at all the same.
-std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, Recorded& recorded) {
+/// A recording without the annotations of the profile, or without device work, can be looked at all the same.
+std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, const stages::Profile& profile,
+                                            Recorded& recorded) {
   try {
-    stages::Cut cut = stages::cut(trace, stages::profile_of(trace), recorded.diagnostics);
+    stages::Cut cut = stages::cut(trace, profile, recorded.diagnostics);
     replay::SiteTable table = replay::find_sites(trace, cut, recorded.diagnostics);
     const std::vector<schedule::Schedule> library = schedule::all_sound();
     const schedule::Schedule* known = replay::recorded_schedule(library, trace, cut, table, recorded.diagnostics);
@@ -67,7 +67,8 @@ void describe(const trace::Trace& trace, const std::vector<std::vector<Interval>
 
 }  // namespace
 
-RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progress& progress) {
+RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progress& progress,
+                           const std::optional<stages::Profile>& profile) {
   auto recorded = std::make_shared<Recorded>();
   recorded->files = std::move(files);
   progress.begin(recorded->files.size() == 1 ? fmt::format("reading {}", recorded->files.front().filename().string())
@@ -75,7 +76,8 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   ingest::Recording recording = ingest::read(recorded->files);
   recorded->diagnostics = std::move(recording.diagnostics);
   progress.begin("cutting the recording into stages");
-  std::optional<replay::SiteTable> sites = find_sites(recording.trace, *recorded);
+  std::optional<replay::SiteTable> sites =
+      find_sites(recording.trace, profile ? *profile : stages::profile_of(recording.trace), *recorded);
   const stages::Cut* cut = recorded->cut ? &*recorded->cut : nullptr;
   const schedule::Schedule* known = recorded->schedule ? &*recorded->schedule : nullptr;
   std::vector<std::vector<Interval>> steps = steps_of_recording(recording.trace, cut);

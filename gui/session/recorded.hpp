@@ -14,6 +14,7 @@
 #include "simulator/report/predict_report.hpp"
 #include "simulator/schedule/schedule.hpp"
 #include "simulator/stages/cut.hpp"
+#include "simulator/stages/profile.hpp"
 
 namespace interlace::gui {
 
@@ -34,8 +35,9 @@ struct Recorded {
 
 using RecordedPtr = std::shared_ptr<const Recorded>;
 
-/// Reads recordings of one run and prepares them to be shown. Blocks; for a thread of its own. Throws as ingest::read
-/// does, and Cancelled.
-[[nodiscard]] RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progress& progress);
+/// Reads recordings of one run and prepares them to be shown. profile: of their annotations; none: the built-in one that
+/// fits. Blocks; for a thread of its own. Throws as ingest::read does, and Cancelled.
+[[nodiscard]] RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progress& progress,
+                                         const std::optional<stages::Profile>& profile = std::nullopt);
 
 }  // namespace interlace::gui

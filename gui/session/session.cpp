@@ -52,13 +52,13 @@ void Session::start(std::string title_on_failure, Work work, std::string place) 
   });
 }
 
-void Session::open(std::vector<std::filesystem::path> files) {
+void Session::open(std::vector<std::filesystem::path> files, std::optional<stages::Profile> profile) {
   std::string place;
   for (const auto& file : files) place += (place.empty() ? "" : ", ") + file.string();
   start(
       "The recording cannot be opened",
-      [this, files = std::move(files)](const Progress& progress) {
-        RecordedPtr opened_now = open_recording(files, progress);
+      [this, files = std::move(files), profile = std::move(profile)](const Progress& progress) {
+        RecordedPtr opened_now = open_recording(files, progress, profile);
         return [this, opened_now] {
           recorded_ = opened_now;
           forecaster_ = std::make_shared<Forecaster>(opened_now);

@@ -28,8 +28,8 @@ class Session : public QObject {
   /// Waits for what is running.
   ~Session() override;
 
-  /// Replaces what is open once all has been read; nothing changes where that fails.
-  void open(std::vector<std::filesystem::path> files);
+  /// Replaces what is open once all has been read; nothing changes where that fails. profile: as of open_recording().
+  void open(std::vector<std::filesystem::path> files, std::optional<stages::Profile> profile = std::nullopt);
   /// Predicts from the open recording; does nothing where none is.
   void predict(const schedule::Schedule& schedule);
   /// The same of one among many: what does not apply to the recording is left out.

@@ -116,8 +116,13 @@ void MainWindow::open(std::vector<std::filesystem::path> files, std::vector<std:
   if (files.empty()) return;
   session_.cancel();
   schedules_to_predict_ = std::move(schedules);
-  session_.open(std::move(files));
+  session_.open(std::move(files), profile_);
   show_busy(true);
+}
+
+void MainWindow::use_profile(std::optional<stages::Profile> profile) {
+  profile_ = std::move(profile);
+  if (session_.recorded()) open(session_.recorded()->files);
 }
 
 void MainWindow::when_opened() {

@@ -41,6 +41,9 @@ class MainWindow : public QMainWindow {
 
   /// Replaces what is open; then predicts these schedules (names or files).
   void open(std::vector<std::filesystem::path> files, std::vector<std::string> schedules = {});
+  /// Opens all recordings by this annotation profile, also the one that is open, anew; none: by the built-in one that
+  /// fits.
+  void use_profile(std::optional<stages::Profile> profile);
   /// A built-in name or a file. An unusable one is told in a dialog; one that is called as another is, but does
   /// something else, stands beside it with the name of its file.
   void predict(const std::string& name_or_file);
@@ -144,6 +147,9 @@ class MainWindow : public QMainWindow {
   void show_alignment();
   void remember_file();
   void fill_recent_files();
+  /// The profiles to choose from, the one in use checked.
+  void fill_profiles();
+  void ask_for_profile();
 
   Session session_;
   PredictionsModel predictions_;
@@ -152,6 +158,7 @@ class MainWindow : public QMainWindow {
   BlocksModel blocks_;
   Side blocks_side_ = Side::kMeasured;  ///< that blocks_ is of
   DiagnosticsModel diagnostics_;
+  std::optional<stages::Profile> profile_;         ///< of the user's; none: the one that fits
   std::vector<std::string> schedules_to_predict_;  ///< once the recording is open
   std::vector<schedule::Schedule> asked_;          ///< by name or as a file, of this recording
   std::vector<report::SkippedSchedule> left_out_;  ///< what "All" skipped
@@ -182,6 +189,7 @@ class MainWindow : public QMainWindow {
   QProgressBar* busy_bar_ = nullptr;
   QToolButton* cancel_button_ = nullptr;
   QMenu* recent_menu_ = nullptr;
+  QMenu* profile_menu_ = nullptr;
   QTimer measuring_;  ///< until the mouse rests, where measuring takes longer than a frame
   ThemeKind theme_kind_ = ThemeKind::kLight;
 };

@@ -110,6 +110,10 @@ void MainWindow::make_menus() {
     file->addAction(tr("Open the sample"), this, [this, sample] { open(sample); })
         ->setObjectName(QStringLiteral("open_sample"));
   }
+  profile_menu_ = file->addMenu(tr("Annotations"));
+  profile_menu_->setObjectName(QStringLiteral("profiles"));
+  connect(profile_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_profiles);
+  fill_profiles();
   file->addSeparator();
   recording_actions_ = {
       file->addAction(tr("Export picture..."), QKeySequence(tr("Ctrl+E")), this, &MainWindow::ask_for_picture),
@@ -182,6 +186,36 @@ void MainWindow::ask_for_folder() {
   const QString chosen =
       QFileDialog::getExistingDirectory(this, tr("Open the folder that holds the recordings of a run"));
   if (!chosen.isEmpty()) open({chosen.toStdString()});
+}
+
+void MainWindow::fill_profiles() {
+  profile_menu_->clear();
+  const auto add = [&](const QString& text, bool in_use, const std::optional<stages::Profile>& profile) {
+    QAction* action = profile_menu_->addAction(text, this, [this, profile] { use_profile(profile); });
+    action->setCheckable(true);
+    action->setChecked(in_use);
+  };
+  add(tr("as the recording has them"), !profile_, std::nullopt);
+  bool known = !profile_;
+  for (const std::string_view name : stages::kBuiltInProfiles) {
+    const bool in_use = profile_ && profile_->name == name;
+    known = known || in_use;
+    add(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())), in_use,
+        stages::load_profile(std::string(name)));
+  }
+  if (!known) add(in_qt(profile_->name), true, profile_);
+  profile_menu_->addAction(tr("by a profile from file..."), this, &MainWindow::ask_for_profile);
+}
+
+void MainWindow::ask_for_profile() {
+  const QString chosen = QFileDialog::getOpenFileName(this, tr("Choose how the recorded code annotates its stages"), {},
+                                                      tr("Annotation profiles (*.json);;All files (*)"));
+  if (chosen.isEmpty()) return;
+  try {
+    use_profile(stages::read_profile(chosen.toStdString()));
+  } catch (const Error&) {
+    show_failure(failure_of(std::current_exception(), "The annotation profile cannot be used"));
+  }
 }
 
 void MainWindow::ask_for_schedule() {

@@ -74,6 +74,25 @@ TEST_F(WindowTest, AFileThatMayNotBeReadIsToldAndTheWindowLivesOn) {
   EXPECT_EQ(window_.timelines().forecasts().size(), 1U);
 }
 
+TEST_F(WindowTest, AnotherProfileOpensTheRecordingAnew) {
+  open(kBase);
+  ASSERT_TRUE(window_.session().recorded()->predictor);
+  auto* menu = window_.findChild<QMenu*>(QStringLiteral("profiles"));
+  ASSERT_NE(menu, nullptr);
+  const auto choose = [&](int place) {
+    Q_EMIT menu->aboutToShow();
+    menu->actions().at(place)->trigger();
+    settle();
+  };
+  choose(2);  // the engine's
+  EXPECT_FALSE(window_.session().recorded()->predictor) << "the stages are TorchRec's";
+  Q_EMIT menu->aboutToShow();
+  EXPECT_TRUE(menu->actions().at(2)->isChecked());
+  EXPECT_FALSE(menu->actions().at(0)->isChecked());
+  choose(0);
+  EXPECT_TRUE(window_.session().recorded()->predictor);
+}
+
 TEST_F(WindowTest, BadFilesAreToldAndTheWindowLivesOn) {
   open(kBase);
   const RecordedPtr good = window_.session().recorded();

@@ -64,6 +64,12 @@ TEST(Program, SaysWhatIsWrong) {
   const Answer no_schedule = run_gui({in_qt(kTraces / "base.r0.json.gz"), "--schedule", "none", "--render", out});
   EXPECT_EQ(no_schedule.status, 1);
   EXPECT_NE(no_schedule.errors.find("schedule.no_such_schedule"), std::string::npos) << no_schedule.errors;
+  const Answer no_profile = run_gui({in_qt(kTraces / "base.r0.json.gz"), "--profile", "none", "--render", out});
+  EXPECT_EQ(no_profile.status, 1);
+  EXPECT_NE(no_profile.errors.find("stages.bad_profile"), std::string::npos) << no_profile.errors;
+  const Answer other = run_gui(
+      {in_qt(kTraces / "base.r0.json.gz"), "--profile", "interlace", "--schedule", "torchrec/base", "--render", out});
+  EXPECT_NE(other.errors.find("gui.cannot_predict"), std::string::npos) << "its stages are TorchRec's: " << other.errors;
   EXPECT_EQ(run_gui({"--colour", "taste"}).status, 2);
   const Answer no_display = run_gui({in_qt(kTraces / "base.r0.json.gz")});
   EXPECT_EQ(no_display.status, 1);
