@@ -39,8 +39,9 @@ std::optional<int> parse(int argc, char** argv, Request& request) {
   std::string size;
   app.add_option("TRACE", recordings,
                  "Recordings of one run: PyTorch-profiler traces, one a rank, .ilt files, or folders of them");
-  app.add_option("--schedule", request.render.schedules, "Schedules to predict: built-in names or JSON files")
-      ->type_name("NAME|FILE");
+  app.add_option("--schedule", request.render.schedules,
+                 "Schedules to predict: built-in names, JSON files, or \"all\" that apply")
+      ->type_name("NAME|FILE|all");
   app.add_option("--profile", request.profile,
                  "How the recorded code annotates its stages: torchrec, interlace (the engine's) or a JSON file; the one "
                  "of the two that fits where absent")

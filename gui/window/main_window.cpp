@@ -147,7 +147,13 @@ void MainWindow::when_opened() {
   if (recorded->predictor && schedules_to_predict_.empty()) {
     hover_label_->setText(tr("Pick a schedule in the tool bar, or All, to see what it would do"));
   }
-  for (const std::string& schedule : std::exchange(schedules_to_predict_, {})) predict(schedule);
+  for (const std::string& schedule : std::exchange(schedules_to_predict_, {})) {
+    if (schedule != "all") {
+      predict(schedule);
+    } else if (recorded->predictor) {  // else enable_actions() says why not
+      predict_all();
+    }
+  }
   if (editor_dock_->isVisible()) session_.try_out(editor_->schedule());
 }
 

@@ -39,7 +39,7 @@ class MainWindow : public QMainWindow {
  public:
   explicit MainWindow(QWidget* parent = nullptr);
 
-  /// Replaces what is open; then predicts these schedules (names or files).
+  /// Replaces what is open; then predicts these schedules (names, files, or "all": predict_all()).
   void open(std::vector<std::filesystem::path> files, std::vector<std::string> schedules = {});
   /// Opens all recordings by this annotation profile, also the one that is open, anew; none: by the built-in one that
   /// fits.

@@ -55,6 +55,16 @@ TEST(Program, RendersMeasuredBesidePredictedWithoutADisplay) {
   EXPECT_NE(compared, explained);
 }
 
+TEST(Program, DrawsAllSchedulesThatApply) {
+  const testing::TemporaryFolder folder;
+  const Answer answer = run_gui({in_qt(kTraces / "base.r0.json.gz"), "--schedule", "all", "--schedule", "base",
+                                 "--render", in_qt(folder.path() / "all.png"), "--size", "1000x6000"});
+  EXPECT_EQ(answer.status, 0) << answer.errors;
+  EXPECT_NE(answer.errors.find("left out, stage "), std::string::npos) << answer.errors;
+  EXPECT_NE(answer.errors.find("recsys/dp_mp_serial"), std::string::npos) << answer.errors;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "all.png"));
+}
+
 TEST(Program, SaysWhatIsWrong) {
   const testing::TemporaryFolder folder;
   const QString out = in_qt(folder.path() / "out.png");

@@ -428,9 +428,7 @@ TEST_F(WindowTest, AScheduleFromAFileIsInTheList) {
 }
 
 TEST_F(WindowTest, AllLeavesOutWhatDoesNotApplyAndSaysSoInALine) {
-  open(kBase);
-  window_.predict_all();
-  settle();
+  open(kBase, {"all"});  // as the button does
   EXPECT_EQ(window_.failure_dialog(), nullptr);
   const QString text = window_.findChild<QLabel*>("left_out")->text();
   EXPECT_TRUE(text.contains(" do not apply: ")) << text.toStdString();
@@ -445,7 +443,7 @@ TEST_F(WindowTest, WithoutStagesNothingIsOfferedToPredict) {
   const auto* all = window_.findChild<QAction*>("predict_all");
   ASSERT_NE(all, nullptr);
   EXPECT_FALSE(all->isEnabled()) << "nothing is open";
-  open({kTraces / "hta/simple_add"});
+  open({kTraces / "hta/simple_add"}, {"all"});
   EXPECT_FALSE(all->isEnabled());
   EXPECT_EQ(window_.failure_dialog(), nullptr);
   open(kBase);
