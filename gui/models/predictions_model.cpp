@@ -45,13 +45,20 @@ QString lines(const std::vector<std::string>& texts) {
   return all.trimmed();
 }
 
+/// "2", "1 known" or "2, 1 known"; known ones are not held against a schedule, and not counted with the others.
+QString hazards_text(const report::Prediction& of) {
+  QStringList parts;
+  if (!of.hazards.empty()) parts << QString::number(of.hazards.size());
+  if (!of.known_hazards.empty()) parts << PredictionsModel::tr("%1 known").arg(of.known_hazards.size());
+  return parts.join(QStringLiteral(", "));
+}
+
 QString shown(const QVariant& number, int column) {
   if (!number.isValid()) return {};
   const double value = number.toDouble();
   switch (column) {
     case PredictionsModel::kSpeedup: return QString::number(value, 'f', 3) + QStringLiteral("x");
     case PredictionsModel::kHidden: return QString::number(value, 'f', 0) + QStringLiteral(" %");
-    case PredictionsModel::kHazards:
     case PredictionsModel::kStaleness:
     case PredictionsModel::kRaces: return value > 0 ? QString::number(value, 'f', 0) : QString();
     case PredictionsModel::kAllocated:
@@ -189,7 +196,7 @@ QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::ToolTipRole && of != nullptr) {
     switch (index.column()) {
       case kRaces: return lines(of->races);
-      case kHazards: return lines(of->hazards);
+      case kHazards: return lines(report::hazard_lines(*of));
       default: return lines(of->reasons);
     }
   }
@@ -209,6 +216,7 @@ QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::UserRole) return ms(of->step_time_high_ns - of->step_time_low_ns);
     return QStringLiteral("%1 - %2").arg(ms_text(of->step_time_low_ns), ms_text(of->step_time_high_ns));
   }
+  if (index.column() == kHazards && role == Qt::DisplayRole) return of == nullptr ? QString() : hazards_text(*of);
   if (role == Qt::UserRole) return number(row, index.column());
   if (role == Qt::DisplayRole) return shown(number(row, index.column()), index.column());
   return {};

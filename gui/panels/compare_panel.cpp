@@ -15,6 +15,7 @@
 #include "gui/panels/memory_strip.hpp"
 #include "gui/timeline/explanations.hpp"
 #include "gui/timeline/names.hpp"
+#include "simulator/report/predict_report.hpp"
 
 namespace interlace::gui {
 
@@ -157,12 +158,11 @@ void ComparePanel::add_forecast(ForecastPtr forecast) {
     forecasts_.push_back(std::move(forecast));
     const QSignalBlocker quiet(tabs_);
     tabs_->addTab(title_of(name));
-    tabs_->setTabToolTip(tab, QString::fromStdString(name));
   } else {
     marks_of_.erase(name);  // times of what has been replaced
-    tabs_->setTabText(tab, title_of(name));
     *same = std::move(forecast);
   }
+  name_tab(tab);
   if (is_first) {
     tabs_->updateGeometry();  // a bar that is hidden does not say that it has grown
     lower_->show();
@@ -232,8 +232,20 @@ void ComparePanel::set_outdated(const std::string& schedule) {
   if (found == forecasts_.end()) return;
   outdated_.insert(schedule);
   const auto tab = static_cast<int>(found - forecasts_.begin());
-  tabs_->setTabText(tab, as_of_draft(schedule, title_of(schedule)));
+  name_tab(tab);
   if (tab == shown_forecast()) name_forecast(**found);
+}
+
+void ComparePanel::name_tab(int tab) {
+  const Forecast& forecast = *forecasts_[static_cast<std::size_t>(tab)];
+  const std::string& name = forecast.schedule.name;
+  const QString alarm = QString::fromStdString(hazards_of(forecast));
+  QStringList tip{QString::fromStdString(name)};
+  if (!alarm.isEmpty()) tip << tr("%1, whatever its time:").arg(alarm);
+  for (const std::string& line : report::hazard_lines(forecast.row)) tip << QString::fromStdString(line);
+  tabs_->setTabText(tab, (alarm.isEmpty() ? QString() : QStringLiteral("✗ ")) + as_of_draft(name, title_of(name)));
+  tabs_->setTabToolTip(tab, tip.join(u'\n'));
+  tabs_->setTabTextColor(tab, alarm.isEmpty() ? QColor() : theme_->bad);
 }
 
 QString ComparePanel::as_of_draft(const std::string& schedule, const QString& title) const {
@@ -272,6 +284,7 @@ void ComparePanel::set_theme(const Theme& theme) {
   difference_->set_theme(theme);
   for (TimelinePane* pane : panes_) pane->set_theme(theme);
   for (MemoryStrip* memory : memories_) memory->set_theme(theme);
+  for (int tab = 0; tab < tabs_->count(); ++tab) name_tab(tab);
   update_legend();
 }
 

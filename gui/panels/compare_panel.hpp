@@ -145,6 +145,8 @@ class ComparePanel : public QWidget {
   /// `title` with the remark that it is of an earlier draft, where that is so.
   [[nodiscard]] QString as_of_draft(const std::string& schedule, const QString& title) const;
   void name_forecast(const Forecast& forecast);
+  /// The tab of a schedule that can race is marked, and tells how.
+  void name_tab(int tab);
   /// Shows the marks of a side after a change.
   void show_marks(Side side);
   void share_evenly();

@@ -305,6 +305,7 @@ std::vector<FactsModel::Fact> MainWindow::facts_of_forecast() const {
   if (!won.isEmpty()) facts.emplace_back(tr("won"), won.join(QStringLiteral(", ")));
   for (const std::string& reason : forecast.row.reasons) facts.emplace_back(tr("why"), in_qt(reason));
   for (const std::string& hazard : forecast.row.hazards) facts.emplace_back(tr("hazard"), in_qt(hazard));
+  for (const std::string& hazard : forecast.row.known_hazards) facts.emplace_back(tr("known hazard"), in_qt(hazard));
   for (const std::string& line : report::memory_lines(forecast.row, std::nullopt)) {
     facts.emplace_back(tr("memory"), in_qt(line));
   }

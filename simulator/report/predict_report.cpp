@@ -54,6 +54,12 @@ std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all
   return groups;
 }
 
+std::vector<std::string> hazard_lines(const Prediction& row) {
+  std::vector<std::string> lines = row.hazards;
+  for (const std::string& hazard : row.known_hazards) lines.push_back("known hazard: " + hazard);
+  return lines;
+}
+
 std::optional<std::size_t> best(std::span<const Prediction> predictions) {
   if (predictions.size() < 2) return std::nullopt;
   std::optional<std::size_t> fastest;

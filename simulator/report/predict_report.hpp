@@ -122,6 +122,9 @@ struct PredictReport {
 /// Does it fit in the memory that was asked about? None where memory is not known.
 [[nodiscard]] std::optional<bool> fits(const Prediction& row);
 
+/// All its hazards, a line each; those that it says it has begin with "known hazard: ".
+[[nodiscard]] std::vector<std::string> hazard_lines(const Prediction& row);
+
 /// In the order of the first of each group.
 [[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all);
 

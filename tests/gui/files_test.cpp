@@ -13,6 +13,7 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTest>
@@ -155,6 +156,17 @@ TEST_F(WindowTest, ARacySchedulesPredictionSaysSoFirst) {
   settle();
   ASSERT_EQ(window_.failure_dialog(), nullptr);
   EXPECT_EQ(pane(Side::kPredicted).content().alarm, QStringLiteral("✗ 2 hazards"));
+  const auto* tabs = window_.timelines().findChild<QTabBar*>();
+  ASSERT_NE(tabs, nullptr);
+  EXPECT_EQ(tabs->tabText(0), "sparse_dist");
+  EXPECT_TRUE(tabs->tabText(1).startsWith("✗ ")) << tabs->tabText(1).toStdString();
+  EXPECT_TRUE(tabs->tabToolTip(1).contains("✗ 2 hazards, whatever its time:\nread_before_write of kjt(i)"))
+      << tabs->tabToolTip(1).toStdString();
+  window_.predict("fused_sparse_dist");
+  settle();
+  EXPECT_EQ(tabs->tabText(2), "fused_sparse_dist") << "known hazards are not held against it";
+  EXPECT_TRUE(tabs->tabToolTip(2).contains("known hazard: free_before_last_use")) << tabs->tabToolTip(2).toStdString();
+  screenshot("racy");
 }
 
 TEST_F(WindowTest, LostDataIsSeenWithoutOpeningItsTable) {

@@ -126,6 +126,27 @@ TEST(PredictionsModel, APredictionAgainReplacesItsLine) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
+TEST(PredictionsModel, KnownHazardsAreToldBesideTheOthers) {
+  PredictionsModel model;
+  const Watched watched(model);
+  model.set_recorded(recorded());
+  report::Prediction known = prediction("known", 30'000'000);
+  known.known_hazards = {"free_before_last_use of output"};
+  model.add(known);
+  report::Prediction both = known;
+  both.schedule = "both";
+  both.hazards = {"a read before the write"};
+  model.add(both);
+  model.add(prediction("sound", 31'000'000));
+  EXPECT_EQ(text(model, 0, PredictionsModel::kHazards), "");
+  EXPECT_EQ(text(model, 1, PredictionsModel::kHazards), "1 known");
+  EXPECT_EQ(text(model, 2, PredictionsModel::kHazards), "1, 1 known");
+  EXPECT_EQ(text(model, 3, PredictionsModel::kHazards), "");
+  const QString tip = model.index(2, PredictionsModel::kHazards).data(Qt::ToolTipRole).toString();
+  EXPECT_EQ(tip, "• a read before the write\n• known hazard: free_before_last_use of output");
+  EXPECT_EQ(model.index(1, PredictionsModel::kHazards).data(Qt::UserRole).toInt(), 0) << "sorted behind what races";
+}
+
 TEST(PredictionsModel, TheFastestWithoutAHazardIsBold) {
   PredictionsModel model;
   const Watched watched(model);
