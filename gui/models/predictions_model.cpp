@@ -120,8 +120,7 @@ void PredictionsModel::mark_best() {
 }
 
 bool PredictionsModel::is_best(int row) const {
-  const auto best = report::best(predictions_);
-  return best && static_cast<int>(*best) == row - (recorded_ ? 1 : 0);
+  return !is_recorded(row) && report::is_best(predictions_, static_cast<std::size_t>(row - (recorded_ ? 1 : 0)));
 }
 
 void PredictionsModel::clear() {
@@ -224,6 +223,10 @@ QVariant PredictionsModel::data(const QModelIndex& index, int role) const {
 
 QVariant PredictionsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::ToolTipRole && section == kSchedule) {
+    return tr("bold: %1")
+        .arg(QString::fromUtf8(report::kBestMeans.data(), static_cast<qsizetype>(report::kBestMeans.size())));
+  }
   if (role == Qt::ToolTipRole && section == kSpeedup) return tr("over the recorded schedule replayed");
   if (role != Qt::DisplayRole) return {};
   switch (section) {

@@ -12,8 +12,8 @@
 namespace interlace::gui {
 
 /// A line for the recording and one for each prediction, in the order in which they came; columns as in `interlace
-/// predict`. Qt::UserRole gives the number behind a cell, to sort by; Qt::ToolTipRole what is behind it. The schedule
-/// to take, report::best(), is bold.
+/// predict`. Qt::UserRole gives the number behind a cell, to sort by; Qt::ToolTipRole what is behind it. The schedules
+/// to take, report::is_best(), are bold.
 class PredictionsModel : public QAbstractTableModel {
  public:
   enum Column {

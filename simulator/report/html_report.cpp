@@ -70,7 +70,7 @@ void write_table(std::ostream& out, const PredictReport& report) {
     out << fmt::format(
         "<tr{}><th scope=\"row\">{}</th><td>{}</td><td>{} to {}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td><td>{}, {}</td></tr>\n",
-        best(report.predictions) == i ? " class=\"best\"" : "", escaped_markup(row.schedule),
+        is_best(report.predictions, i) ? " class=\"best\"" : "", escaped_markup(row.schedule),
         milliseconds(row.step_time_ns), milliseconds(row.step_time_low_ns), milliseconds(row.step_time_high_ns),
         row.speedup ? fmt::format("{:.3f}", *row.speedup) : "-", milliseconds(row.overlap.exposed_communication_ns),
         or_dash(row.overlap.communication_hidden_ratio()), or_dash(row.overlap.busy_ratio()),
@@ -78,6 +78,8 @@ void write_table(std::ostream& out, const PredictReport& report) {
         late(row.parameters_late));
   }
   out << "</tbody>\n</table>\n";
+  const auto best = [&](std::size_t i) { return is_best(report.predictions, i); };
+  if (std::ranges::any_of(order, best)) out << fmt::format("<p class=\"note\">Bold: {}.</p>\n", kBestMeans);
   for (const SkippedGroup& group : skipped_by_reason(report.skipped)) {
     out << fmt::format("<p class=\"note\">Left out, {}: {}</p>\n", escaped_markup(group.why),
                        escaped_markup(group.schedules));

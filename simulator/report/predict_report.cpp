@@ -60,15 +60,18 @@ std::vector<std::string> hazard_lines(const Prediction& row) {
   return lines;
 }
 
-std::optional<std::size_t> best(std::span<const Prediction> predictions) {
-  if (predictions.size() < 2) return std::nullopt;
-  std::optional<std::size_t> fastest;
-  for (std::size_t i = 0; i < predictions.size(); ++i) {
-    if (!predictions[i].hazards.empty() || !fits(predictions[i]).value_or(true)) continue;
-    if (!fastest || predictions[i].step_time_ns < predictions[*fastest].step_time_ns) fastest = i;
+bool is_best(std::span<const Prediction> predictions, std::size_t which) {
+  if (predictions.size() < 2) return false;
+  const auto may_be_taken = [](const Prediction& row) {
+    return row.hazards.empty() && fits(row).value_or(true) && (!row.speedup || *row.speedup > 1 + kToldApart);
+  };
+  const Prediction& asked = predictions[which];
+  if (!may_be_taken(asked)) return false;
+  Nanoseconds fastest = asked.step_time_ns;
+  for (const Prediction& row : predictions) {
+    if (may_be_taken(row)) fastest = std::min(fastest, row.step_time_ns);
   }
-  const bool beats_recorded = fastest && (!predictions[*fastest].speedup || *predictions[*fastest].speedup > 1.0);
-  return beats_recorded ? fastest : std::nullopt;
+  return static_cast<double>(asked.step_time_ns) <= static_cast<double>(fastest) * (1 + kToldApart);
 }
 
 }  // namespace interlace::report

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/analysis/overlap.hpp"
@@ -128,10 +129,18 @@ struct PredictReport {
 /// In the order of the first of each group.
 [[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all);
 
-/// Position of the schedule to take: the smallest step time of those that have no hazards and fit in the memory asked
-/// for, the first of equals. None where there is none, where there is nothing to choose from, or where the recorded
-/// schedule, if known, is as fast.
-[[nodiscard]] std::optional<std::size_t> best(std::span<const Prediction> predictions);
+/// Whether this is one of the schedules to take: it has no hazards, fits in the memory asked for, and is faster than the
+/// recorded schedule, if that is known, and as fast as the fastest such one, as far as predictions can tell
+/// (kToldApart). None is where there is nothing to choose from.
+[[nodiscard]] bool is_best(std::span<const Prediction> predictions, std::size_t which);
+/// Predictions from one recording that differ by less are the same: their speed-ups are off by 0.9 % in the mean
+/// (docs/accuracy.md).
+inline constexpr double kToldApart = 0.01;
+/// What that comes to, in words.
+inline constexpr std::string_view kBestMeans =
+    "without hazards, over 1 % faster than the recorded schedule, and at most 1 % slower than the fastest such one: "
+    "predictions cannot tell these apart";
+
 /// Positions of the predictions, fastest first; equals in the order asked for.
 [[nodiscard]] std::vector<std::size_t> by_step_time(const PredictReport& report);
 

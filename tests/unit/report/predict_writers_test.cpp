@@ -272,20 +272,52 @@ TEST(PredictReport, OrdersByStepTime) {
   EXPECT_EQ(by_step_time(report), (std::vector<std::size_t>{1, 2, 0}));
 }
 
+std::vector<std::size_t> best(const PredictReport& report) {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < report.predictions.size(); ++i) {
+    if (is_best(report.predictions, i)) all.push_back(i);
+  }
+  return all;
+}
+
+using Places = std::vector<std::size_t>;
+
 TEST(PredictReport, TheBestIsWithoutHazardsFitsAndBeatsTheRecordedSchedule) {
   PredictReport report = sample_report();
-  EXPECT_FALSE(best(report.predictions).has_value()) << "base takes longer than what was recorded";
-  report.predictions[0].speedup = 1.01;
-  EXPECT_EQ(best(report.predictions), 0U) << "the faster one is hazardous";
+  EXPECT_EQ(best(report), Places{}) << "base takes longer than what was recorded";
+  report.predictions[0].speedup = 1.02;
+  EXPECT_EQ(best(report), Places{0}) << "the faster one is hazardous";
   report.predictions[1].hazards.clear();
-  EXPECT_EQ(best(report.predictions), 1U) << "no speed-up is known where the recorded schedule is not";
+  EXPECT_EQ(best(report), Places{1}) << "no speed-up is known where the recorded schedule is not";
   report.predictions[1].memory = {{.allocated_peak = 2}, {.failure = "the lookup"}};
-  EXPECT_EQ(best(report.predictions), 0U) << "the faster one does not fit on one of the ranks";
+  EXPECT_EQ(best(report), Places{0}) << "the faster one does not fit on one of the ranks";
   report.predictions[1].memory.pop_back();
-  EXPECT_EQ(best(report.predictions), 1U);
+  EXPECT_EQ(best(report), Places{1});
   report.predictions.pop_back();
-  EXPECT_FALSE(best(report.predictions).has_value()) << "one alone is not chosen";
-  EXPECT_FALSE(best({}).has_value());
+  EXPECT_EQ(best(report), Places{}) << "one alone is not chosen";
+}
+
+// The recorded schedule takes 34 ms; 1 % of that is 0.34 ms.
+TEST(PredictReport, WhatPredictionsCannotTellApartIsEquallyGood) {
+  PredictReport report = sample_report();
+  report.predictions.clear();
+  const auto add = [&](std::int64_t step_us) {
+    Prediction& row = report.predictions.emplace_back();
+    row.step_time_ns = step_us * 1000;
+    row.speedup = 34'000.0 / static_cast<double>(step_us);
+  };
+  add(34'000);
+  add(33'700);
+  EXPECT_EQ(best(report), Places{}) << "0.9 % faster than what was recorded";
+  add(33'000);
+  EXPECT_EQ(best(report), Places{2}) << "the other is 2.1 % slower";
+  add(33'300);
+  EXPECT_EQ(best(report), (Places{2, 3}));
+  add(32'980);
+  EXPECT_EQ(best(report), (Places{2, 3, 4})) << "what is 0.06 % faster is not the only one to try";
+  report.predictions.push_back(report.predictions.back());
+  report.predictions.back().step_time_ns = 30'000'000;
+  EXPECT_EQ(best(report), Places{5});
 }
 
 }  // namespace
