@@ -90,7 +90,10 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
       std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps), of_timeline);
   if (sites) make_predictor(std::move(*sites), *recorded);
   recorded->facts.diagnostics = recorded->diagnostics.entries();
-  recorded->diagnostics.merge(of_timeline);
+  for (const Diagnostic& found : of_timeline.entries()) {
+    // Of process groups both the arrows and the replay tell.
+    if (recorded->diagnostics.count_of(found.code) == 0) recorded->diagnostics.add(found);
+  }
   give_back_freed_memory();
   progress.begin("drawing");
   return recorded;

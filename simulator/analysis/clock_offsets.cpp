@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "simulator/graph/process_groups.hpp"
+
 namespace interlace::analysis {
 
 namespace {
@@ -35,14 +37,17 @@ bool waits_for_all(const trace::Trace& trace, OperationId op) {
          name.find("ReduceScatter") != std::string_view::npos;
 }
 
-Runs runs_of(const trace::Trace& trace, trace::RankId rank) {
+/// Without the groups that share their name with others: only times tell whose collectives belong together there, and
+/// these are still to be compared.
+Runs runs_of(const trace::Trace& trace, const graph::ProcessGroups& groups, trace::RankId rank) {
   Runs runs;
   std::map<std::pair<trace::StringId, std::string>, std::size_t> streams;
   for (std::uint32_t l = 0; l < trace.lanes().size(); ++l) {
     if (trace.lane({l}).rank != rank || trace.lane({l}).kind != trace::LaneKind::kStream) continue;
     std::map<std::pair<trace::StringId, std::string>, std::vector<OperationId>> here;
     for (const OperationId op : trace.on_lane({l})) {
-      if (trace.kind(op) != trace::OperationKind::kCollective || !waits_for_all(trace, op)) continue;
+      const auto of = groups.of(op);
+      if (!of || groups.all()[*of].shares_its_name || !waits_for_all(trace, op)) continue;
       const trace::CollectiveDetail* detail = trace.collective(op);
       const std::string group = detail == nullptr ? std::string() : std::string(trace.text(detail->group));
       here[{trace.names()[op.index()], group}].push_back(op);
@@ -53,21 +58,6 @@ Runs runs_of(const trace::Trace& trace, trace::RankId rank) {
     }
   }
   return runs;
-}
-
-/// Leaves out the runs of kinds that more ranks have than are in the group: several groups have its name then, and
-/// nothing tells whose collectives belong together, least of all times that are still to be compared.
-void leave_out_shared_names(const trace::Trace& trace, std::vector<Runs>& of_ranks) {
-  std::map<Kind, std::int32_t> ranks_with;
-  for (const Runs& runs : of_ranks) {
-    for (const auto& [kind, works] : runs) ++ranks_with[kind];
-  }
-  for (Runs& runs : of_ranks) {
-    std::erase_if(runs, [&](const auto& run) {
-      const trace::CollectiveDetail* detail = trace.collective(run.second.front());
-      return detail != nullptr && detail->group_size > 0 && ranks_with[run.first] > detail->group_size;
-    });
-  }
 }
 
 /// What is to be added to times there to compare them with times here.
@@ -101,9 +91,10 @@ std::vector<HostClock> host_clocks(const trace::Trace& trace) {
     host->ranks.push_back({r});
   }
   if (hosts.size() < 2) return hosts;
+  Diagnostics told_elsewhere;
+  const graph::ProcessGroups groups(trace, told_elsewhere);
   std::vector<Runs> of_ranks;
-  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) of_ranks.push_back(runs_of(trace, {r}));
-  leave_out_shared_names(trace, of_ranks);
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) of_ranks.push_back(runs_of(trace, groups, {r}));
   for (auto host = hosts.begin() + 1; host != hosts.end(); ++host) {
     Bounds bounds;
     for (const trace::RankId rank : host->ranks) {

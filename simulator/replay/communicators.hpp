@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
+#include "simulator/graph/process_groups.hpp"
 #include "simulator/stages/cut.hpp"
 #include "simulator/trace/trace.hpp"
 
@@ -14,37 +13,24 @@ namespace interlace::replay {
 /// Places of ranks in a recording, in ascending order.
 using Members = std::vector<std::uint32_t>;
 
-/// Which ranks meet in the collectives of a recording, by their process groups. PyTorch may call several groups that
-/// share no rank by one name, as those of one dimension of a mesh: they are told apart by whose kernels always run at
-/// the same time, where the recording says how many ranks a group has. Collectives without a group are of all ranks.
+/// Which ranks meet in the collectives of a recording: those of the process group, or all who may be in it where
+/// several groups have one name and nothing tells them apart. Collectives whose group has no name are of all ranks.
 class Communicators {
  public:
   /// All recorded ranks: always the first communicator.
   static constexpr std::uint32_t kAll = 0;
 
-  /// Of the collectives in the cut iterations. Counts replay.groups_unclear.
+  /// Counts graph.ambiguous_group.
   Communicators(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics);
 
-  /// That a collective of this rank is of.
-  [[nodiscard]] std::uint32_t of(trace::OperationId collective, std::uint32_t rank) const;
+  /// That a collective is of; kAll for other work.
+  [[nodiscard]] std::uint32_t of(trace::OperationId work) const;
   [[nodiscard]] const std::vector<Members>& all() const { return members_; }
 
  private:
-  struct GroupOfName;
-  using Groups = std::map<trace::StringId, GroupOfName>;
-
-  void gather(const stages::RankCut& cut, std::uint32_t rank, Groups& groups) const;
-  void add(const GroupOfName& group, const Members& members);
-
-  const trace::Trace* trace_;
+  graph::ProcessGroups groups_;
   std::vector<Members> members_;
-  std::map<std::pair<trace::StringId, std::uint32_t>, std::uint32_t> of_rank_;  ///< by group and rank
+  std::vector<std::uint32_t> of_group_;  ///< by process group
 };
-
-inline constexpr DiagnosticKind kGroupsUnclear{
-    "replay.groups_unclear", Severity::kWarning,
-    "process groups of one name of which the recording does not show who is in which: all of their ranks meet in "
-    "replay",
-    "give the groups names of their own; predictions let ranks wait that do not"};
 
 }  // namespace interlace::replay

@@ -138,7 +138,7 @@ class SiteFinder {
         call.duration = std::min(call.duration, kSyncCall);
       }
       for (const OperationId op : launched) {
-        const std::uint32_t communicator = communicators_->of(op, static_cast<std::uint32_t>(table_.ranks.size() - 1));
+        const std::uint32_t communicator = communicators_->of(op);
         const std::uint32_t ordinal = seen[{item.segment, trace_->names()[op.index()], communicator}]++;
         RecordedWork work{op, site_of(item.segment, op, {communicator, ordinal}, rank.rank), false, 0};
         const auto stream = collective_stream_.find(trace_->lane_of(op));

@@ -13,14 +13,13 @@ struct MatchedCollective {
   std::vector<trace::OperationId> parts;
 };
 
-/// Joins the collectives of the ranks of a trace. The ranks of a process group issue its collectives in one order, so
-/// the k-th of one rank belongs to the k-th of the others, up to a shift where the recordings do not begin with the
-/// same one. The shift of a rank is the one under which most of its collectives are of one function with, and overlap
-/// in time, those of the group's first rank; where they have recorded sequence numbers, these are used instead. Groups
-/// of one name are told apart by their times. Counts the collectives of groups of several recorded ranks that found no
-/// partner (graph.collective_unmatched), and those of groups that nothing tells apart (graph.ambiguous_group); a rank
-/// recorded alone has none to find, which is not counted. O(n) for each rank of the largest group whose name others
-/// have, too, else O(n).
+/// Joins the collectives of the ranks of each process group (process_groups.hpp). The ranks of a group issue its
+/// collectives in one order, so the k-th of one rank belongs to the k-th of the others, up to a shift where the
+/// recordings do not begin with the same one. The shift of a rank is the one under which most of its collectives are of
+/// one function with, and overlap in time, those of the group's first rank; where they have recorded sequence numbers,
+/// these are used instead. Groups that nothing tells apart (graph.ambiguous_group) are left out. Counts the collectives
+/// of groups of several recorded ranks that found no partner (graph.collective_unmatched); a rank recorded alone has
+/// none to find, which is not counted. O(n) beside what finding the groups takes.
 [[nodiscard]] std::vector<MatchedCollective> match_collectives(const trace::Trace& trace, const StreamQueues& queues,
                                                                Diagnostics& diagnostics);
 

@@ -33,11 +33,6 @@ inline constexpr DiagnosticKind kSyncStreamInferred{
     "graph.sync_stream_inferred", Severity::kInfo,
     "host synchronisations whose stream is not recorded; the stream in use on the thread was taken",
     "record with cuda_sync events to be sure"};
-inline constexpr DiagnosticKind kAmbiguousGroup{
-    "graph.ambiguous_group", Severity::kWarning,
-    "collectives of several process groups that have one name and run at the same time, so that nobody can tell which "
-    "ranks wait for each other; they are joined with none",
-    "give each process group a name of its own; a prediction keeps the waiting that is in them as recorded"};
 inline constexpr DiagnosticKind kCollectiveUnmatched{
     "graph.collective_unmatched", Severity::kWarning,
     "collectives that could not be joined with those of the other ranks",

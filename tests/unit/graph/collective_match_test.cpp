@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "simulator/graph/process_groups.hpp"
 #include "simulator/graph/rules/rules.hpp"
 #include "tests/unit/graph/recorded_job.hpp"
 
