@@ -9,7 +9,7 @@
 #include "gui/session/recorded_steps.hpp"
 #include "gui/session/tagging.hpp"
 #include "simulator/analysis/annotations.hpp"
-#include "simulator/analysis/overlap.hpp"
+#include "simulator/analysis/step_analysis.hpp"
 #include "simulator/cli/memory_rows.hpp"
 #include "simulator/ingest/read.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
@@ -49,7 +49,7 @@ void make_predictor(replay::SiteTable sites, Recorded& recorded) {
   }
 }
 
-void describe(const trace::Trace& trace, const std::vector<std::vector<Interval>>& steps, Recorded& recorded) {
+void describe(const trace::Trace& trace, Recorded& recorded) {
   report::RecordedRun& facts = recorded.facts;
   for (const std::filesystem::path& file : recorded.files) facts.files.push_back(file.string());
   for (const trace::Rank& rank : trace.ranks()) {
@@ -58,11 +58,11 @@ void describe(const trace::Trace& trace, const std::vector<std::vector<Interval>
   }
   if (recorded.schedule) facts.schedule = recorded.schedule->name;
   facts.memory = cli::recorded_memory(trace);
-  if (std::ranges::any_of(steps, [](const auto& of_rank) { return of_rank.empty(); }) || steps.empty()) return;
-  const std::vector<analysis::StepWindow> windows = analysis::steady_windows_of(steps);
-  facts.overlap = analysis::overlap(trace, analysis::Annotations(trace), windows).mean;
-  facts.step_time_ns = facts.overlap->step_ns;
-  facts.steps = windows.front().steps;
+  const auto steps = analysis::recorded_steps(trace, analysis::Annotations(trace));
+  if (!steps) return;
+  facts.overlap = steps->overlap;
+  facts.step_time_ns = steps->overlap.step_ns;
+  facts.steps = steps->windows.device.front().steps;
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   const stages::Cut* cut = recorded->cut ? &*recorded->cut : nullptr;
   const schedule::Schedule* known = recorded->schedule ? &*recorded->schedule : nullptr;
   std::vector<std::vector<Interval>> steps = steps_of_recording(recording.trace, cut);
-  describe(recording.trace, steps, *recorded);
+  describe(recording.trace, *recorded);
   recorded->memory = analysis::memory_use(recording.trace);
   progress.begin("laying out the timeline");
   Tags tags = tags_of_recording(recording.trace, cut, known);

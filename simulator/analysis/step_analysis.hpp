@@ -1,10 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "simulator/analysis/host_blocking.hpp"
 #include "simulator/analysis/overlap.hpp"
 #include "simulator/analysis/stage_overlap.hpp"
+#include "simulator/analysis/step_window.hpp"
+#include "simulator/analysis/steps.hpp"
 
 namespace interlace::analysis {
 
@@ -14,5 +17,14 @@ struct StepAnalysis {
   std::vector<HostBlock> host_blocks;
   StageOverlap stages;
 };
+
+/// The steps of a recording in figures, as every command tells them.
+struct RecordedSteps {
+  StepWindows windows;
+  OverlapSummary overlap;  ///< a step, mean over ranks
+};
+
+/// Over the steps of find_steps; none where a rank has no whole one: of that nothing can be said a step.
+[[nodiscard]] std::optional<RecordedSteps> recorded_steps(const trace::Trace& trace, const Annotations& annotations);
 
 }  // namespace interlace::analysis

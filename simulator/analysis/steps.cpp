@@ -32,11 +32,12 @@ struct Candidate {
   Nanoseconds kernel_time = 0;                     // of the kernels launched in it
 };
 
+using Candidates = std::map<std::string_view, Candidate>;
+
 /// Outermost annotations of a rank's main thread by label. A range that holds a step does not count as one around
 /// others.
-std::map<std::string_view, Candidate> candidates_of(const trace::Trace& trace, const Annotations& annotations,
-                                                    LaneId main) {
-  std::map<std::string_view, Candidate> candidates;
+Candidates candidates_of(const trace::Trace& trace, const Annotations& annotations, LaneId main) {
+  Candidates candidates;
   for (const OperationId op : trace.on_lane(main)) {
     const auto* range = trace.range(op);
     if (trace.kind(op) != trace::OperationKind::kRange || range->kind != trace::RangeKind::kAnnotation) continue;
@@ -89,7 +90,7 @@ void charge_device_work(const trace::Trace& trace, const std::vector<LaunchedWor
 /// How often the optimizer runs; 0 where no annotation says. Microbatches repeat within a step, the optimizer does not,
 /// unless a program has several of one class. One that runs once beside others that repeat (at the end of an epoch,
 /// say) ends no steps.
-std::size_t optimizer_count(const std::map<std::string_view, Candidate>& candidates) {
+std::size_t optimizer_count(const Candidates& candidates) {
   std::size_t least = 0;
   for (const auto& [label, candidate] : candidates) {
     const std::size_t count = candidate.instances.size();
@@ -99,7 +100,7 @@ std::size_t optimizer_count(const std::map<std::string_view, Candidate>& candida
 }
 
 /// How often the candidates come that come more than once; the larger number where two are as usual.
-std::size_t usual_count(const std::map<std::string_view, Candidate>& candidates) {
+std::size_t usual_count(const Candidates& candidates) {
   std::map<std::size_t, int> votes;
   for (const auto& [label, candidate] : candidates) {
     if (candidate.instances.size() > 1) ++votes[candidate.instances.size()];
@@ -113,7 +114,12 @@ std::size_t usual_count(const std::map<std::string_view, Candidate>& candidates)
 
 FoundSteps steps_from(const trace::Trace& trace, std::string_view label, const Candidate& candidate,
                       StepEvidence evidence) {
-  FoundSteps steps{.marker = std::string(label), .evidence = evidence, .host = {}, .device = {}, .device_end = {}};
+  FoundSteps steps{.marker = std::string(label),
+                   .evidence = evidence,
+                   .ended_by = std::string(label),
+                   .host = {},
+                   .device = {},
+                   .device_end = {}};
   const bool all_on_device =
       std::ranges::all_of(candidate.on_device, [](const auto& span) { return span.has_value(); });
   for (std::size_t i = 0; i < candidate.instances.size(); ++i) {
@@ -128,7 +134,7 @@ FoundSteps steps_from(const trace::Trace& trace, std::string_view label, const C
 }
 
 /// The candidate that is a step by its name, one that repeats before one that does not.
-std::map<std::string_view, Candidate>::iterator named_step(std::map<std::string_view, Candidate>& candidates) {
+Candidates::iterator named_step(Candidates& candidates) {
   auto once = candidates.end();
   for (const std::string_view label : {kProfilerStep, kIteration}) {
     const auto named = candidates.find(label);
@@ -139,24 +145,44 @@ std::map<std::string_view, Candidate>::iterator named_step(std::map<std::string_
   return once;
 }
 
+/// The one that launches the most kernel time of those that come so often; none where none does. Charges them all.
+const Candidates::value_type* heaviest(const trace::Trace& trace, const std::vector<LaunchedWork>& works,
+                                       Candidates& candidates, std::size_t count) {
+  const Candidates::value_type* best = nullptr;
+  for (auto& entry : candidates) {
+    if (entry.second.instances.size() != count || holds_a_step(entry.first)) continue;
+    charge_device_work(trace, works, entry.second);
+    if (best == nullptr || entry.second.kernel_time > best->second.kernel_time) best = &entry;
+  }
+  return best;
+}
+
+/// Steps known by name end on the device with what launches the better part of their kernels, if one annotation does.
+FoundSteps named_steps(const trace::Trace& trace, const std::vector<LaunchedWork>& works, Candidates& candidates,
+                       Candidates::iterator named) {
+  charge_device_work(trace, works, named->second);
+  FoundSteps steps = steps_from(trace, named->first, named->second, StepEvidence::kName);
+  const auto* within = heaviest(trace, works, candidates, steps.count());
+  if (within == nullptr || within->second.kernel_time <= named->second.kernel_time / 2) return steps;
+  FoundSteps ends = steps_from(trace, within->first, within->second, StepEvidence::kName);
+  if (steps.device_end.empty() || ends.device_end.empty()) return steps;
+  steps.ended_by = std::move(ends.marker);
+  steps.device_end = std::move(ends.device_end);
+  return steps;
+}
+
 std::optional<FoundSteps> steps_of_rank(const trace::Trace& trace, const Annotations& annotations, RankId rank,
                                         const std::vector<LaunchedWork>& works) {
   const auto main = annotations.main_thread(rank);
   if (!main) return std::nullopt;
   auto candidates = candidates_of(trace, annotations, *main);
   if (const auto named = named_step(candidates); named != candidates.end()) {
-    charge_device_work(trace, works, named->second);
-    return steps_from(trace, named->first, named->second, StepEvidence::kName);
+    return named_steps(trace, works, candidates, named);
   }
   const std::size_t by_optimizer = optimizer_count(candidates);
   const std::size_t count = by_optimizer > 0 ? by_optimizer : usual_count(candidates);
   if (count == 0) return std::nullopt;
-  const std::pair<const std::string_view, Candidate>* best = nullptr;
-  for (auto& entry : candidates) {
-    if (entry.second.instances.size() != count) continue;
-    charge_device_work(trace, works, entry.second);
-    if (best == nullptr || entry.second.kernel_time > best->second.kernel_time) best = &entry;
-  }
+  const auto* best = heaviest(trace, works, candidates, count);
   return steps_from(trace, best->first, best->second,
                     by_optimizer > 0 ? StepEvidence::kOptimizer : StepEvidence::kUsualCount);
 }
@@ -214,7 +240,7 @@ StepWindows windows_of(const trace::Trace& trace, const std::vector<std::optiona
   std::vector<std::vector<Interval>> host;
   std::vector<std::vector<Interval>> device;
   for (std::size_t rank = 0; rank < steps.size(); ++rank) {
-    if (!steps[rank] || steps[rank]->count() < 2) continue;
+    if (!has_whole_step(steps[rank])) continue;
     ranks.push_back(rank);
     host.push_back(steps[rank]->on_host());
     device.push_back(steps[rank]->spans());

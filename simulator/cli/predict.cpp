@@ -99,13 +99,12 @@ std::optional<std::string> optimizer_label(const analysis::Annotations& annotati
   return std::nullopt;
 }
 
-/// The recorded steps as analysis::steps_ended_by tells them; none where a rank has no whole step: of that nothing can
-/// be said a step.
-std::vector<analysis::StepWindow> recorded_windows(const trace::Trace& trace, const analysis::Annotations& annotations,
-                                                   const replay::SiteTable& table) {
+/// The steps that the recorded optimizer ends; none where a rank has no whole one.
+std::vector<analysis::StepWindow> windows_as_predicted(const trace::Trace& trace,
+                                                       const analysis::Annotations& annotations,
+                                                       const replay::SiteTable& table) {
   const auto steps = analysis::steps_ended_by(trace, annotations, optimizer_label(annotations, table));
-  const auto has_steps = [](const auto& of_rank) { return of_rank && of_rank->count() > 1; };
-  if (!std::ranges::all_of(steps, has_steps)) return {};
+  if (!std::ranges::all_of(steps, analysis::has_whole_step)) return {};
   return analysis::windows_of(trace, steps).device;
 }
 
@@ -118,13 +117,15 @@ double works_a_step(const trace::Trace& trace, std::span<const analysis::StepWin
   return works / static_cast<double>(windows.size());
 }
 
-/// Says what is known of the recorded steps.
-void describe_steps(const trace::Trace& trace, const analysis::Annotations& annotations,
-                    std::span<const analysis::StepWindow> windows, report::RecordedRun& recorded) {
-  if (windows.empty()) return;
-  recorded.overlap = analysis::overlap(trace, annotations, windows).mean;
-  recorded.step_time_ns = recorded.overlap->step_ns;
-  recorded.steps = windows.front().steps;
+/// Says what is known of the recorded steps, as `info` does.
+void describe_steps(const trace::Trace& trace, const analysis::Annotations& annotations, const PredictRequest& request,
+                    report::RecordedRun& recorded) {
+  const auto steps = analysis::recorded_steps(trace, annotations);
+  if (!steps) return;
+  recorded.overlap = steps->overlap;
+  recorded.step_time_ns = steps->overlap.step_ns;
+  recorded.steps = steps->windows.device.front().steps;
+  if (!request.again.empty()) recorded.works_a_step = works_a_step(trace, steps->windows.device);
 }
 
 /// One predicted schedule with all that the report needs of it.
@@ -227,7 +228,7 @@ class Forecast {
   replay::Predictor predictor_;
   std::optional<replay::Predictor> unedited_;  ///< that of the job as it was recorded
   Simulated simulated_;
-  std::vector<analysis::StepWindow> windows_;
+  std::vector<analysis::StepWindow> windows_;  ///< of the recording, to lay it beside predictions
   report::PredictReport report_;
   std::optional<Predicted> itself_;  ///< the recorded schedule replayed
   Anchors anchors_;
@@ -318,9 +319,8 @@ void Forecast::describe_recording() {
   recorded.capacity = options_.memory.capacity;
   for (const what_if::Edit& edit : edits_) recorded.edits.push_back(what_if::describe(edit));
   const analysis::Annotations annotations(recording_.trace);
-  windows_ = recorded_windows(recording_.trace, annotations, predictor_.sites());
-  describe_steps(recording_.trace, annotations, windows_, recorded);
-  if (!request_.again.empty() && !windows_.empty()) recorded.works_a_step = works_a_step(recording_.trace, windows_);
+  describe_steps(recording_.trace, annotations, request_, recorded);
+  windows_ = windows_as_predicted(recording_.trace, annotations, predictor_.sites());
   if (known_ != nullptr) recorded.schedule = known_->name;
 }
 

@@ -22,6 +22,7 @@ Json entry_of(const RankInfo& one) {
   if (one.steps)
     steps = Json{{"marker", one.steps->marker},
                  {"told_by", to_string(one.steps->evidence)},
+                 {"ended_by", one.steps->ended_by},
                  {"host_begins_ns", one.steps->host},
                  {"device_begins_ns", one.steps->device}};
   return Json{

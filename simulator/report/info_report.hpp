@@ -28,7 +28,7 @@ struct RankInfo {
 };
 
 /// Whether figures "a step" are of a step, not of all that was recorded.
-[[nodiscard]] inline bool has_steps(const RankInfo& rank) { return rank.steps && rank.steps->count() > 1; }
+[[nodiscard]] inline bool has_steps(const RankInfo& rank) { return analysis::has_whole_step(rank.steps); }
 
 struct StreamInfo {
   std::int32_t rank = 0;

@@ -256,8 +256,10 @@ class InfoWriter {
                                          "; figures are of {} of {}, the longest stretch in which none took "
                                          "twice the median",
                                          one.window.steps, counted(all, "step"));
-    return fmt::format("step marks are the annotations \"{}\" ({} of them, {}){}", marker, one.steps->count(), reason,
-                       steady);
+    const std::string end =
+        one.steps->ended_by == marker ? "" : fmt::format("; on the device \"{}\" ends them", one.steps->ended_by);
+    return fmt::format("step marks are the annotations \"{}\" ({} of them, {}){}{}", marker, one.steps->count(), reason,
+                       end, steady);
   }
   static std::string_view reason_text(analysis::StepEvidence evidence) {
     switch (evidence) {

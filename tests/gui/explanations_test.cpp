@@ -1,4 +1,6 @@
 // The critical path and idle causes over both timelines.
+#include "simulator/analysis/annotations.hpp"
+#include "simulator/analysis/overlap.hpp"
 #include "simulator/graph/graph.hpp"
 #include "tests/gui/window_fixture.hpp"
 
@@ -39,13 +41,13 @@ TEST_F(ExplanationsTest, APredictionThatComesWhileTheyAreShownIsExplainedToo) {
   EXPECT_EQ(window_.details().index(1, 0).data().toString(), "predicted critical path");
 }
 
-TEST_F(ExplanationsTest, IdleBandsSayWhyAndAddUpToTheTable) {
+TEST_F(ExplanationsTest, IdleBandsSayWhyAndAddUpToTheStepsIdleTime) {
   open(kBase, {"torchrec/sparse_dist"});
   key("I");
   settle();
   const auto idle = pane(Side::kMeasured).content().idle;
   ASSERT_EQ(idle.size(), 2U);
-  // The mean over ranks and steps is the idle time of the table.
+  // The mean over ranks and steps is the idle time of the steps as they are drawn.
   const auto& steps = pane(Side::kMeasured).run()->steps();
   double sum = 0;
   for (std::size_t rank = 0; rank < idle.size(); ++rank) {
@@ -53,8 +55,9 @@ TEST_F(ExplanationsTest, IdleBandsSayWhyAndAddUpToTheTable) {
       sum += static_cast<double>(piece.span.length()) / static_cast<double>(steps[rank].size());
     }
   }
-  const auto told = static_cast<double>(window_.session().recorded()->facts.overlap.value().idle_ns);
-  EXPECT_NEAR(sum / 2, told, 2);
+  const trace::Trace& trace = pane(Side::kMeasured).run()->trace();
+  const auto of_steps = analysis::overlap(trace, analysis::Annotations(trace), analysis::steady_windows_of(steps));
+  EXPECT_NEAR(sum / 2, static_cast<double>(of_steps.mean.idle_ns), 2);
   screenshot("idle");
   key("I");
   EXPECT_TRUE(pane(Side::kMeasured).content().idle.empty());

@@ -192,6 +192,30 @@ TEST(FindSteps, PrefersProfilerSteps) {
   EXPECT_EQ(steps[0]->device, (std::vector<Nanoseconds>{10, 110, 210}));
 }
 
+// The next batch's kernels hold the optimizer up by 20 in every step but the last, behind which nothing comes: its ends
+// lie 100 and 80 apart, those of the backward, which launches most, 100.
+TEST(FindSteps, EndWithWhatLaunchesMostAlsoWithinProfilerSteps) {
+  for (const bool most_in_backward : {true, false}) {
+    Job job;
+    for (Nanoseconds t = 0; t < 300; t += 100) {
+      const std::string batch = std::to_string(t / 100);
+      job.annotate("ProfilerStep#" + batch, t, t + 99);
+      job.annotate("backward", t + 1, t + 20);
+      job.kernel(job.main, t + 2, t + 10, t + (most_in_backward ? 70 : 30));
+      job.annotate("optimizer", t + 21, t + 40);
+      job.kernel(job.main, t + 22, t + (t < 200 ? 92 : 72), t + (t < 200 ? 95 : 75));
+      job.kernel(job.side, t + 50, t + 52, t + 80);  // of the step, in no annotation beside
+    }
+    const trace::Trace trace = job.build();
+    const auto steps = find_steps(trace, Annotations(trace));
+    ASSERT_TRUE(steps[0].has_value());
+    EXPECT_EQ(steps[0]->marker, "ProfilerStep");
+    EXPECT_EQ(steps[0]->ended_by, most_in_backward ? "backward" : "ProfilerStep");
+    EXPECT_EQ(steps[0]->device_end,
+              most_in_backward ? (std::vector<Nanoseconds>{70, 170, 270}) : (std::vector<Nanoseconds>{95, 195, 280}));
+  }
+}
+
 // One profiled step of two microbatches: what comes twice in it is no step.
 TEST(FindSteps, TakesOneProfilerStepForTheStep) {
   Job job;

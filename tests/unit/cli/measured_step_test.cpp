@@ -106,14 +106,14 @@ TEST_F(MeasuredStep, RefusesStepsThatNoneCanBe) {
   EXPECT_NE(both.err.find("excludes"), std::string::npos) << both.err;
 }
 
-// 33.19 ms in another unit.
+// 33.20 ms in another unit.
 TEST_F(MeasuredStep, RefusesAMeasuredStepOfAnotherJob) {
   for (const char* wrong : {"0.0332", "33200"}) {
     const Finished run = interlace("predict --schedule torchrec/base --from " + sample("sparse") +
                                    " --measured-step-ms " + std::string(wrong));
     EXPECT_EQ(run.status, 1) << wrong;
     EXPECT_NE(run.err.find("error[cli.cannot_anchor]"), std::string::npos) << run.err;
-    EXPECT_NE(run.err.find("it was recorded with 33.19 ms"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("it was recorded with 33.20 ms"), std::string::npos) << run.err;
     EXPECT_EQ(run.out, "");
   }
 }

@@ -147,6 +147,9 @@ TEST(Info, SaysWhatTellsTheSteps) {
                                    "whole 1.00 ms"),
             std::string::npos)
       << text_of(one_step);
+  InfoReport within = sample_info();
+  within.ranks[0].steps->marker = "ProfilerStep";
+  EXPECT_NE(text_of(within).find("on the device \"backward\""), std::string::npos) << text_of(within);
   one_step.ranks.push_back(one_step.ranks.front());
   EXPECT_NE(text_of(one_step).find("all ranks: one step only"), std::string::npos) << text_of(one_step);
 }
@@ -158,6 +161,7 @@ TEST(Info, JsonHoldsTheSame) {
   EXPECT_EQ(json["ranks"][0]["step_time_ns"], 1'000'000);
   EXPECT_EQ(json["ranks"][0]["steps"]["marker"], "backward");
   EXPECT_EQ(json["ranks"][0]["steps"]["told_by"], "usual_count");
+  EXPECT_EQ(json["ranks"][0]["steps"]["ended_by"], "backward");
   EXPECT_EQ(json["operations"]["kernel"], 3);
   EXPECT_EQ(json["streams"][0]["role"], "main");
   EXPECT_EQ(json["streams"][0]["busy_of_class"]["compute_ns"], 500'000);

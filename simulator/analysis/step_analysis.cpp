@@ -1,0 +1,16 @@
+#include "simulator/analysis/step_analysis.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace interlace::analysis {
+
+std::optional<RecordedSteps> recorded_steps(const trace::Trace& trace, const Annotations& annotations) {
+  const auto steps = find_steps(trace, annotations);
+  if (steps.empty() || !std::ranges::all_of(steps, has_whole_step)) return std::nullopt;
+  StepWindows windows = windows_of(trace, steps);
+  const OverlapSummary mean = overlap(trace, annotations, windows.device).mean;
+  return RecordedSteps{.windows = std::move(windows), .overlap = mean};
+}
+
+}  // namespace interlace::analysis

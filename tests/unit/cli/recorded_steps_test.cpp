@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/unit/cli/run_interlace.hpp"
+
+namespace interlace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json answer(const std::string& arguments) {
+  const Finished run = interlace(arguments + " --format json");
+  EXPECT_EQ(run.status, 0) << run.err;
+  return Json::parse(run.out);
+}
+
+/// One whose steps a label known by name marks, and one of three steps without such. Under both schedules the next
+/// batch's lookups put the optimizer off in all steps but the last recorded one.
+class RecordedSteps : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RecordedSteps, AreOneFigureInInfoAndPredict) {
+  const Json info = answer("info " + GetParam());
+  double mean = 0;
+  for (const Json& rank : info["ranks"]) {
+    mean += rank["step_time_ns"].get<double>() / static_cast<double>(info["ranks"].size());
+  }
+  const Json recorded = answer("predict --schedule torchrec/base --from " + GetParam())["recorded"];
+  EXPECT_NEAR(recorded["step_time_ns"].get<double>(), mean, 1);
+  EXPECT_EQ(recorded["steps"], info["ranks"][0]["window"]["steps"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, RecordedSteps,
+                         ::testing::Values(sample("fused_snew"), INTERLACE_SOURCE_DIR
+                                           "/samples/traces/engine_exposed/fused_sparse_dist_new_stream"),
+                         [](const auto& of) { return of.index == 0 ? "torchrec" : "engine"; });
+
+}  // namespace
+}  // namespace interlace::cli
