@@ -161,6 +161,7 @@ int PredictionsModel::columnCount(const QModelIndex& parent) const { return pare
 QVariant PredictionsModel::number(int row, int column) const {
   if (is_recorded(row)) {
     if (column == kStep && recorded_->step_time_ns) return ms(*recorded_->step_time_ns);
+    if (column == kHostBlocked && recorded_->host_blocked_ns) return ms(*recorded_->host_blocked_ns);
     if (column == kAllocated) return most(recorded_memory_, &analysis::MemoryUse::allocated_peak);
     if (column == kReserved) return most(recorded_memory_, &analysis::MemoryUse::reserved_peak);
     return recorded_->overlap ? of_overlap(*recorded_->overlap, column) : QVariant();

@@ -62,6 +62,7 @@ void describe(const trace::Trace& trace, Recorded& recorded) {
   if (!steps) return;
   facts.overlap = steps->overlap;
   facts.step_time_ns = steps->overlap.step_ns;
+  facts.host_blocked_ns = steps->host_blocked_ns;
   facts.steps = steps->windows.device.front().steps;
 }
 

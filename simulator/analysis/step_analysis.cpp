@@ -10,7 +10,9 @@ std::optional<RecordedSteps> recorded_steps(const trace::Trace& trace, const Ann
   if (steps.empty() || !std::ranges::all_of(steps, has_whole_step)) return std::nullopt;
   StepWindows windows = windows_of(trace, steps);
   const OverlapSummary mean = overlap(trace, annotations, windows.device).mean;
-  return RecordedSteps{.windows = std::move(windows), .overlap = mean};
+  std::optional<Nanoseconds> blocked;
+  if (!windows.host_ahead) blocked = total_blocked(host_blocking(trace, annotations, windows.host));
+  return RecordedSteps{.windows = std::move(windows), .overlap = mean, .host_blocked_ns = blocked};
 }
 
 }  // namespace interlace::analysis

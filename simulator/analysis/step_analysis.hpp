@@ -22,6 +22,9 @@ struct StepAnalysis {
 struct RecordedSteps {
   StepWindows windows;
   OverlapSummary overlap;  ///< a step, mean over ranks
+  /// What the hosts wait for, a step, mean over ranks; none where the recording ends before they do so at their usual
+  /// pace (StepWindows::host_ahead).
+  std::optional<Nanoseconds> host_blocked_ns;
 };
 
 /// Over the steps of find_steps; none where a rank has no whole one: of that nothing can be said a step.

@@ -67,8 +67,14 @@ struct FoundSteps {
                                                                     std::optional<std::string_view> optimizer);
 
 /// The steady windows of found steps a rank (steady_windows_of); the whole trace as one step for ranks without.
+///
+/// A recording begins behind a synchronisation, as profilers make one: the hosts run ahead, with little to wait for,
+/// until a queue or a result stops them, and from then on take as long as the device. The window of the hosts leaves
+/// out the first steps, as many on each rank, in which a host is faster than its device. Where that is so to the end,
+/// it holds all steps, and what the hosts waited for in them is less than they wait for in the long run.
 struct StepWindows {
   std::vector<StepWindow> host;    ///< for what the host does
+  bool host_ahead = false;         ///< to the end of the recording a host got further ahead of its device
   std::vector<StepWindow> device;  ///< for what the device does; the host's where device work tells nothing
 };
 [[nodiscard]] StepWindows windows_of(const trace::Trace& trace, const std::vector<std::optional<FoundSteps>>& steps);

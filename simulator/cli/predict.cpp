@@ -124,6 +124,7 @@ void describe_steps(const trace::Trace& trace, const analysis::Annotations& anno
   if (!steps) return;
   recorded.overlap = steps->overlap;
   recorded.step_time_ns = steps->overlap.step_ns;
+  recorded.host_blocked_ns = steps->host_blocked_ns;
   recorded.steps = steps->windows.device.front().steps;
   if (!request.again.empty()) recorded.works_a_step = works_a_step(trace, steps->windows.device);
 }

@@ -46,6 +46,8 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded) {
   if (recorded.predicted_step_time_ns) {
     entry("step", fmt::format("{} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded)));
   }
+  if (recorded.host_blocked_ns)
+    entry("host blocked as recorded", milliseconds(*recorded.host_blocked_ns) + " ms a step");
   if (const std::string peaks = recorded_peaks(recorded); !peaks.empty()) entry("memory as recorded", peaks);
   std::string files;
   for (const std::string& file : recorded.files) files += (files.empty() ? "" : ", ") + file;

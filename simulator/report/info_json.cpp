@@ -35,6 +35,10 @@ Json entry_of(const RankInfo& one) {
       {"devices", std::move(devices)},
       {"steps", std::move(steps)},
       {"window", {{"begin_ns", one.window.span.begin}, {"end_ns", one.window.span.end}, {"steps", one.window.steps}}},
+      {"host_window",
+       {{"begin_ns", one.host_window.span.begin},
+        {"end_ns", one.host_window.span.end},
+        {"steps", one.host_window.steps}}},
       {"step_time_ns", has_steps(one) ? Json(one.overlap.step_ns) : Json(nullptr)},
       {"exposed_communication_ns", one.overlap.exposed_communication_ns},
       {"overlap", json_of(one.overlap)}};
@@ -129,6 +133,7 @@ void write_info_json(std::ostream& out, const InfoReport& info) {
                               {"collectives", array_of(info.collectives)},
                               {"kernels", array_of(info.kernels)},
                               {"host_blocks", array_of(info.host_blocks)},
+                              {"host_ahead", info.host_ahead},
                               {"idle", array_of(info.idle)},
                               {"memory", array_of(info.memory)},
                               {"notes", entry_of(info.notes)},

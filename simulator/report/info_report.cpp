@@ -16,7 +16,7 @@ InfoReport make_info(const trace::Trace& trace, const Diagnostics& diagnostics, 
   InfoReport info;
   info.length = trace.length();
   for (std::size_t i = 0; i < trace.ranks().size(); ++i) {
-    info.ranks.push_back({trace.ranks()[i], steps[i], windows.device[i], overlap.ranks[i]});
+    info.ranks.push_back({trace.ranks()[i], steps[i], windows.device[i], windows.host[i], overlap.ranks[i]});
   }
   info.operations = analysis::count_operations(trace);
   for (const analysis::StreamUse& use : analysis::stream_use(trace, windows.device)) {
@@ -28,6 +28,7 @@ InfoReport make_info(const trace::Trace& trace, const Diagnostics& diagnostics, 
   info.collectives = analysis::tally_collectives(trace);
   info.kernels = analysis::top_kernels(trace, kernels);
   info.host_blocks = analysis::host_blocking(trace, annotations, windows.host);
+  info.host_ahead = windows.host_ahead;
   info.idle = analysis::idle_causes(trace, annotations, windows.device);
   for (analysis::MemoryUse& use : analysis::memory_use(trace)) {
     std::vector<std::string> names;

@@ -23,7 +23,8 @@ namespace interlace::report {
 struct RankInfo {
   trace::Rank rank;
   std::optional<analysis::FoundSteps> steps;
-  analysis::StepWindow window;  ///< what the device figures "a step" are taken over
+  analysis::StepWindow window;       ///< what the device figures "a step" are taken over
+  analysis::StepWindow host_window;  ///< the same of what the host waits for
   analysis::OverlapSummary overlap;
 };
 
@@ -53,6 +54,7 @@ struct InfoReport {
   std::vector<analysis::CollectiveTally> collectives;
   std::vector<analysis::KernelTally> kernels;
   std::vector<analysis::HostBlock> host_blocks;
+  bool host_ahead = false;  ///< the recording ends before the hosts wait as in the long run (analysis::StepWindows)
   std::vector<analysis::IdleTime> idle;
   std::vector<MemoryInfo> memory;  ///< of the ranks that recorded theirs
   analysis::NoteTally notes;

@@ -182,6 +182,7 @@ class InfoWriter {
     }
     if (!info.host_blocks.empty() && info.host_blocks.front().blocked_ns >= kLeastShown) {
       print("what the host waits for" + of_what, blocked);
+      if (const std::string which = host_steps_text(info); !which.empty()) line(which);
       out_ << '\n';
     }
     TextTable idle(
@@ -260,6 +261,16 @@ class InfoWriter {
         one.steps->ended_by == marker ? "" : fmt::format("; on the device \"{}\" ends them", one.steps->ended_by);
     return fmt::format("step marks are the annotations \"{}\" ({} of them, {}){}{}", marker, one.steps->count(), reason,
                        end, steady);
+  }
+  /// Which steps of the host what it waits for is of, where these are not all.
+  static std::string host_steps_text(const InfoReport& info) {
+    if (info.host_ahead) return "the host got ahead of the device to the end: it waits for more in a longer recording";
+    const auto one = std::ranges::find_if(info.ranks, has_steps);
+    if (one == info.ranks.end()) return {};
+    const auto all = static_cast<std::int64_t>(one->steps->count()) - 1;
+    if (one->host_window.steps == all) return {};
+    return fmt::format("of {} of {} of the host, in which it neither got ahead of the device nor stalled",
+                       one->host_window.steps, counted(all, "step"));
   }
   static std::string_view reason_text(analysis::StepEvidence evidence) {
     switch (evidence) {

@@ -95,6 +95,7 @@ RecordedRun recorded_in(const std::vector<PredictReport>& reports) {
   mean.recordings = std::ssize(rows);
   mean.step_time_ns = mean_of(rows, &RecordedRun::step_time_ns);
   mean.predicted_step_time_ns = mean_of(rows, &RecordedRun::predicted_step_time_ns);
+  mean.host_blocked_ns = mean_of(rows, &RecordedRun::host_blocked_ns);
   mean.replay_error = mean_of(rows, &RecordedRun::replay_error);
   mean.replayed_hidden_ratio = mean_of(rows, &RecordedRun::replayed_hidden_ratio);
   if (!overlaps.empty()) mean.overlap = analysis::mean_of(overlaps);

@@ -19,26 +19,33 @@ Json json_of_recorded_memory(const std::vector<RecordedMemory>& memory) {
   return ranks;
 }
 
+Json json_of_overlap(const analysis::OverlapSummary& summary, std::optional<Nanoseconds> host_blocked_ns) {
+  Json overlap = json_of(summary);
+  overlap["host_blocked_ns"] = or_null(host_blocked_ns);
+  return overlap;
+}
+
 Json json_of_recorded(const RecordedRun& recorded) {
-  return Json{{"files", recorded.files},
-              {"edits", recorded.edits},
-              {"schedule", or_null(recorded.schedule)},
-              {"ranks", recorded.ranks},
-              {"world_size", or_null(recorded.world_size)},
-              {"recordings", recorded.recordings},
-              {"steps", recorded.steps},
-              {"step_time_ns", or_null(recorded.step_time_ns)},
-              {"predicted_step_time_ns", or_null(recorded.predicted_step_time_ns)},
-              {"replay_error", or_null(recorded.replay_error)},
-              {"replayed_hidden_ratio", or_null(recorded.replayed_hidden_ratio)},
-              {"overlap", recorded.overlap ? json_of(*recorded.overlap) : Json(nullptr)},
-              {"memory", json_of_recorded_memory(recorded.memory)},
-              {"gpu_memory_bytes", or_null(recorded.capacity)},
-              {"machine",
-               {{"profile", or_null(recorded.machine_profile)},
-                {"from_profile", recorded.machine_values},
-                {"from_recording", recorded.machine_fitted}}},
-              {"diagnostics", json_of(recorded.diagnostics)}};
+  return Json{
+      {"files", recorded.files},
+      {"edits", recorded.edits},
+      {"schedule", or_null(recorded.schedule)},
+      {"ranks", recorded.ranks},
+      {"world_size", or_null(recorded.world_size)},
+      {"recordings", recorded.recordings},
+      {"steps", recorded.steps},
+      {"step_time_ns", or_null(recorded.step_time_ns)},
+      {"predicted_step_time_ns", or_null(recorded.predicted_step_time_ns)},
+      {"replay_error", or_null(recorded.replay_error)},
+      {"replayed_hidden_ratio", or_null(recorded.replayed_hidden_ratio)},
+      {"overlap", recorded.overlap ? json_of_overlap(*recorded.overlap, recorded.host_blocked_ns) : Json(nullptr)},
+      {"memory", json_of_recorded_memory(recorded.memory)},
+      {"gpu_memory_bytes", or_null(recorded.capacity)},
+      {"machine",
+       {{"profile", or_null(recorded.machine_profile)},
+        {"from_profile", recorded.machine_values},
+        {"from_recording", recorded.machine_fitted}}},
+      {"diagnostics", json_of(recorded.diagnostics)}};
 }
 
 Json json_of_rank(const RankMemory& memory) {
@@ -75,8 +82,6 @@ void add_memory(Json& row, const std::vector<RankMemory>& memory) {
 }
 
 Json json_of_prediction(const Prediction& row, const RecordedRun& recorded) {
-  Json overlap = json_of(row.overlap);
-  overlap["host_blocked_ns"] = or_null(row.host_blocked_ns);
   std::vector<std::string> reasons = row.reasons;
   reasons.insert(reasons.end(), row.races.begin(), row.races.end());
   Json json{{"schedule", row.schedule},
@@ -84,7 +89,7 @@ Json json_of_prediction(const Prediction& row, const RecordedRun& recorded) {
             {"step_time_low_ns", row.step_time_low_ns},
             {"step_time_high_ns", row.step_time_high_ns},
             {"speedup", or_null(row.speedup)},
-            {"overlap", std::move(overlap)},
+            {"overlap", json_of_overlap(row.overlap, row.host_blocked_ns)},
             {"exposed_communication_ns", row.overlap.exposed_communication_ns},
             {"reasons", std::move(reasons)},
             {"diagnostics", json_of(row.diagnostics)},

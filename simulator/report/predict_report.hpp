@@ -35,6 +35,7 @@ struct RecordedRun {
   std::optional<double> replay_error;                 ///< what it was off before it was corrected (replay/anchor.hpp)
   std::optional<double> replayed_hidden_ratio;      ///< hidden part of its communication as replayed under the recorder
   std::optional<analysis::OverlapSummary> overlap;  ///< of the recording
+  std::optional<Nanoseconds> host_blocked_ns;  ///< of the recording, a step, mean over ranks; over steps of its hosts
   std::vector<RecordedMemory> memory;          ///< of the ranks that recorded any; of several recordings the first's
   std::optional<Bytes> capacity;               ///< of the GPU memory that schedules were asked to fit in
   std::vector<Diagnostic> diagnostics;         ///< flaws of the recording

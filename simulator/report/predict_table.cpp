@@ -74,6 +74,14 @@ std::vector<Diagnostic> shared_flaws(const PredictReport& report) {
   return shared;
 }
 
+std::string device_line(const analysis::OverlapSummary& overlap, std::optional<Nanoseconds> host_blocked_ns) {
+  std::string text = fmt::format("exposed communication {} ms", milliseconds(overlap.exposed_communication_ns));
+  if (const auto hidden = overlap.communication_hidden_ratio()) text += fmt::format(" ({} hidden)", percent(*hidden));
+  text += fmt::format(", device idle {} ms", milliseconds(overlap.idle_ns));
+  if (host_blocked_ns) text += fmt::format(", host blocked {} ms", milliseconds(*host_blocked_ns));
+  return text;
+}
+
 void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextStyle& style) {
   std::string text = recorded.schedule.value_or("a schedule that is not in the library");
   const auto ranks = static_cast<std::int64_t>(recorded.ranks.size());
@@ -86,6 +94,9 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextSt
     text += fmt::format(", {} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded));
   }
   write_titled(out, "recorded  ", text, style);
+  if (recorded.overlap) {
+    write_titled(out, "a step    ", device_line(*recorded.overlap, recorded.host_blocked_ns) + ", as recorded", style);
+  }
   if (const std::string peaks = recorded_peaks(recorded); !peaks.empty()) {
     write_titled(out, "memory    ", peaks + ", as recorded", style);
   }
@@ -104,15 +115,6 @@ void write_item(std::ostream& out, std::string_view mark, const std::string& tex
     out << lead << shortened_middle(line, style.width - indent) << '\n';  // a name may be longer than a line
     lead.assign(indent, ' ');
   }
-}
-
-std::string device_line(const Prediction& row) {
-  std::string text = fmt::format("exposed communication {} ms", milliseconds(row.overlap.exposed_communication_ns));
-  if (const auto hidden = row.overlap.communication_hidden_ratio())
-    text += fmt::format(" ({} hidden)", percent(*hidden));
-  text += fmt::format(", device idle {} ms", milliseconds(row.overlap.idle_ns));
-  if (row.host_blocked_ns) text += fmt::format(", host blocked {} ms", milliseconds(*row.host_blocked_ns));
-  return text;
 }
 
 std::string recordings_line(const Prediction& row) {
@@ -155,7 +157,7 @@ void write_row(std::ostream& out, const Prediction& row, bool is_best, std::size
   if (axis.columns > 0) out << "  " << whisker(row, axis, style);
   out << '\n';
   std::vector<std::string> lines = memory_lines(row, capacity);
-  lines.insert(lines.begin(), device_line(row));
+  lines.insert(lines.begin(), device_line(row.overlap, row.host_blocked_ns));
   if (!row.step_times_ns.empty()) lines.insert(lines.begin(), recordings_line(row));
   for (const std::string& line : lines) {
     for (const std::string& part : wrapped(line, style.width - kUnderRow)) {

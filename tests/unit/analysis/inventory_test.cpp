@@ -216,6 +216,34 @@ TEST(FindSteps, EndWithWhatLaunchesMostAlsoWithinProfilerSteps) {
   }
 }
 
+// Device steps of 100. The first rank's host takes 30, 60 and then as long as the device; the other's runs ahead for
+// one step, and its last of 96 differs as steps do.
+TEST(FindSteps, OfTheHostLeaveOutThoseInWhichItGetsAhead) {
+  const std::vector<std::vector<Nanoseconds>> marks{{0, 30, 90, 190, 290}, {0, 40, 140, 240, 336}};
+  for (const std::size_t recorded : {5U, 3U}) {
+    Job job;
+    const trace::RankId other = job.builder.add_rank({.number = 1, .source = "r1.json"});
+    const std::vector<trace::LaneId> threads{job.thread, job.thread_of(other, 1)};
+    const std::vector<trace::LaneId> streams{job.main, job.stream_of(other, 7)};
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      for (std::size_t i = 0; i < recorded; ++i) {
+        const Nanoseconds t = marks[rank][i];
+        const auto begin = static_cast<Nanoseconds>(100 * i) + 20;
+        job.annotate(threads[rank], "backward " + std::to_string(i), t, t + 20);
+        job.kernel_from(threads[rank], streams[rank], t + 5, begin, begin + 90);
+      }
+    }
+    const trace::Trace trace = job.build();
+    const StepWindows windows = windows_of(trace, find_steps(trace, Annotations(trace)));
+    EXPECT_EQ(windows.host_ahead, recorded == 3);
+    const std::int64_t kept = 2;  // all two where no host came to wait
+    EXPECT_EQ(windows.host[0], (StepWindow{.span = {recorded == 3 ? 0 : 90, recorded == 3 ? 90 : 290}, .steps = kept}));
+    EXPECT_EQ(windows.host[1],
+              (StepWindow{.span = {recorded == 3 ? 0 : 140, recorded == 3 ? 140 : 336}, .steps = kept}));
+    EXPECT_EQ(windows.device[0].steps, static_cast<std::int64_t>(recorded) - 1);
+  }
+}
+
 // One profiled step of two microbatches: what comes twice in it is no step.
 TEST(FindSteps, TakesOneProfilerStepForTheStep) {
   Job job;

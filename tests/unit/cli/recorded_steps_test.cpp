@@ -31,6 +31,19 @@ TEST_P(RecordedSteps, AreOneFigureInInfoAndPredict) {
   EXPECT_EQ(recorded["steps"], info["ranks"][0]["window"]["steps"]);
 }
 
+// The hosts of sparse_dist take two thirds of a step for their first and wait for 10 ms in it; in the second they wait
+// for 24, as those of a recording of twelve steps do in all but the first.
+TEST(RecordedHosts, AreTakenOverTheStepsThatTheyRunAtTheDevicesPace) {
+  const Json info = answer("info " + sample("sparse"));
+  EXPECT_EQ(info["ranks"][0]["window"]["steps"], 2);
+  EXPECT_EQ(info["ranks"][0]["host_window"]["steps"], 1);
+  double blocked = 0;
+  for (const Json& place : info["host_blocks"]) blocked += place["blocked_ns"].get<double>();
+  EXPECT_NEAR(blocked, 24.3e6, 0.2e6);
+  const Json recorded = answer("predict --schedule torchrec/base --from " + sample("sparse"))["recorded"];
+  EXPECT_EQ(recorded["overlap"]["host_blocked_ns"].get<double>(), blocked);
+}
+
 INSTANTIATE_TEST_SUITE_P(Samples, RecordedSteps,
                          ::testing::Values(sample("fused_snew"), INTERLACE_SOURCE_DIR
                                            "/samples/traces/engine_exposed/fused_sparse_dist_new_stream"),

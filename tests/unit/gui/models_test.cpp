@@ -30,6 +30,8 @@ report::RecordedRun recorded() {
   report::RecordedRun run;
   run.schedule = "torchrec/base";
   run.step_time_ns = 37'450'000;
+  run.host_blocked_ns = 28'200'000;
+  run.overlap.emplace();
   return run;
 }
 
@@ -58,6 +60,7 @@ TEST(PredictionsModel, ShowsTheRecordingAndWhatIsPredicted) {
   EXPECT_EQ(text(model, 0, PredictionsModel::kSchedule), "measured (torchrec/base)");
   EXPECT_EQ(text(model, 0, PredictionsModel::kStep), "37.45");
   EXPECT_EQ(text(model, 0, PredictionsModel::kSpeedup), "");
+  EXPECT_EQ(text(model, 0, PredictionsModel::kHostBlocked), "28.20");
   EXPECT_EQ(text(model, 2, PredictionsModel::kStep), "31.50");
   EXPECT_EQ(text(model, 2, PredictionsModel::kInterval), "30.50 - 32.50");
   EXPECT_EQ(text(model, 1, PredictionsModel::kSpeedup), "1.250x");

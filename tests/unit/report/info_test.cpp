@@ -154,6 +154,22 @@ TEST(Info, SaysWhatTellsTheSteps) {
   EXPECT_NE(text_of(one_step).find("all ranks: one step only"), std::string::npos) << text_of(one_step);
 }
 
+TEST(Info, SaysWhichStepsOfTheHostItIsOf) {
+  const auto text_of = [](const InfoReport& info) {
+    std::ostringstream out;
+    write_info_table(out, info, {});
+    return out.str();
+  };
+  InfoReport info = sample_info();
+  EXPECT_EQ(text_of(info).find("got ahead"), std::string::npos) << text_of(info);
+  info.ranks[0].host_window.steps = 1;
+  EXPECT_NE(text_of(info).find("of 1 of 2 steps of the host, in which it neither got ahead of the device nor stalled"),
+            std::string::npos)
+      << text_of(info);
+  info.host_ahead = true;
+  EXPECT_NE(text_of(info).find("it waits for more in a longer recording"), std::string::npos) << text_of(info);
+}
+
 TEST(Info, JsonHoldsTheSame) {
   std::ostringstream out;
   write_info_json(out, sample_info());
@@ -166,6 +182,9 @@ TEST(Info, JsonHoldsTheSame) {
   EXPECT_EQ(json["streams"][0]["role"], "main");
   EXPECT_EQ(json["streams"][0]["busy_of_class"]["compute_ns"], 500'000);
   EXPECT_EQ(json["host_blocks"][0]["by"], "stream sync");
+  EXPECT_EQ(json["host_ahead"], false);
+  EXPECT_EQ(json["ranks"][0]["host_window"],
+            nlohmann::json::parse(R"({"begin_ns": 0, "end_ns": 2000000, "steps": 2})"));
   EXPECT_EQ(json["memory"][0]["allocated_peak_bytes"], 3 << 20);
   EXPECT_EQ(json["memory"][0]["active_peak_bytes"], 20 << 20);
   EXPECT_EQ(json["memory"][0]["streams"][0]["pending_bytes"], 17 << 20);

@@ -19,6 +19,7 @@ PredictReport slower() {
   other.recorded.files = {"again"};
   *other.recorded.step_time_ns += 2'000'000;
   *other.recorded.predicted_step_time_ns += 2'000'000;
+  *other.recorded.host_blocked_ns += 400'000;
   other.recorded.replay_error = 0.1;
   Prediction& base = other.predictions[0];
   base.step_time_ns += 2'000'000;
@@ -44,6 +45,7 @@ TEST(MeanReport, TimesAndOverlapAreMeans) {
   EXPECT_EQ(mean.recorded.files, (std::vector<std::string>{"sparse.r0.json.gz", "sparse.r1.json.gz", "again"}));
   EXPECT_EQ(mean.recorded.step_time_ns, 35'100'000);
   EXPECT_EQ(mean.recorded.predicted_step_time_ns, 35'000'000);
+  EXPECT_EQ(mean.recorded.host_blocked_ns, 24'500'000);
   EXPECT_EQ(mean.recorded.replay_error, 0.1);  // of those that know it
   EXPECT_EQ(mean.recorded.diagnostics[0].count, 2 * 1234);
   const Prediction& base = mean.predictions[0];

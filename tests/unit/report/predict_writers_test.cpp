@@ -28,6 +28,7 @@ TEST(PredictTable, FitsTheTerminalAndMarksTheBest) {
   const std::string expected =
       "recorded  torchrec/sparse_dist, 2 of 2 ranks, 3 steps, 34.10 ms a step as recorded, 34.00 ms\n"
       "          replayed\n"
+      "a step    exposed communication 0.00 ms, device idle 0.00 ms, host blocked 24.30 ms, as recorded\n"
       "\n"
       "schedule         step ms        p10 - p90  speed-up  32.00                                     37.00\n"
       "mine, \"v2\"    x    32.00    32.00 - 32.00         -  o\n"
@@ -122,6 +123,7 @@ TEST(PredictJson, HasTheAgreedKeys) {
   EXPECT_EQ(json["left_out"][0]["schedule"], "torchrec/prefetch_sparse_dist");
   EXPECT_EQ(json["left_out"][0]["why"], "the recording has no stage prefetch");
   ASSERT_EQ(json["predictions"].size(), 2U);
+  EXPECT_EQ(json["recorded"]["overlap"]["host_blocked_ns"], 24'300'000);
   const auto& base = json["predictions"][0];
   EXPECT_EQ(keys(base),
             (std::vector<std::string>{"schedule", "step_time_ns", "step_time_low_ns", "step_time_high_ns", "speedup",

@@ -16,6 +16,7 @@ inline PredictReport sample_report() {
                      .step_time_ns = 34'100'000,
                      .predicted_step_time_ns = 34'000'000,
                      .overlap = analysis::OverlapSummary{.step_ns = 34'100'000, .compute_ns = 30'000'000},
+                     .host_blocked_ns = 24'300'000,
                      .diagnostics = {{"graph.inferred_wait", Severity::kInfo, "waits whose record was inferred",
                                       "nothing to do", 1234, "r0.json.gz"},
                                      {"kineto.lost", Severity::kDataLoss, "records that the profiler dropped",
