@@ -42,9 +42,10 @@ std::optional<int> parse(int argc, char** argv, Request& request) {
   app.add_option("--schedule", request.render.schedules,
                  "Schedules to predict: built-in names, JSON files, or \"all\" that apply")
       ->type_name("NAME|FILE|all");
-  app.add_option("--profile", request.profile,
-                 "How the recorded code annotates its stages: torchrec, interlace (the engine's) or a JSON file; the one "
-                 "of the two that fits where absent")
+  app.add_option(
+         "--profile", request.profile,
+         "How the recorded code annotates its stages: torchrec, interlace (the engine's) or a JSON file; the one "
+         "of the two that fits where absent")
       ->type_name("NAME|FILE");
   app.add_option("--render", out,
                  "Draw measured beside predicted into a file (.png, .svg, .pdf) and end; needs no display")

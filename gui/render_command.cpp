@@ -20,8 +20,8 @@ struct AskedSchedules {
 AskedSchedules asked_schedules(const std::vector<std::string>& names) {
   AskedSchedules asked;
   const auto add = [&](schedule::Schedule schedule) {
-    const bool is_new = std::ranges::find(asked.schedules, schedule.name, &schedule::Schedule::name) ==
-                        asked.schedules.end();
+    const bool is_new =
+        std::ranges::find(asked.schedules, schedule.name, &schedule::Schedule::name) == asked.schedules.end();
     if (is_new) asked.schedules.push_back(std::move(schedule));
   };
   for (const std::string& name : names) {

@@ -12,7 +12,7 @@ namespace interlace::gui {
 struct RenderRequest {
   std::filesystem::path out;  ///< .png, .svg or .pdf
   std::vector<std::filesystem::path> recordings;
-  std::vector<std::string> schedules;  ///< names, files, or "all" built-in ones that apply
+  std::vector<std::string> schedules;      ///< names, files, or "all" built-in ones that apply
   std::optional<stages::Profile> profile;  ///< as of open_recording()
   RenderOptions options;
 };

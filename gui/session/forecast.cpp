@@ -46,10 +46,11 @@ std::variant<ForecastPtr, std::string> Forecaster::predict_if_it_applies(const s
 
 void Forecaster::refuse_where_nothing_can_be_predicted() const {
   if (recorded_->predictor) return;
-  throw Error(kCannotPredict, recorded_->files.front().string(),
-              "nothing can be predicted from the recording: " + recorded_->no_predictions,
-              "record with the profiler and TorchRec's annotations, or name a profile of yours (--profile); what is there "
-              "can be looked at all the same");
+  throw Error(
+      kCannotPredict, recorded_->files.front().string(),
+      "nothing can be predicted from the recording: " + recorded_->no_predictions,
+      "record with the profiler and TorchRec's annotations, or name a profile of yours (--profile); what is there "
+      "can be looked at all the same");
 }
 
 ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progress& progress) {

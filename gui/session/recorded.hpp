@@ -35,8 +35,8 @@ struct Recorded {
 
 using RecordedPtr = std::shared_ptr<const Recorded>;
 
-/// Reads recordings of one run and prepares them to be shown. profile: of their annotations; none: the built-in one that
-/// fits. Blocks; for a thread of its own. Throws as ingest::read does, and Cancelled.
+/// Reads recordings of one run and prepares them to be shown. profile: of their annotations; none: the built-in one
+/// that fits. Blocks; for a thread of its own. Throws as ingest::read does, and Cancelled.
 [[nodiscard]] RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progress& progress,
                                          const std::optional<stages::Profile>& profile = std::nullopt);
 

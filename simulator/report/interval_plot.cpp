@@ -72,9 +72,9 @@ std::string interval_plot(const PredictReport& report) {
     const Prediction& row = report.predictions[i];
     const double low = scale.x(std::min(row.step_time_low_ns, row.step_time_ns));
     const double high = scale.x(std::max(row.step_time_high_ns, row.step_time_ns));
-    svg.put("<g class=\"{}\"><title>{}: {} ms, p10 {} ms, p90 {} ms</title>", is_best(report.predictions, i) ? "row best" : "row",
-            escaped_markup(row.schedule), milliseconds(row.step_time_ns), milliseconds(row.step_time_low_ns),
-            milliseconds(row.step_time_high_ns));
+    svg.put("<g class=\"{}\"><title>{}: {} ms, p10 {} ms, p90 {} ms</title>",
+            is_best(report.predictions, i) ? "row best" : "row", escaped_markup(row.schedule),
+            milliseconds(row.step_time_ns), milliseconds(row.step_time_low_ns), milliseconds(row.step_time_high_ns));
     svg.put("<text class=\"name\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", kNameWidth - 12, y + 4,
             escaped_markup(shortened_middle(row.schedule, 46)));
     svg.put("<rect class=\"whisker\" x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"8\" rx=\"4\"/>", low, y - 4,

@@ -209,8 +209,8 @@ void write_predict_table(std::ostream& out, const PredictReport& report, const T
     out << '\n' << coloured(style, Colour::kDim, head) << '\n';
     const auto order = by_step_time(report);
     for (const std::size_t i : order) {
-      write_row(out, report.predictions[i], is_best(report.predictions, i), name_columns, axis, report.recorded.capacity,
-                shared, style);
+      write_row(out, report.predictions[i], is_best(report.predictions, i), name_columns, axis,
+                report.recorded.capacity, shared, style);
     }
   }
   if (!report.skipped.empty()) out << '\n';

@@ -79,7 +79,8 @@ TEST(Program, SaysWhatIsWrong) {
   EXPECT_NE(no_profile.errors.find("stages.bad_profile"), std::string::npos) << no_profile.errors;
   const Answer other = run_gui(
       {in_qt(kTraces / "base.r0.json.gz"), "--profile", "interlace", "--schedule", "torchrec/base", "--render", out});
-  EXPECT_NE(other.errors.find("gui.cannot_predict"), std::string::npos) << "its stages are TorchRec's: " << other.errors;
+  EXPECT_NE(other.errors.find("gui.cannot_predict"), std::string::npos)
+      << "its stages are TorchRec's: " << other.errors;
   EXPECT_EQ(run_gui({"--colour", "taste"}).status, 2);
   const Answer no_display = run_gui({in_qt(kTraces / "base.r0.json.gz")});
   EXPECT_EQ(no_display.status, 1);
