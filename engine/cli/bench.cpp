@@ -41,7 +41,7 @@ std::vector<std::string> chosen_schedules(const BenchRequest& request, const Wor
     for (const std::string& name : request.schedules) {
       const schedule::Schedule schedule = schedule::load(name);
       check_fit(schedule, workload);
-      const bool of_library = schedule.source == "built-in " + schedule.name;
+      const bool of_library = schedule.source == schedule::built_in_source(schedule.name);
       chosen.push_back(of_library ? schedule.name : name);
     }
     return chosen;

@@ -7,6 +7,7 @@
 
 #include "simulator/cli/check_output.hpp"
 #include "simulator/cli/paragraph.hpp"
+#include "simulator/schedule/library.hpp"
 
 namespace interlace::cli {
 
@@ -147,7 +148,7 @@ void write_in_full(std::ostream& out, const ScheduleCheck& result, const TextSty
 
 void write_title(std::ostream& out, const ScheduleCheck& result, const TextStyle& style) {
   std::string title = result.schedule;
-  if (result.source != "built-in " + result.schedule) title += fmt::format(" ({})", result.source);
+  if (result.source != schedule::built_in_source(result.schedule)) title += fmt::format(" ({})", result.source);
   out << report::coloured(style, Colour::kBold, report::shortened_middle(title, style.width - 28)) << ": "
       << report::coloured(style, colour_of(result), verdict_of(result)) << '\n';
 }

@@ -51,7 +51,8 @@ std::vector<AskedSchedule> asked_schedules(const std::vector<std::string>& wante
     const auto same = std::ranges::find(asked, schedule.name, [](const AskedSchedule& a) { return a.schedule.name; });
     const bool clashes = same != asked.end() && !schedule::same_pipeline(same->schedule, schedule);
     if (clashes) {  // the built-in one keeps its name
-      schedule::Schedule& of_file = by_name && !schedule.source.starts_with("built-in ") ? schedule : same->schedule;
+      const bool is_built_in = schedule.source == schedule::built_in_source(schedule.name);
+      schedule::Schedule& of_file = by_name && !is_built_in ? schedule : same->schedule;
       of_file.name = schedule::name_with_file(of_file);
     }
     if (same == asked.end() || clashes) {

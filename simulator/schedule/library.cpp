@@ -16,7 +16,7 @@ namespace interlace::schedule {
 
 namespace {
 
-Schedule parse_entry(const LibraryEntry& entry) { return parse(entry.text, fmt::format("built-in {}", entry.name)); }
+Schedule parse_entry(const LibraryEntry& entry) { return parse(entry.text, built_in_source(entry.name)); }
 
 }  // namespace
 
@@ -26,6 +26,8 @@ bool is_built_in(std::string_view name) {
   const auto entries = library();
   return std::ranges::find(entries, name, &LibraryEntry::name) != entries.end();
 }
+
+std::string built_in_source(std::string_view name) { return fmt::format("built-in {}", name); }
 
 std::optional<std::string_view> full_name(std::string_view name, std::span<const LibraryEntry> entries) {
   const auto whole = std::ranges::find(entries, name, &LibraryEntry::name);

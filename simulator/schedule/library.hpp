@@ -21,6 +21,9 @@ struct LibraryEntry {
 
 [[nodiscard]] bool is_built_in(std::string_view name);
 
+/// Schedule::source of the built-in schedule of this name.
+[[nodiscard]] std::string built_in_source(std::string_view name);
+
 /// The one of `entries` that a user means by this name: by all of it, or by its last part ("sparse_dist" for
 /// "torchrec/sparse_dist") where no other ends in that; none where none does or several do.
 [[nodiscard]] std::optional<std::string_view> full_name(std::string_view name, std::span<const LibraryEntry> entries);
