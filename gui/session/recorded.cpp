@@ -10,7 +10,7 @@
 #include "gui/session/tagging.hpp"
 #include "simulator/analysis/annotations.hpp"
 #include "simulator/analysis/step_analysis.hpp"
-#include "simulator/cli/memory_rows.hpp"
+#include "simulator/cli/recorded_run.hpp"
 #include "simulator/ingest/read.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/schedule/library.hpp"
@@ -28,7 +28,6 @@ std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, const sta
     const std::vector<schedule::Schedule> library = schedule::all_sound();
     const schedule::Schedule* known = replay::recorded_schedule(library, trace, cut, table, recorded.diagnostics);
     recorded.cut = std::move(cut);
-    recorded.facts.machine_fitted = table.fitted;
     if (known != nullptr) recorded.schedule = *known;
     return table;
   } catch (const Error& error) {
@@ -50,20 +49,11 @@ void make_predictor(replay::SiteTable sites, Recorded& recorded) {
 }
 
 void describe(const trace::Trace& trace, Recorded& recorded) {
-  report::RecordedRun& facts = recorded.facts;
-  for (const std::filesystem::path& file : recorded.files) facts.files.push_back(file.string());
-  for (const trace::Rank& rank : trace.ranks()) {
-    facts.ranks.push_back(rank.number);
-    if (rank.world_size) facts.world_size = rank.world_size;
-  }
-  if (recorded.schedule) facts.schedule = recorded.schedule->name;
-  facts.memory = cli::recorded_memory(trace);
+  std::vector<std::string> files;
+  for (const std::filesystem::path& file : recorded.files) files.push_back(file.string());
   const auto steps = analysis::recorded_steps(trace, analysis::Annotations(trace));
-  if (!steps) return;
-  facts.overlap = steps->overlap;
-  facts.step_time_ns = steps->overlap.step_ns;
-  facts.host_blocked_ns = steps->host_blocked_ns;
-  facts.steps = steps->windows.device.front().steps;
+  recorded.facts = cli::recorded_run(trace, std::move(files), steps);
+  if (recorded.schedule) recorded.facts.schedule = recorded.schedule->name;
 }
 
 }  // namespace
@@ -83,6 +73,7 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   const schedule::Schedule* known = recorded->schedule ? &*recorded->schedule : nullptr;
   std::vector<std::vector<Interval>> steps = steps_of_recording(recording.trace, cut);
   describe(recording.trace, *recorded);
+  if (sites) recorded->facts.machine_fitted = sites->fitted;
   recorded->memory = analysis::memory_use(recording.trace);
   progress.begin("laying out the timeline");
   Tags tags = tags_of_recording(recording.trace, cut, known);

@@ -17,10 +17,10 @@
 #include "simulator/analysis/streams.hpp"
 #include "simulator/base/at_once.hpp"
 #include "simulator/cli/errors.hpp"
-#include "simulator/cli/memory_rows.hpp"
 #include "simulator/cli/overlap_anchor.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/prediction_row.hpp"
+#include "simulator/cli/recorded_run.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
 #include "simulator/ingest/trace_files.hpp"
@@ -71,17 +71,6 @@ std::vector<AskedSchedule> asked_schedules(const std::vector<std::string>& wante
   return asked;
 }
 
-report::RecordedRun recorded_run(const trace::Trace& trace, const PredictRequest& request) {
-  report::RecordedRun recorded;
-  recorded.files = request.recordings;
-  recorded.memory = recorded_memory(trace);
-  for (const trace::Rank& rank : trace.ranks()) {
-    recorded.ranks.push_back(rank.number);
-    if (rank.world_size) recorded.world_size = rank.world_size;
-  }
-  return recorded;
-}
-
 std::vector<what_if::Edit> read_edits(const std::vector<std::string>& files) {
   std::vector<what_if::Edit> all;
   for (const std::string& file : files) std::ranges::move(what_if::read_edits(file), std::back_inserter(all));
@@ -116,18 +105,6 @@ double works_a_step(const trace::Trace& trace, std::span<const analysis::StepWin
     works += static_cast<double>(use.operations);
   }
   return works / static_cast<double>(windows.size());
-}
-
-/// Says what is known of the recorded steps, as `info` does.
-void describe_steps(const trace::Trace& trace, const analysis::Annotations& annotations, const PredictRequest& request,
-                    report::RecordedRun& recorded) {
-  const auto steps = analysis::recorded_steps(trace, annotations);
-  if (!steps) return;
-  recorded.overlap = steps->overlap;
-  recorded.step_time_ns = steps->overlap.step_ns;
-  recorded.host_blocked_ns = steps->host_blocked_ns;
-  recorded.steps = steps->windows.device.front().steps;
-  if (!request.again.empty()) recorded.works_a_step = works_a_step(trace, steps->windows.device);
 }
 
 /// One predicted schedule with all that the report needs of it.
@@ -312,7 +289,12 @@ Predicted Forecast::run(const schedule::Schedule& schedule) const {
 }
 
 void Forecast::describe_recording() {
-  report::RecordedRun& recorded = report_.recorded = recorded_run(recording_.trace, request_);
+  const analysis::Annotations annotations(recording_.trace);
+  const auto steps = analysis::recorded_steps(recording_.trace, annotations);
+  report::RecordedRun& recorded = report_.recorded = recorded_run(recording_.trace, request_.recordings, steps);
+  if (steps && !request_.again.empty()) {
+    recorded.works_a_step = works_a_step(recording_.trace, steps->windows.device);
+  }
   recorded.machine_fitted = sites_.fitted;
   if (machine_) {
     recorded.machine_profile = machine_->source;
@@ -320,8 +302,6 @@ void Forecast::describe_recording() {
   }
   recorded.capacity = options_.memory.capacity;
   for (const what_if::Edit& edit : edits_) recorded.edits.push_back(what_if::describe(edit));
-  const analysis::Annotations annotations(recording_.trace);
-  describe_steps(recording_.trace, annotations, request_, recorded);
   windows_ = windows_as_predicted(recording_.trace, annotations, predictor_.sites());
   if (known_ != nullptr) recorded.schedule = known_->name;
 }

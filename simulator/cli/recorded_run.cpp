@@ -1,0 +1,26 @@
+#include "simulator/cli/recorded_run.hpp"
+
+#include <utility>
+
+#include "simulator/cli/memory_rows.hpp"
+
+namespace interlace::cli {
+
+report::RecordedRun recorded_run(const trace::Trace& trace, std::vector<std::string> files,
+                                 const std::optional<analysis::RecordedSteps>& steps) {
+  report::RecordedRun recorded;
+  recorded.files = std::move(files);
+  recorded.memory = recorded_memory(trace);
+  for (const trace::Rank& rank : trace.ranks()) {
+    recorded.ranks.push_back(rank.number);
+    if (rank.world_size) recorded.world_size = rank.world_size;
+  }
+  if (!steps) return recorded;
+  recorded.overlap = steps->overlap;
+  recorded.step_time_ns = steps->overlap.step_ns;
+  recorded.host_blocked_ns = steps->host_blocked_ns;
+  recorded.steps = steps->windows.device.front().steps;
+  return recorded;
+}
+
+}  // namespace interlace::cli
