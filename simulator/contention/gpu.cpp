@@ -69,15 +69,12 @@ double free_sms(std::span<ActiveWork* const> running, const ActiveWork& candidat
 
 /// 8 * E[4 * floor(X / 4)] for X ~ Poisson(free / 8).
 double expected_in_clusters(double free) {
-  constexpr double kLeast = 0x1p-60;  // that a sum shows
   const double mean = free / kGpcs;
   double probability = std::exp(-mean);
   double sum = 0;
   for (int x = 0; x <= 64; ++x) {
     const int in_clusters = x - x % kClusterCtas;
-    const double part = probability * in_clusters;
-    if (x > 2 * kClusterCtas && x > 2 * mean && part < kLeast * sum) break;  // and so are all that follow
-    sum += part;
+    sum += probability * in_clusters;
     probability *= mean / (x + 1);
   }
   return kGpcs * sum;
