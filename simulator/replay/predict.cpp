@@ -51,21 +51,27 @@ SimulationOptions drawn(const SimulationOptions& usual, std::uint64_t run) {
   return options;
 }
 
-/// Device works of one iteration of all ranks, of the recorded one that has most.
-std::int64_t works_of_iteration(const Plan& plan, const SiteTable& sites) {
+/// Device works of one iteration of all ranks, of the recorded one that has most. works_in(rank, i): those of one rank
+/// in the i-th recorded one.
+template <class WorksIn>
+std::int64_t most_works(const SiteTable& sites, WorksIn works_in) {
   std::int64_t all = 0;
-  for (std::size_t rank = 0; rank < plan.programs.size(); ++rank) {
+  for (std::size_t rank = 0; rank < sites.ranks.size(); ++rank) {
     std::int64_t most = 0;
-    for (std::size_t i = 0; i < plan.programs[rank].size(); ++i) {
-      std::int64_t works = 0;
-      for (const Instruction& one : plan.programs[rank][i].instructions) {
-        if (one.kind == Instruction::Kind::kCall) works += sites.ranks[rank][i].calls[one.call].works;
-      }
-      most = std::max(most, works);
-    }
+    for (std::size_t i = 0; i < sites.ranks[rank].size(); ++i) most = std::max(most, works_in(rank, i));
     all += most;
   }
   return all;
+}
+
+std::int64_t works_of_iteration(const Plan& plan, const SiteTable& sites) {
+  return most_works(sites, [&](std::size_t rank, std::size_t i) {
+    std::int64_t works = 0;
+    for (const Instruction& one : plan.programs[rank][i].instructions) {
+      if (one.kind == Instruction::Kind::kCall) works += sites.ranks[rank][i].calls[one.call].works;
+    }
+    return works;
+  });
 }
 
 /// What the runs of one prediction keep of an iteration with so many works. Where memory is predicted to the end of a
@@ -311,12 +317,8 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
 std::size_t Predictor::fit_at_once(const PredictOptions& options) const {
   const std::optional<Bytes> memory = memory_for_runs();
   if (!memory) return 1;
-  std::int64_t works = 0;
-  for (const std::vector<RecordedIteration>& iterations : sites_.ranks) {
-    std::size_t most = 0;
-    for (const RecordedIteration& one : iterations) most = std::max(most, one.works.size());
-    works += static_cast<std::int64_t>(most);
-  }
+  const std::int64_t works =
+      most_works(sites_, [&](std::size_t rank, std::size_t i) { return std::ssize(sites_.ranks[rank][i].works); });
   const std::int64_t fit = *memory / bytes_of_iteration(works, options.runs) / options.simulation.iterations;
   return static_cast<std::size_t>(std::max<std::int64_t>(1, fit));
 }
