@@ -86,6 +86,25 @@ PlannedCampaign plan_of(const ValidateRequest& request) {
   return planned(std::move(plan));
 }
 
+/// Holds a prediction against what has been measured: into this file of the folder, and on standard output.
+campaign::Judgement judge_and_show(const campaign::Folder& folder, const campaign::Plan& plan,
+                                   const campaign::PredictionFile& prediction, const std::string& digest,
+                                   const std::string& file, const std::string& format, Console& console) {
+  campaign::Judgement judgement = campaign::judge(prediction, folder.read_runs(), folder.read_traces());
+  const std::string json = campaign::judgement_json(plan, digest, prediction, judgement);
+  console.done();
+  if (format == "json") {
+    console.out() << json;
+  } else {
+    const std::string what =
+        digest.empty() ? "predicted anew, when the measurements were known" : "prediction.json, SHA-256 " + digest;
+    write_campaign_table(console.out(), plan, what, prediction, judgement, console.style());
+  }
+  console.out().flush();
+  folder.write(file, json);
+  return judgement;
+}
+
 /// report.json anew, and on standard output.
 campaign::Judgement show(const campaign::Folder& folder, const std::string& format, Console& console) {
   const campaign::Plan plan = folder.read_plan();
@@ -93,36 +112,14 @@ campaign::Judgement show(const campaign::Folder& folder, const std::string& form
   if (!prediction) {
     throw Error(kNotPlanned, folder.path().string(), "nothing has been predicted yet", "go on with --resume");
   }
-  campaign::Judgement judgement = campaign::judge(*prediction, folder.read_runs(), folder.read_traces());
-  const std::string digest = folder.prediction_digest();
-  const std::string json = campaign::judgement_json(plan, digest, *prediction, judgement);
-  console.done();
-  if (format == "json") {
-    console.out() << json;
-  } else {
-    write_campaign_table(console.out(), plan, "prediction.json, SHA-256 " + digest, *prediction, judgement,
-                         console.style());
-  }
-  console.out().flush();
-  folder.write("report.json", json);
-  return judgement;
+  return judge_and_show(folder, plan, *prediction, folder.prediction_digest(), "report.json", format, console);
 }
 
 /// report_anew.json: what this program would have predicted. The prediction that was written down stays.
 void show_anew(const campaign::Folder& folder, const std::string& format, Console& console) {
   const campaign::Plan plan = folder.read_plan();
   const campaign::PredictionFile prediction = predict_campaign(folder, plan, std::nullopt, console);
-  const campaign::Judgement judgement = campaign::judge(prediction, folder.read_runs(), folder.read_traces());
-  const std::string json = campaign::judgement_json(plan, "", prediction, judgement);
-  console.done();
-  if (format == "json") {
-    console.out() << json;
-  } else {
-    write_campaign_table(console.out(), plan, "predicted anew, when the measurements were known", prediction, judgement,
-                         console.style());
-  }
-  console.out().flush();
-  folder.write("report_anew.json", json);
+  static_cast<void>(judge_and_show(folder, plan, prediction, "", "report_anew.json", format, console));
 }
 
 int run_validate(const ValidateRequest& request, Console& console) {
