@@ -208,11 +208,19 @@ std::optional<trace::IltWriter::Common> TraceRows::device_work(const Record& rec
 
 namespace {
 
-/// What a damaged record says would make readers refuse the file, and all else in it.
+// What a damaged record says, or a program that asks for more memory than there is, would make readers refuse the file,
+// and all else in it.
+
 std::array<std::int32_t, 3> within(const std::array<std::int32_t, 3>& told, const std::array<std::int32_t, 3>& most) {
   std::array<std::int32_t, 3> sound{};
   for (std::size_t i = 0; i < sound.size(); ++i) sound[i] = std::clamp(told[i], 1, most[i]);
   return sound;
+}
+
+std::int64_t amount(std::int64_t told) { return std::clamp<std::int64_t>(told, 0, trace::kLargestAmount); }
+
+std::optional<Bytes> total(const std::optional<Bytes>& told) {
+  return told ? std::optional(std::clamp(*told, -trace::kLargestAmount, trace::kLargestAmount)) : std::nullopt;
 }
 
 trace::KernelDetail detail_of(const KernelRecord& kernel) {
@@ -220,7 +228,7 @@ trace::KernelDetail detail_of(const KernelRecord& kernel) {
   detail.grid = within(kernel.grid, trace::kLargestGrid);
   detail.block = within(kernel.block, trace::kLargestBlock);
   detail.registers_per_thread = kernel.registers;
-  detail.shared_memory = kernel.shared_bytes;
+  detail.shared_memory = amount(kernel.shared_bytes);
   detail.graph_node = to_signed(kernel.graph_node);
   return detail;
 }
@@ -256,8 +264,8 @@ void TraceRows::write_collective(const WaitingCollective& waiting, const std::op
     detail.name = writer_.intern(facts->name);
     detail.dtype = writer_.intern(facts->dtype);
     detail.group = writer_.intern(facts->group);
-    detail.in_elements = facts->in_elements;
-    detail.out_elements = facts->out_elements;
+    detail.in_elements = amount(facts->in_elements);
+    detail.out_elements = amount(facts->out_elements);
     detail.group_size = facts->group_size;
     detail.sequence = facts->sequence;
     detail.element_bytes = facts->element_bytes;
@@ -298,7 +306,7 @@ void TraceRows::on(const CopyRecord& copy) {
                                             : copy_names_.emplace(key, writer_.intern(copy_name(copy))).first->second;
   constexpr std::uint8_t kPeerToPeer = 10;
   trace::CopyDetail detail;
-  detail.bytes = copy.bytes;
+  detail.bytes = amount(copy.bytes);
   detail.source = copy.is_memset ? MemorySpace::kDevice : space_of(copy.source);
   detail.destination = space_of(copy.destination);
   detail.peer = !copy.is_memset && copy.direction == kPeerToPeer;
@@ -415,7 +423,7 @@ void TraceRows::allocator_event(const AllocatorRow& row) {
   const hook::Event& event = row.event;
   trace::AllocationDetail detail;
   detail.address = event.address;
-  detail.bytes = static_cast<Bytes>(event.bytes);
+  detail.bytes = static_cast<Bytes>(std::min<std::uint64_t>(event.bytes, trace::kLargestAmount));
   bool is_of_block = false;
   switch (event.action) {
     case hook::Action::kAlloc:
@@ -446,8 +454,8 @@ void TraceRows::allocator_event(const AllocatorRow& row) {
     detail.bytes = row.block.value_or(0);
     detail.knows_block = row.block.has_value();
   }
-  detail.total_allocated = row.allocated;
-  detail.total_reserved = row.reserved;
+  detail.total_allocated = total(row.allocated);
+  detail.total_reserved = total(row.reserved);
   detail.stream_handle = event.stream;
   if (event.device >= 0) detail.stream = lane_of_handle(static_cast<std::uint32_t>(event.device), event.stream);
   writer_.add_allocation({.lane = thread_lane(row.thread), .name = memory_name_, .start = row.time}, detail);
@@ -496,8 +504,8 @@ void TraceRows::write_memory(bool all) {
       detail.action = record.is_release ? kSegmentFree : kSegmentAlloc;
     }
     detail.address = record.address;
-    detail.bytes = std::max<Bytes>(0, record.bytes);
-    detail.total_reserved = event.total;
+    detail.bytes = amount(record.bytes);
+    detail.total_reserved = total(event.total);
     detail.on_device = !is_on_host;
     const trace::LaneId lane = thread_lane(event.thread.value_or(source_.process));
     writer_.add_allocation({.lane = lane, .name = memory_name_, .start = static_cast<Nanoseconds>(record.time)},

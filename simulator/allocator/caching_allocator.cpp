@@ -55,6 +55,7 @@ MallocResult CachingAllocator::malloc(Bytes requested, Stream stream, Nanosecond
 
 std::optional<BlockId> CachingAllocator::obtain(Request& request, Stream stream, Nanoseconds now,
                                                 MallocResult& result) {
+  if (request.rounded > DriverMemory::kLargestSegment) return std::nullopt;
   if (cap_ && configuration_.garbage_collection_threshold > 0) collect_garbage(now);
   std::optional<BlockId> block = get_segment(request, now);
   if (!block) block = take_from_overflow_pools(request, stream);

@@ -12,6 +12,9 @@ namespace {
 constexpr int kSlotBits = 40;
 constexpr int kSlotCountBits = 23;
 constexpr Address kFirstSlot = Address{1} << 63;
+static_assert(DriverMemory::kLargestSegment == Bytes{1} << kSlotBits);
+/// Where no capacity is known, what a damaged recording asks for is to stay within what can be counted.
+constexpr Bytes kMostInUse = Bytes{1} << 62;
 
 /// A permutation of the numbers below 2^kSlotCountBits, another for each seed: odd factors and shifts undo themselves.
 std::uint32_t shuffled(std::uint32_t n, std::uint32_t seed) {
@@ -51,15 +54,14 @@ Address DriverMemory::made_up_address() {
 }
 
 bool DriverMemory::map(Bytes size) {
-  const std::optional<Bytes> left = free();
-  if (left && size > *left) return false;
+  const Bytes left = free().value_or(kMostInUse - in_use_);
+  if (size > left) return false;
   in_use_ += size;
   return true;
 }
 
 std::optional<Address> DriverMemory::allocate(Bytes size) {
-  assert(size <= Bytes{1} << kSlotBits);
-  if (!map(size)) return std::nullopt;
+  if (size > kLargestSegment || !map(size)) return std::nullopt;
   const auto begin = expected_.begin() + static_cast<std::ptrdiff_t>(expected_begin_);
   const auto found = std::find_if(begin, expected_.end(), [size](const Expected& e) { return e.size == size; });
   if (found == expected_.end()) return made_up_address();
@@ -75,7 +77,7 @@ void DriverMemory::release(Address address, Bytes size) {
 }
 
 Address DriverMemory::reserve_range(Bytes size) {
-  assert(size <= Bytes{1} << kSlotBits);
+  assert(size <= kLargestSegment);
   static_cast<void>(size);
   return made_up_address();
 }

@@ -20,6 +20,9 @@ struct DeviceCapacity {
 /// segment that was given back is used again for the next.
 class DriverMemory {
  public:
+  /// No device has more than this, 1 TiB, in one piece.
+  static constexpr Bytes kLargestSegment = Bytes{1} << 40;
+
   explicit DriverMemory(DeviceCapacity capacity = {}, std::optional<std::uint32_t> order_seed = {});
 
   /// The next segment of this size that is asked for will lie at this address. Announced in the order of asking.

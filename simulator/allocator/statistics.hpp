@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/allocator/types.hpp"
+#include "simulator/base/saturating.hpp"
 
 namespace interlace::allocator {
 
@@ -19,12 +20,12 @@ struct Stat {
 
   void increase(std::int64_t by) {
     current += by;
-    allocated += by;
+    allocated = saturating_sum(allocated, by);
     peak = std::max(peak, current);
   }
   void decrease(std::int64_t by) {
     current -= by;
-    freed += by;
+    freed = saturating_sum(freed, by);
   }
   void reset_peak() { peak = current; }
   bool operator==(const Stat&) const = default;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simulator/analysis/memory_levels.hpp"
+#include "simulator/base/saturating.hpp"
 
 namespace interlace::analysis {
 
@@ -19,10 +20,11 @@ std::vector<StreamMemory> streams_of(const AllocatorState& state, const trace::T
   for (const trace::AllocatorSegment& segment : state.segments) {
     StreamMemory& stream = by_handle[segment.stream_handle];
     ++stream.segments;
-    stream.reserved = sum_of(stream.reserved, segment.bytes);
+    stream.reserved = saturating_sum(stream.reserved, segment.bytes);
     for (const trace::AllocatorBlock& block : segment.blocks) {
-      if (block.state == trace::BlockState::kAllocated) stream.allocated = sum_of(stream.allocated, block.bytes);
-      if (block.state == trace::BlockState::kPendingFree) stream.pending = sum_of(stream.pending, block.bytes);
+      if (block.state == trace::BlockState::kAllocated)
+        stream.allocated = saturating_sum(stream.allocated, block.bytes);
+      if (block.state == trace::BlockState::kPendingFree) stream.pending = saturating_sum(stream.pending, block.bytes);
     }
   }
   for (std::uint32_t i = 0; i < trace.lanes().size(); ++i) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "simulator/analysis/memory_levels.hpp"
+#include "simulator/base/saturating.hpp"
 
 namespace interlace::analysis {
 
@@ -41,8 +42,8 @@ class CurveMaker {
     curve_.persistent = levels.allocated;
     for (const BlockLife& block : curve_.blocks) {
       if (block.begin) continue;
-      curve_.persistent = sum_of(curve_.persistent, -block.bytes);
-      if (block.pool) of_pool[*block.pool] = sum_of(of_pool[*block.pool], block.bytes);
+      curve_.persistent = saturating_sum(curve_.persistent, -block.bytes);
+      if (block.pool) of_pool[*block.pool] = saturating_sum(of_pool[*block.pool], block.bytes);
     }
     curve_.persistent = std::max<Bytes>(curve_.persistent, 0);
     const bool allocated_known =
@@ -102,7 +103,7 @@ class CurveMaker {
     if (i == 0) return event.bytes;
     const std::optional<Bytes> before = detail(events_[i - 1]).total_allocated;
     if (!before || !event.total_allocated) return event.bytes;
-    return std::max(event.bytes, sum_of(*before, -*event.total_allocated));
+    return std::max(event.bytes, saturating_sum(*before, -*event.total_allocated));
   }
 
   /// A pool a stream, by lane where it is known, else by handle.
@@ -155,17 +156,17 @@ class CurveMaker {
       const AllocationDetail& event = detail(op);
       so_far.apply(event);
       if (event.total_allocated && !std::exchange(allocated_known, true)) {
-        levels.allocated = sum_of(*event.total_allocated, -so_far.allocated);
+        levels.allocated = saturating_sum(*event.total_allocated, -so_far.allocated);
       }
       if (event.total_reserved && !std::exchange(reserved_known, true)) {
-        levels.reserved = sum_of(*event.total_reserved, -so_far.reserved);
+        levels.reserved = saturating_sum(*event.total_reserved, -so_far.reserved);
       }
       if (event.action == AllocationAction::kFreeRequested) asked_for[event.address] = event.bytes;
       if (event.action == AllocationAction::kFreeCompleted && asked_for.erase(event.address) == 0) {
-        pending = sum_of(pending, event.bytes);
+        pending = saturating_sum(pending, event.bytes);
       }
     }
-    levels.active = sum_of(levels.allocated, pending);
+    levels.active = saturating_sum(levels.allocated, pending);
     return levels;
   }
 
@@ -175,7 +176,7 @@ class CurveMaker {
     if (state_ == nullptr) {
       // What the recorder counted is truer than a sum over what it saw.
       if (event.total_allocated) {
-        levels.active = sum_of(levels.active, sum_of(*event.total_allocated, -levels.allocated));
+        levels.active = saturating_sum(levels.active, saturating_sum(*event.total_allocated, -levels.allocated));
         levels.allocated = *event.total_allocated;
       }
       levels.reserved = event.total_reserved.value_or(levels.reserved);
@@ -184,7 +185,7 @@ class CurveMaker {
     const BlockLife& block = curve_.blocks[*block_of_[i]];
     if (!block.pool) return;
     of_pool[*block.pool] =
-        sum_of(of_pool[*block.pool], event.action == AllocationAction::kAlloc ? block.bytes : -block.bytes);
+        saturating_sum(of_pool[*block.pool], event.action == AllocationAction::kAlloc ? block.bytes : -block.bytes);
   }
 
   const trace::Trace& trace_;

@@ -2,13 +2,9 @@
 
 #include <limits>
 
-namespace interlace::analysis {
+#include "simulator/base/saturating.hpp"
 
-Bytes sum_of(Bytes a, Bytes b) {
-  Bytes sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b < 0 ? std::numeric_limits<Bytes>::min() : std::numeric_limits<Bytes>::max();
-}
+namespace interlace::analysis {
 
 void MemoryLevels::undo(const trace::AllocationDetail& event) {
   add(event, event.bytes == std::numeric_limits<Bytes>::min() ? 0 : -event.bytes);
@@ -19,19 +15,19 @@ void MemoryLevels::add(const trace::AllocationDetail& event, Bytes bytes) {
   const Bytes less = bytes == std::numeric_limits<Bytes>::min() ? 0 : -bytes;
   switch (event.action) {
     case kAlloc:
-      allocated = sum_of(allocated, bytes);
-      active = sum_of(active, bytes);
+      allocated = saturating_sum(allocated, bytes);
+      active = saturating_sum(active, bytes);
       break;
-    case kFreeRequested: allocated = sum_of(allocated, less); break;
-    case kFreeCompleted: active = sum_of(active, less); break;
+    case kFreeRequested: allocated = saturating_sum(allocated, less); break;
+    case kFreeCompleted: active = saturating_sum(active, less); break;
     case kFree:
-      allocated = sum_of(allocated, less);
-      active = sum_of(active, less);
+      allocated = saturating_sum(allocated, less);
+      active = saturating_sum(active, less);
       break;
     case kSegmentAlloc:
-    case kSegmentMap: reserved = sum_of(reserved, bytes); break;
+    case kSegmentMap: reserved = saturating_sum(reserved, bytes); break;
     case kSegmentFree:
-    case kSegmentUnmap: reserved = sum_of(reserved, less); break;
+    case kSegmentUnmap: reserved = saturating_sum(reserved, less); break;
     case kRecordStream:
     case kOutOfMemory: break;
   }
@@ -40,11 +36,12 @@ void MemoryLevels::add(const trace::AllocationDetail& event, Bytes bytes) {
 MemoryLevels levels_of(const trace::AllocatorState& state) {
   MemoryLevels levels;
   for (const trace::AllocatorSegment& segment : state.segments) {
-    levels.reserved = sum_of(levels.reserved, segment.bytes);
+    levels.reserved = saturating_sum(levels.reserved, segment.bytes);
     for (const trace::AllocatorBlock& block : segment.blocks) {
       if (block.state == trace::BlockState::kFree) continue;
-      levels.active = sum_of(levels.active, block.bytes);
-      if (block.state == trace::BlockState::kAllocated) levels.allocated = sum_of(levels.allocated, block.bytes);
+      levels.active = saturating_sum(levels.active, block.bytes);
+      if (block.state == trace::BlockState::kAllocated)
+        levels.allocated = saturating_sum(levels.allocated, block.bytes);
     }
   }
   return levels;

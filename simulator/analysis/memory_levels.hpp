@@ -4,9 +4,6 @@
 
 namespace interlace::analysis {
 
-/// The sum of sizes that come from files: it sticks at the ends of the range.
-[[nodiscard]] Bytes sum_of(Bytes a, Bytes b);
-
 /// What an allocator holds. A step of analysis/memory and memory_curve.
 struct MemoryLevels {
   Bytes allocated = 0;

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "simulator/base/saturating.hpp"
+
 namespace interlace::analysis {
 
 using trace::OperationId;
@@ -53,8 +55,8 @@ std::vector<CollectiveTally> tally_collectives(const trace::Trace& trace) {
     ++tally.count;
     tally.total_ns += trace.duration(op);
     if (detail == nullptr) continue;
-    tally.in_bytes += detail->in_elements * detail->element_bytes;
-    tally.out_bytes += detail->out_elements * detail->element_bytes;
+    tally.in_bytes = saturating_sum(tally.in_bytes, detail->in_elements * detail->element_bytes);
+    tally.out_bytes = saturating_sum(tally.out_bytes, detail->out_elements * detail->element_bytes);
     tally.most_channels = std::max(tally.most_channels, detail->channels);
     if (detail->in_buffer || detail->out_buffer) ++tally.with_buffers;
   }

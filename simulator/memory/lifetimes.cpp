@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "simulator/base/saturating.hpp"
 #include "simulator/memory/last_use.hpp"
 #include "simulator/memory/moved_block.hpp"
 #include "simulator/memory/steps.hpp"
@@ -56,8 +57,11 @@ class Rules {
     for (const auto& [kind, history] : memory.classes) {
       const SegmentKey& segment = kind.made_in;
       if (segment.module) last_module_ = std::max(last_module_, segment.module);
-      if (result_of(kind, history, distributes_).stage == Stage::kOutputDistWait && outlives_segment(kind, history))
-        pooled_[segment.module] += history.bytes;
+      if (result_of(kind, history, distributes_).stage == Stage::kOutputDistWait && outlives_segment(kind, history)) {
+        Bytes& pooled = pooled_[segment.module];
+        pooled = saturating_sum(pooled, history.bytes);
+        all_pooled_ = saturating_sum(all_pooled_, history.bytes);
+      }
     }
   }
 
@@ -123,11 +127,10 @@ class Rules {
     if (segment.stage == Stage::kCopyBatchToGpu) return {end_of_stage(Stage::kDenseForward, {}), 0};
     if (segment.stage != Stage::kOutputDistWait) return {end_of_stage(Stage::kInputDistFinish, segment.module), 0};
     // The dense arches begin by putting the pooled embeddings of all modules side by side.
-    Bytes all = 0;
-    for (const auto& [module, bytes] : pooled_) all += bytes;
     const SegmentKey dense{Stage::kDenseForward, Piece::kWhole, {}};
     for (const auto& [kind, history] : memory_->classes) {
-      if (kind.made_in == dense && history.bytes >= all) return {{dense, history.calls + 1, kind.ordinal + 1}, 0};
+      if (kind.made_in == dense && history.bytes >= all_pooled_)
+        return {{dense, history.calls + 1, kind.ordinal + 1}, 0};
     }
     return {end_of(dense), 0};
   }
@@ -182,9 +185,7 @@ class Rules {
       }
       return;
     }
-    Bytes all = 0;
-    for (const auto& [module, bytes] : pooled_) all += bytes;
-    if (history.bytes == all && history.released->place.segment == dense) {
+    if (history.bytes == all_pooled_ && history.released->place.segment == dense) {
       const auto& last = *pooled_.begin();
       const SegmentKey exchange{Stage::kBackward, Piece::kGradDist, last.first};
       fate.holders = {until_rearranged(exchange, last.second).value_or(Release{end_of(exchange), 0, {}})};
@@ -226,6 +227,7 @@ class Rules {
   bool distributes_;  ///< whether output_dist_start makes anything
   std::optional<ModuleId> last_module_;
   std::map<std::optional<ModuleId>, Bytes> pooled_;  ///< pooled embeddings by module
+  Bytes all_pooled_ = 0;
   std::vector<std::optional<ModuleId>> joined_;
   Lifetimes result_;
 };

@@ -5,6 +5,7 @@
 
 #include "simulator/allocator/configuration.hpp"
 #include "simulator/allocator/rewind.hpp"
+#include "simulator/memory/asked_for.hpp"
 
 namespace interlace::memory {
 
@@ -78,12 +79,8 @@ std::vector<allocator::TraceEntry> history_of(const trace::Trace& trace, trace::
     if (until && trace.start(op) > *until) break;
     const auto action = as_model(detail->action);
     if (!action) continue;
-    history.push_back({*action,
-                       detail->address,
-                       detail->requested.value_or(detail->bytes),
-                       detail->stream_handle.value_or(0),
-                       {},
-                       trace.start(op)});
+    history.push_back(
+        {*action, detail->address, asked_for(*detail), detail->stream_handle.value_or(0), {}, trace.start(op)});
   }
   return history;
 }

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "simulator/base/saturating.hpp"
+#include "simulator/memory/asked_for.hpp"
 #include "simulator/memory/gradient_buckets.hpp"
 #include "simulator/memory/named_ranges.hpp"
 #include "simulator/memory/persistent_blocks.hpp"
@@ -152,7 +154,7 @@ class Pairing {
     if (!item.segment) return;
     Block block;
     block.kind = {*item.segment, made_[*item.segment]++, 0};
-    block.bytes = detail.requested.value_or(detail.bytes);
+    block.bytes = asked_for(detail);
     block.calls = item.items_before;
     block.batch = iterations_ + batch_offset(*recorded_, *item.segment);
     live_[detail.address] = blocks_.size();
@@ -169,7 +171,7 @@ class Pairing {
   void release(const stages::MemoryItem& item, const trace::AllocationDetail& detail) {
     const auto found = live_.find(detail.address);
     if (found == live_.end()) {
-      carried_over_ += detail.bytes;
+      carried_over_ = saturating_sum(carried_over_, detail.bytes);
       return;
     }
     Block& block = blocks_[found->second];

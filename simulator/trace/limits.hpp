@@ -13,6 +13,8 @@ inline constexpr std::array<std::int32_t, 3> kLargestGrid{std::numeric_limits<st
 inline constexpr std::array<std::int32_t, 3> kLargestBlock{1024, 1024, 1024};
 /// Of bytes or elements: a petabyte.
 inline constexpr std::int64_t kLargestAmount = std::int64_t{1} << 50U;
+/// Of the bytes of all allocations and frees of one process: four exabytes.
+inline constexpr std::int64_t kLargestAmountInAll = std::int64_t{1} << 62U;
 /// Bytes of the largest type of elements, a complex number of two doubles.
 inline constexpr std::int64_t kLargestElement = 16;
 

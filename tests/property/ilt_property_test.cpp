@@ -117,8 +117,16 @@ class RandomTrace {
             any_from<Bytes>(0, kLargestElement)};
   }
 
+  static Bytes amount() { return any_from<Bytes>(0, kLargestAmount); }
+  /// Of a state: so much that all of its blocks together are not too much.
+  static Bytes part() { return any_from<Bytes>(0, kLargestAmount / 16); }
+  static std::optional<Bytes> maybe_total() {
+    return *arbitrary<bool>() ? std::optional(any_from<Bytes>(-kLargestAmount, kLargestAmount)) : std::nullopt;
+  }
+
   CopyDetail copy() {
-    return {any<Bytes>(), any_up_to(MemorySpace::kManaged), any_up_to(MemorySpace::kManaged), *arbitrary<bool>()};
+    return {any_from<Bytes>(0, std::numeric_limits<Bytes>::max()), any_up_to(MemorySpace::kManaged),
+            any_up_to(MemorySpace::kManaged), *arbitrary<bool>()};
   }
 
   RangeDetail range() {
@@ -128,12 +136,12 @@ class RandomTrace {
   AllocationDetail allocation() {
     return {any_up_to(AllocationAction::kSegmentUnmap),
             any<std::uint64_t>(),
-            any<Bytes>(),
-            maybe<Bytes>(),
-            maybe<Bytes>(),
+            amount(),
+            maybe_total(),
+            maybe_total(),
             maybe_lane(),
             *arbitrary<bool>(),
-            maybe<Bytes>(),
+            *arbitrary<bool>() ? std::optional(any_from<Bytes>(0, std::numeric_limits<Bytes>::max())) : std::nullopt,
             maybe<std::uint64_t>(),
             *arbitrary<bool>()};
   }
@@ -144,11 +152,10 @@ class RandomTrace {
     state.settings = *arbitrary<std::string>();
     for (int i = *inRange(0, 4); i > 0; --i) {
       AllocatorSegment& segment = state.segments.emplace_back();
-      segment = {
-          any<std::uint64_t>(), any<Bytes>(), any<std::uint64_t>(), *arbitrary<bool>(), *arbitrary<bool>(), {}, {}};
+      segment = {any<std::uint64_t>(), part(), any<std::uint64_t>(), *arbitrary<bool>(), *arbitrary<bool>(), {}, {}};
       for (auto& id : segment.pool) id = any<std::uint64_t>();
       for (int j = *inRange(0, 4); j > 0; --j) {
-        segment.blocks.push_back({any<std::uint64_t>(), any<Bytes>(), any<Bytes>(), any_up_to(BlockState::kFree)});
+        segment.blocks.push_back({any<std::uint64_t>(), part(), part(), any_up_to(BlockState::kFree)});
       }
     }
     builder_.add_allocator_state(std::move(state));

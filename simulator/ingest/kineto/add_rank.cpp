@@ -11,6 +11,7 @@
 #include "simulator/ingest/kineto/names.hpp"
 #include "simulator/ingest/kineto/rank_file.hpp"
 #include "simulator/trace/correlation_index.hpp"
+#include "simulator/trace/limits.hpp"
 
 namespace interlace::ingest::kineto {
 
@@ -276,7 +277,13 @@ class RankAdder {
     }
     for (const AllocationEvent& allocation : slice.allocations) {
       const auto all = common(lanes_.thread(allocation.span), allocation.span);
-      if (all) builder_.add_allocation(*all, allocation.detail);
+      if (!all) continue;
+      if (allocation.detail.bytes > trace::kLargestAmountInAll - bytes_in_all_) {
+        diagnostics_.count(kMalformedEvent, place_);
+        continue;
+      }
+      bytes_in_all_ += allocation.detail.bytes;
+      builder_.add_allocation(*all, allocation.detail);
     }
   }
 
@@ -382,6 +389,7 @@ class RankAdder {
   std::vector<std::optional<AddedCall>> call_operations_;
   std::vector<Meaning> meanings_;  ///< by TextIndex of the slice at hand
   std::unordered_map<EndKey, ArrowEnd, EndKeyHash> arrow_ends_;
+  Bytes bytes_in_all_ = 0;  ///< of the allocations
 };
 
 std::int64_t process_id(const RankFile& rank_file) {

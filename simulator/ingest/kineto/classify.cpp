@@ -89,6 +89,12 @@ std::optional<std::int64_t> amount(const RawEvent& event, Key key) {
   return value && *value >= 0 && *value <= trace::kLargestAmount ? value : std::nullopt;
 }
 
+/// What allocations come to; none where that is too much.
+std::optional<Bytes> total(const RawEvent& event, Key key) {
+  const auto value = event.integer(key);
+  return value && *value >= -trace::kLargestAmount && *value <= trace::kLargestAmount ? value : std::nullopt;
+}
+
 bool add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
   const auto shared_memory = amount(event, Key::kSharedMemory);
   const auto in_elements = amount(event, Key::kInElements);
@@ -181,8 +187,8 @@ bool add_instant(const RawEvent& event, std::size_t byte, EventTable& table) {
   } else if (const auto signed_number = parse_integer(address)) {
     detail.address = static_cast<std::uint64_t>(*signed_number);
   }
-  detail.total_allocated = event.integer(Key::kTotalAllocated);
-  detail.total_reserved = event.integer(Key::kTotalReserved);
+  detail.total_allocated = total(event, Key::kTotalAllocated);
+  detail.total_reserved = total(event, Key::kTotalReserved);
   detail.on_device = event.integer(Key::kDeviceType).value_or(1) != 0;
   table.allocations.push_back(allocation);
   return true;

@@ -189,7 +189,8 @@ struct ValueRange {
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
 };
-/// Of the numbers in a column (docs/ilt_format.md, limits): those that are multiplied with others have bounds.
+/// Of the numbers in a column (docs/ilt_format.md, limits): those that are multiplied with others or added up have
+/// bounds.
 [[nodiscard]] constexpr ValueRange allowed(Column column) {
   switch (column) {
     case Column::kGridX: return {1, kLargestGrid[0]};
@@ -199,9 +200,19 @@ struct ValueRange {
     case Column::kBlockY: return {1, kLargestBlock[1]};
     case Column::kBlockZ: return {1, kLargestBlock[2]};
     case Column::kSharedMemory:
+    case Column::kAllocationBytes:
+    case Column::kSegmentBytes:
+    case Column::kBlockBytes:
+    case Column::kBlockRequested:
     case Column::kCollectiveInElements:
     case Column::kCollectiveOutElements: return {0, kLargestAmount};
     case Column::kCollectiveElementBytes: return {0, kLargestElement};
+    // Not added up; a program may ask for any.
+    case Column::kCopyBytes:
+    case Column::kAllocationRequested: return {0, std::numeric_limits<std::int64_t>::max()};
+    // Below 0 where memory is given back that was got before the recording began.
+    case Column::kAllocationTotalAllocated:
+    case Column::kAllocationTotalReserved: return {-kLargestAmount, kLargestAmount};
     default: return {};
   }
 }

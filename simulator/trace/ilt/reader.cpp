@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/base/saturating.hpp"
 #include "simulator/trace/ilt/chunk_io.hpp"
 #include "simulator/trace/ilt/errors.hpp"
 #include "simulator/trace/ilt/fields.hpp"
 #include "simulator/trace/ilt/row_source.hpp"
 #include "simulator/trace/ilt/sync_join.hpp"
+#include "simulator/trace/limits.hpp"
 #include "simulator/trace/trace_builder.hpp"
 
 namespace interlace::trace {
@@ -19,6 +21,19 @@ namespace interlace::trace {
 using namespace ilt;  // this file is the format's own
 
 namespace {
+
+/// What its segments have, or its blocks, where these have more.
+Bytes held_by(const AllocatorState& state) {
+  Bytes in_segments = 0;
+  Bytes in_blocks = 0;
+  for (const AllocatorSegment& segment : state.segments) {
+    in_segments = saturating_sum(in_segments, segment.bytes);
+    for (const AllocatorBlock& block : segment.blocks) {
+      in_blocks = saturating_sum(in_blocks, std::max(block.bytes, block.requested));
+    }
+  }
+  return std::max(in_segments, in_blocks);
+}
 
 /// Feeds the chunks of one file to a TraceBuilder. Rows are numbered through the file, so a gap between the rows of two
 /// chunks of a table tells how many were lost between them.
@@ -68,6 +83,7 @@ class IltReader {
   std::map<RankId, LedgerRow> ledger_;  ///< the last row of each rank
   Diagnostics stored_;                  ///< what the file itself says
   Diagnostics found_;
+  Bytes bytes_in_all_ = 0;  ///< of the allocations
 };
 
 Trace IltReader::read(BytesView file, Diagnostics& diagnostics) {
@@ -197,6 +213,7 @@ void IltReader::read_allocator_states(const ChunkHeader& header, RowSource& sour
     AllocatorState state;
     state_fields(source, state);
     read_segments(state.segments, source, columns);
+    if (held_by(state) > kLargestAmount) throw Malformed{kInvalid, "an allocator holds more than a machine has"};
     const bool is_in_time = !state.time || (*state.time >= kEarliestTime && *state.time <= kLatestTime);
     if (!rank) found_.count(kLostReferences, "allocator_states.rank");
     if (!is_in_time) found_.count(kTimeOutOfRange, place_ + ": an allocator state");
@@ -316,6 +333,8 @@ std::optional<OperationId> IltReader::add_operation(OperationKind kind, const Tr
     case OperationKind::kAllocation: {
       AllocationDetail allocation;
       allocation_fields(source, allocation);
+      bytes_in_all_ += std::max(allocation.bytes, std::min(allocation.requested.value_or(0), kLargestAmount));
+      if (bytes_in_all_ > kLargestAmountInAll) throw Malformed{kInvalid, "allocations of more memory than there is"};
       const bool is_known = !source.take_unknown_row();
       return is_usable && is_known ? std::optional(builder_.add_allocation(common, allocation)) : std::nullopt;
     }

@@ -27,6 +27,16 @@ TEST(DriverMemory, WithoutACapacityNeverEnds) {
   EXPECT_FALSE(memory.free());
 }
 
+// What a damaged recording asks for.
+TEST(DriverMemory, HasNoMoreThanCanBeCounted) {
+  DriverMemory memory;
+  EXPECT_FALSE(memory.allocate(DriverMemory::kLargestSegment + 1));
+  constexpr Bytes kMost = Bytes{1} << 62;
+  EXPECT_TRUE(memory.map(kMost - 1));
+  EXPECT_FALSE(memory.map(2));
+  EXPECT_TRUE(memory.map(1));
+}
+
 TEST(DriverMemory, AnnouncedSegmentsComeAtTheirAddresses) {
   DriverMemory memory;
   memory.expect(0x1000, 2 * kMiB);

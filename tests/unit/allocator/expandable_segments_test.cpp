@@ -134,5 +134,12 @@ TEST(ExpandableSegments, ThoseOfAnEarlierSettingAreNotUsedWithoutIt) {
   EXPECT_EQ(reserved(a), 70 * kMiB);
 }
 
+TEST(ExpandableSegments, HaveNoRoomForMoreThanADeviceHas) {
+  CachingAllocator a({.expandable_segments = true}, DriverMemory());
+  EXPECT_FALSE(a.malloc(2 * DriverMemory::kLargestSegment, 0, 0).allocation);
+  EXPECT_EQ(a.statistics().num_ooms, 1);
+  EXPECT_TRUE(a.malloc(kMiB, 0, 0).allocation);
+}
+
 }  // namespace
 }  // namespace interlace::allocator

@@ -5,6 +5,7 @@
 #include "simulator/analysis/steps.hpp"
 #include "simulator/analysis/streams.hpp"
 #include "simulator/analysis/tallies.hpp"
+#include "simulator/trace/limits.hpp"
 #include "tests/unit/analysis/job.hpp"
 
 namespace interlace::analysis {
@@ -99,6 +100,21 @@ TEST(Tallies, CollectivesWithBytes) {
   EXPECT_EQ(tallies[1].function, trace::CollectiveFunction::kAllReduce);
   EXPECT_EQ(tallies[2].name, "ncclDevKernel_SendRecv");
   EXPECT_EQ(tallies[2].function, trace::CollectiveFunction::kUnknown);
+}
+
+// A damaged recording may have any number of the largest collectives.
+TEST(Tallies, BytesBeyondCountingStayAtTheMost) {
+  Job job;
+  const trace::CollectiveDetail detail{.name = job.builder.intern("a"),
+                                       .dtype = job.builder.intern(""),
+                                       .in_elements = trace::kLargestAmount,
+                                       .out_elements = 1,
+                                       .element_bytes = trace::kLargestElement};
+  for (int i = 0; i < 600; ++i) job.collective(job.side, 0, 10 * i, 10 * i + 1, detail);
+  const auto tallies = tally_collectives(job.build());
+  ASSERT_EQ(tallies.size(), 1U);
+  EXPECT_EQ(tallies[0].in_bytes, INT64_MAX);
+  EXPECT_EQ(tallies[0].out_bytes, 600 * trace::kLargestElement);
 }
 
 TEST(Tallies, CountsOperationsByKind) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "simulator/trace/ilt/reader.hpp"
+#include "simulator/trace/limits.hpp"
 #include "tests/support/full_disk.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -209,6 +210,28 @@ TEST_F(RecorderTest, KnowsNoTotalsOfAnAllocatorBehindEventsThatWereLost) {
     reserved.push_back(detail->total_reserved);
   }
   EXPECT_EQ(reserved, (std::vector<std::optional<Bytes>>{4096, std::nullopt}));
+}
+
+// A program may ask for any amount and go on without it; a damaged record may say any. Readers refuse such files.
+TEST_F(RecorderTest, WritesNoAmountsThatReadersRefuse) {
+  recorder_->follow_allocator("", false, [] { return std::vector<trace::AllocatorState>(); });
+  tell({.bytes = std::uint64_t{1} << 62U, .action = hook::Action::kOutOfMemory});
+  CUpti_ActivityMemcpy6 copy{};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  copy.bytes = std::uint64_t{1} << 60U;
+  copy.start = 2'000;
+  copy.end = 3'000;
+  copy.contextId = 1;
+  copy.streamId = 7;
+  hand_over(device(), copy);
+  recorder_->collect(recording_time());
+  recorder_->close(recording_time());
+  const trace::Trace trace = read();
+  ASSERT_EQ(trace.size(), 2U);
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const trace::CopyDetail* copied = trace.copy({i});
+    EXPECT_EQ(copied == nullptr ? trace.allocation({i})->bytes : copied->bytes, trace::kLargestAmount);
+  }
 }
 
 // Attached in the midst of a program that then only replays graphs: nothing goes through it.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/trace/limits.hpp"
 #include "tests/support/gzip.hpp"
 #include "tests/support/kineto_text.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -230,6 +231,33 @@ TEST(Read, ReadsMemoryEvents) {
   EXPECT_EQ(*trace.allocation(OperationId{2}), freed);
   EXPECT_EQ(trace.allocation(OperationId{3})->action, trace::AllocationAction::kOutOfMemory);
   EXPECT_EQ(recording.diagnostics.count_of("kineto.ignored_category.cpu_instant_event"), 1);
+}
+
+TEST(Read, LeavesOutTotalsThatNoMachineHas) {
+  const Recording recording = read_text(
+      KinetoText()
+          .rank(0, 1)
+          .annotation("step", "0", "9")
+          .event(
+              R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 2, "ts": 2,
+          "args": {"Addr": 4096, "Bytes": 512, "Total Allocated": -9223372036854775808,
+                   "Total Reserved": 1125899906842624}})"));
+  const trace::AllocationDetail& detail = *recording.trace.allocation(OperationId{1});
+  EXPECT_EQ(detail.total_allocated, std::nullopt);
+  EXPECT_EQ(detail.total_reserved, trace::kLargestAmount);
+}
+
+TEST(Read, LeavesOutAllocationsOfMoreThanCanBeAddedUp) {
+  KinetoText text;
+  text.rank(0, 1).annotation("step", "0", "9");
+  constexpr int kMost = trace::kLargestAmountInAll / trace::kLargestAmount;
+  for (int i = 0; i <= kMost; ++i) {
+    text.event(R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 2, "ts": 2,
+                   "args": {"Addr": 4096, "Bytes": 1125899906842624}})");
+  }
+  const Recording recording = read_text(text);
+  EXPECT_EQ(kinds_of(recording.trace)[OperationKind::kAllocation], kMost);
+  EXPECT_EQ(recording.diagnostics.count_of("kineto.malformed_event"), 1);
 }
 
 TEST(Read, ReadsTheSpellingsOfOldVersions) {

@@ -11,6 +11,7 @@
 #include "simulator/trace/ilt/fields.hpp"
 #include "simulator/trace/ilt/reader.hpp"
 #include "simulator/trace/ilt/writer.hpp"
+#include "simulator/trace/limits.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/trace_difference.hpp"
 
@@ -265,6 +266,95 @@ TEST_F(IltReaderTest, RefusesDetailsBeyondTheLimits) {
   EXPECT_EQ(outcome({}, {.in_elements = -1}), "ilt.invalid");
   EXPECT_EQ(outcome({}, {.out_elements = kLargestAmount + 1}), "ilt.invalid");
   EXPECT_EQ(outcome({}, {.element_bytes = 17}), "ilt.invalid");
+}
+
+// Sums of them are taken.
+TEST_F(IltReaderTest, RefusesAmountsOfMemoryBeyondTheLimits) {
+  const auto outcome = [&](OperationKind kind, const CopyDetail& copy, const AllocationDetail& allocation) {
+    file = ilt::file_header();
+    put_schema();
+    put_definitions();
+    columns.field(Column::kKind, static_cast<std::uint8_t>(kind));
+    columns.field(Column::kLane, kind == OperationKind::kCopy ? 1U : 0U);
+    columns.field(Column::kName, 0U);
+    columns.field(Column::kStart, Nanoseconds{1});
+    columns.field(Column::kDuration, Nanoseconds{1});
+    if (kind == OperationKind::kCopy) {
+      columns.field(Column::kWorkCorrelation, std::optional<std::int64_t>());
+      ilt::copy_fields(columns, copy);
+    } else {
+      ilt::allocation_fields(columns, allocation);
+    }
+    put_chunk(ChunkType::kOperations, 1);
+    put_end(1);
+    return error_of_reading();
+  };
+  const auto of_copy = [&](Bytes bytes) { return outcome(OperationKind::kCopy, {.bytes = bytes}, {}); };
+  EXPECT_EQ(of_copy(std::numeric_limits<Bytes>::max()), "no error");
+  EXPECT_EQ(of_copy(-1), "ilt.invalid");
+  const auto of_memory = [&](const AllocationDetail& detail) {
+    return outcome(OperationKind::kAllocation, {}, detail);
+  };
+  // Memory that was there before the recording may be given back in it.
+  EXPECT_EQ(of_memory({.bytes = kLargestAmount,
+                       .total_allocated = -kLargestAmount,
+                       .total_reserved = kLargestAmount,
+                       .requested = std::numeric_limits<Bytes>::max()}),
+            "no error");
+  EXPECT_EQ(of_memory({.bytes = kLargestAmount + 1}), "ilt.invalid");
+  EXPECT_EQ(of_memory({.bytes = -1}), "ilt.invalid");
+  EXPECT_EQ(of_memory({.total_allocated = -kLargestAmount - 1}), "ilt.invalid");
+  EXPECT_EQ(of_memory({.total_reserved = kLargestAmount + 1}), "ilt.invalid");
+  EXPECT_EQ(of_memory({.requested = -1}), "ilt.invalid");
+}
+
+TEST_F(IltReaderTest, RefusesAllocationsOfMoreThanCanBeAddedUp) {
+  const auto outcome = [&](std::uint32_t count, const AllocationDetail& detail) {
+    file = ilt::file_header();
+    put_schema();
+    put_definitions();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      columns.field(Column::kKind, static_cast<std::uint8_t>(OperationKind::kAllocation));
+      columns.field(Column::kLane, 0U);
+      columns.field(Column::kName, 0U);
+      columns.field(Column::kStart, Nanoseconds{1});
+      columns.field(Column::kDuration, Nanoseconds{1});
+      ilt::allocation_fields(columns, detail);
+    }
+    put_chunk(ChunkType::kOperations, count);
+    put_end(count);
+    return error_of_reading();
+  };
+  constexpr std::uint32_t kMost = kLargestAmountInAll / kLargestAmount;
+  EXPECT_EQ(outcome(kMost, {.bytes = kLargestAmount}), "no error");
+  EXPECT_EQ(outcome(kMost + 1, {.bytes = kLargestAmount}), "ilt.invalid");
+  EXPECT_EQ(outcome(kMost + 1, {.requested = std::numeric_limits<Bytes>::max()}), "ilt.invalid");
+}
+
+TEST_F(IltReaderTest, RefusesAllocatorsThatHoldMoreThanAMachineHas) {
+  const auto outcome = [&](const std::vector<AllocatorSegment>& segments) {
+    file = ilt::file_header();
+    put_schema();
+    put_definitions();
+    columns.field(Column::kStateRank, 0);
+    const AllocatorState state;
+    ilt::state_fields(columns, state);
+    columns.field(Column::kStateSegments, std::uint64_t{segments.size()});
+    for (const AllocatorSegment& segment : segments) {
+      ilt::segment_fields(columns, segment);
+      columns.field(Column::kSegmentBlocks, std::uint64_t{segment.blocks.size()});
+      for (const AllocatorBlock& block : segment.blocks) ilt::block_fields(columns, block);
+    }
+    put_chunk(ChunkType::kAllocatorStates, 1);
+    columns.field(Column::kEndAllocatorStates, std::uint64_t{1});
+    put_end(0);
+    return error_of_reading();
+  };
+  EXPECT_EQ(outcome({{.bytes = kLargestAmount, .blocks = {{.bytes = kLargestAmount, .requested = 1}}}}), "no error");
+  EXPECT_EQ(outcome({{.bytes = kLargestAmount}, {.bytes = 1}}), "ilt.invalid");
+  EXPECT_EQ(outcome({{.bytes = 8, .blocks = {{.bytes = kLargestAmount}, {.bytes = 1}}}}), "ilt.invalid");
+  EXPECT_EQ(outcome({{.bytes = -1}}), "ilt.invalid");
+  EXPECT_EQ(outcome({{.bytes = 8, .blocks = {{.bytes = 8, .requested = -1}}}}), "ilt.invalid");
 }
 
 TEST_F(IltReaderTest, RefusesAChunkThatExpandsTooMuch) {
