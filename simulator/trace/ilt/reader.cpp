@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -176,15 +175,8 @@ void IltReader::read_strings(const ChunkHeader& header, RowSource& source) {
 
 void IltReader::read_ranks(const ChunkHeader& header, RowSource& source, ChunkColumns& columns) {
   for (std::uint32_t i = 0; i < header.rows; ++i) {
-    Rank rank;
-    rank_fields(source, rank);
+    Rank rank = read_rank(source, columns);
     if (!rank.source.empty()) rank.recorded_as = std::exchange(rank.source, place_);
-    std::uint64_t devices = 0;
-    source.field(Column::kRankDevices, devices);
-    if (devices > columns[Column::kDeviceOrdinal].rows_left()) {
-      throw Malformed{kInvalid, "a rank has more devices than the chunk"};
-    }
-    for (; devices > 0; --devices) device_fields(source, rank.devices.emplace_back());
     ids_.ranks.emplace_back(builder_.add_rank(std::move(rank)));
   }
 }

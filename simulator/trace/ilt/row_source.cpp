@@ -1,6 +1,7 @@
 #include "simulator/trace/ilt/row_source.hpp"
 
 #include "simulator/trace/ilt/errors.hpp"
+#include "simulator/trace/ilt/fields.hpp"
 
 namespace interlace::trace::ilt {
 
@@ -50,6 +51,18 @@ void RowSource::take(Column column, ColumnCursor& cursor, LaneId&, std::optional
   if (row >= ids_.lanes.size() && !ids_.is_damaged) out_of_range(column);
   whole = row < ids_.lanes.size() ? ids_.lanes[row] : std::nullopt;
   if (!whole) diagnostics_.count(kLostReferences, name_of(column));
+}
+
+Rank read_rank(RowSource& source, ChunkColumns& columns) {
+  Rank rank;
+  rank_fields(source, rank);
+  std::uint64_t devices = 0;
+  source.field(Column::kRankDevices, devices);
+  if (devices > columns[Column::kDeviceOrdinal].rows_left()) {
+    throw Malformed{kInvalid, "a rank has more devices than the chunk"};
+  }
+  for (; devices > 0; --devices) device_fields(source, rank.devices.emplace_back());
+  return rank;
 }
 
 }  // namespace interlace::trace::ilt

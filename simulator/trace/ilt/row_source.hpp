@@ -139,4 +139,7 @@ class RowSource {
   bool has_unknown_row_ = false;
 };
 
+/// The next row of a ranks chunk, with its devices.
+[[nodiscard]] Rank read_rank(RowSource& source, ChunkColumns& columns);
+
 }  // namespace interlace::trace::ilt

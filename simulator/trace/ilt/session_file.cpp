@@ -104,21 +104,10 @@ class SessionScan {
     ChunkColumns columns(unpacker_.unpack(chunk), type, schema_, is_damaged_);
     RowSource source(columns, no_ids_, no_builder_, ignored_);
     for (std::uint32_t i = 0; i < chunk.header.rows; ++i) {
-      if (type == ChunkType::kRanks) take_rank(source, columns);
+      if (type == ChunkType::kRanks) facts_.ranks.push_back(read_rank(source, columns));
       if (type == ChunkType::kClocks) take_clock(source);
       if (type == ChunkType::kLedger) take_ledger(source);
     }
-  }
-
-  void take_rank(RowSource& source, ChunkColumns& columns) {
-    Rank& rank = facts_.ranks.emplace_back();
-    rank_fields(source, rank);
-    std::uint64_t devices = 0;
-    source.field(Column::kRankDevices, devices);
-    if (devices > columns[Column::kDeviceOrdinal].rows_left()) {
-      throw Malformed{kInvalid, "a rank has more devices than the chunk"};
-    }
-    for (; devices > 0; --devices) device_fields(source, rank.devices.emplace_back());
   }
 
   void take_clock(RowSource& source) {
