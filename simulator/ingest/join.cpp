@@ -60,7 +60,8 @@ void merge_diagnostics(const IltFile& ilt, bool built_again, Diagnostics& diagno
     if (is_found_by_number_ranks(entry.code)) continue;
     // Older files say how many launches lack their work, but not which.
     const bool tells_launches = !ilt.trace.launches_without_work().empty();
-    const bool is_found_again = entry.code == trace::kDeviceWorkWithoutLaunch.code ||
+    const bool is_found_again = entry.code == trace::kDeviceWorkBeforeLaunch.code ||
+                                entry.code == trace::kDeviceWorkWithoutLaunch.code ||
                                 (entry.code == trace::kLaunchWithoutDeviceWork.code && tells_launches);
     if (built_again && is_found_again) continue;
     diagnostics.add(entry);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simulator/trace/call_effect.hpp"
+#include "simulator/trace/clock_tolerance.hpp"
 #include "simulator/trace/correlation_index.hpp"
 #include "simulator/trace/trace_builder.hpp"
 
@@ -36,14 +37,18 @@ void TraceBuilder::find_launches(Trace& trace, Diagnostics& diagnostics) const {
   trace.launch_of_.assign(n, Trace::kNoRow);
   std::int64_t orphans = 0;
   std::string_view first_orphan;
+  std::int64_t early = 0;
+  std::string_view first_early;
   for (std::uint32_t i = 0; i < n; ++i) {
     if (!is_device_work(kinds_[i])) continue;
     if (const auto call = has_correlation_[i] ? calls[rank_at(i)].find(correlations_[i]) : std::nullopt) {
       trace.launch_of_[i] = *call;
+      if (starts_[i] < starts_[*call] - kClockTolerance && ++early == 1) first_early = strings_[names_[i].index()];
     } else if (++orphans == 1) {
       first_orphan = strings_[names_[i].index()];
     }
   }
+  diagnostics.count(kDeviceWorkBeforeLaunch, first_early, early);
   diagnostics.count(kDeviceWorkWithoutLaunch, first_orphan, orphans);
   find_launches_without_work(trace, keeps_correlation, diagnostics);
 }

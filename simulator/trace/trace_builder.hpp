@@ -58,10 +58,10 @@ class TraceBuilder {
   [[nodiscard]] std::size_t size() const { return kinds_.size(); }
   [[nodiscard]] const Lane& lane_info(LaneId lane) const { return lanes_[lane.index()]; }
 
-  /// Counts here: trace.device_work_without_launch, trace.launch_without_device_work, trace.negative_duration (clamped
-  /// to 0), trace.duplicate_correlation (two host calls of one rank with one correlation: the earlier one keeps it,
-  /// without being counted where it encloses the later on its thread), trace.duplicate_operation (left out).
-  /// The builder is spent afterwards.
+  /// Counts here: trace.device_work_before_launch, trace.device_work_without_launch, trace.launch_without_device_work,
+  /// trace.negative_duration (clamped to 0), trace.duplicate_correlation (two host calls of one rank with one
+  /// correlation: the earlier one keeps it, without being counted where it encloses the later on its thread),
+  /// trace.duplicate_operation (left out). The builder is spent afterwards.
   [[nodiscard]] Trace build(Diagnostics& diagnostics) &&;
 
  private:
@@ -113,6 +113,11 @@ class TraceBuilder {
   std::unordered_map<LaneKey, LaneId, LaneKeyHash> lane_ids_;
 };
 
+inline constexpr DiagnosticKind kDeviceWorkBeforeLaunch{
+    "trace.device_work_before_launch", Severity::kWarning,
+    "device work that starts more than 50 us before the host call that launched it: the recorded clocks of host and "
+    "device differ",
+    "what is told of launches, idle devices and waiting hosts is off by as much; record again"};
 inline constexpr DiagnosticKind kDeviceWorkWithoutLaunch{
     "trace.device_work_without_launch", Severity::kWarning,
     "device work whose host call is not in the recording (launched before it began, or lost)",

@@ -4,11 +4,11 @@
 
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/graph/graph.hpp"
+#include "simulator/trace/clock_tolerance.hpp"
 
 namespace interlace::graph {
 
-/// How far host and device clocks, or the clocks of two ranks of one host, may disagree in a recording.
-inline constexpr Nanoseconds kClockTolerance = 50 * kMicrosecond;
+using trace::kClockTolerance;
 
 inline constexpr DiagnosticKind kEdgeAgainstTime{
     "graph.edge_against_time", Severity::kWarning,

@@ -56,6 +56,15 @@ TEST_F(TraceBuilderTest, CountsDeviceWorkWithoutLaunchAndNegativeDurations) {
   EXPECT_EQ(diagnostics.count_of("trace.negative_duration"), 1);
 }
 
+TEST_F(TraceBuilderTest, CountsDeviceWorkThatStartsBeforeItsLaunchByMoreThanClocksDiffer) {
+  for (const Nanoseconds early : {-5'000, 50'000, 50'001, 3'000'000}) {
+    builder.add_host_call(at(thread, "cudaLaunchKernel", 10'000'000 + early, 5, early));
+    builder.add_kernel(at(stream, "k", 10'000'000, 5, early), {});
+  }
+  static_cast<void>(std::move(builder).build(diagnostics));
+  EXPECT_EQ(diagnostics.count_of("trace.device_work_before_launch"), 2);
+}
+
 TEST_F(TraceBuilderTest, FindsLaunchesWhoseWorkIsLost) {
   builder.add_host_call(at(thread, "cudaLaunchKernel", 0, 1, 1));
   builder.add_host_call(at(thread, "cudaLaunchKernelExC_v11060", 10, 5, 2));
