@@ -1,12 +1,16 @@
 #include "simulator/analysis/clock_offsets.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "simulator/graph/process_groups.hpp"
+#include "simulator/trace/clock_tolerance.hpp"
 
 namespace interlace::analysis {
 
@@ -79,36 +83,67 @@ struct Bounds {
   }
 };
 
+/// Whether all that both recorded can have happened at the times of one clock.
+bool fit_one_clock(const trace::Trace& trace, const Runs& here, const Runs& there) {
+  Bounds bounds;
+  bounds.narrow(trace, here, there);
+  return bounds.least <= trace::kClockTolerance && bounds.most >= -trace::kClockTolerance;
+}
+
+std::vector<HostClock> hosts_of(const trace::Trace& trace, const std::vector<Runs>& of_ranks) {
+  std::vector<HostClock> hosts;
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) {
+    const trace::Rank& rank = trace.ranks()[r];
+    const auto is_mine = [&](const HostClock& host) {
+      if (!rank.host_name.empty()) return host.host == rank.host_name;
+      return fit_one_clock(trace, of_ranks[host.ranks.front().index()], of_ranks[r]);
+    };
+    auto host = std::ranges::find_if(hosts, is_mine);
+    if (host == hosts.end()) {
+      const bool is_told = !rank.host_name.empty() || hosts.empty();
+      host =
+          hosts.insert(host, HostClock{.host = is_told ? rank.host_name : fmt::format("that of rank {}", rank.number)});
+    }
+    host->ranks.push_back({r});
+  }
+  return hosts;
+}
+
 }  // namespace
 
 std::vector<HostClock> host_clocks(const trace::Trace& trace) {
-  std::vector<HostClock> hosts;
-  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) {
-    const std::string& name = trace.ranks()[r].host_name;
-    auto host = std::ranges::find(hosts, name, &HostClock::host);
-    if (host == hosts.end() && !hosts.empty() && name.empty()) host = hosts.begin();
-    if (host == hosts.end()) host = hosts.insert(host, HostClock{.host = name});
-    host->ranks.push_back({r});
-  }
-  if (hosts.size() < 2) return hosts;
   Diagnostics told_elsewhere;
   const graph::ProcessGroups groups(trace, told_elsewhere);
   std::vector<Runs> of_ranks;
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) of_ranks.push_back(runs_of(trace, groups, {r}));
-  for (auto host = hosts.begin() + 1; host != hosts.end(); ++host) {
+  std::vector<HostClock> hosts = hosts_of(trace, of_ranks);
+  for (HostClock& host : hosts) {
+    if (&host == &hosts.front()) continue;
     Bounds bounds;
-    for (const trace::RankId rank : host->ranks) {
+    for (const trace::RankId rank : host.ranks) {
       for (const trace::RankId first : hosts.front().ranks) {
         bounds.narrow(trace, of_ranks[first.index()], of_ranks[rank.index()]);
       }
     }
-    host->collectives = bounds.collectives;
+    host.collectives = bounds.collectives;
     if (bounds.collectives == 0) continue;
-    host->is_steady = bounds.least <= bounds.most;
-    host->offset = bounds.least + (bounds.most - bounds.least) / 2;
-    host->residual = (host->is_steady ? bounds.most - bounds.least : bounds.least - bounds.most) / 2;
+    host.is_steady = bounds.least <= bounds.most;
+    host.offset = bounds.least + (bounds.most - bounds.least) / 2;
+    host.residual = (host.is_steady ? bounds.most - bounds.least : bounds.least - bounds.most) / 2;
   }
   return hosts;
+}
+
+void count_differing_clocks(const trace::Trace& trace, Diagnostics& diagnostics) {
+  if (trace.ranks().size() < 2) return;
+  for (const HostClock& host : host_clocks(trace)) {
+    const bool fits = host.is_steady && std::abs(host.offset) <= host.residual + trace::kClockTolerance;
+    if (fits) continue;
+    diagnostics.count(kClocksDiffer,
+                      fmt::format("rank {} by about {:.1f} us", trace.ranks()[host.ranks.front().index()].number,
+                                  static_cast<double>(std::abs(host.offset)) / kMicrosecond),
+                      static_cast<std::int64_t>(host.ranks.size()));
+  }
 }
 
 }  // namespace interlace::analysis

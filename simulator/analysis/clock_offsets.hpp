@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::analysis {
@@ -19,8 +20,9 @@ struct HostClock {
   bool is_steady = true;
 };
 
-/// The clocks of the hosts that the ranks of a trace ran on, the first first. A rank without a host name is taken to be
-/// on the first.
+/// The clocks of the hosts that the ranks of a trace ran on, the first first. A rank without a host name, as PyTorch's
+/// profiler leaves it, is taken to be on the first host whose clock its collectives do not contradict, else on one of
+/// its own.
 ///
 /// No rank can end a collective that waits for all of them before the last has begun it: each collective of a rank here
 /// and a rank there bounds the offset from both sides, and all together leave the interval whose middle is given. The
@@ -28,5 +30,14 @@ struct HostClock {
 /// recordings that do not begin alike, those runs are not used. Broadcasts and point-to-point transfers bind one
 /// direction only and are not used. O(n).
 [[nodiscard]] std::vector<HostClock> host_clocks(const trace::Trace& trace);
+
+/// Counts the ranks that cannot have had the first rank's clock (trace.clocks_differ).
+void count_differing_clocks(const trace::Trace& trace, Diagnostics& diagnostics);
+
+inline constexpr DiagnosticKind kClocksDiffer{
+    "trace.clocks_differ", Severity::kWarning,
+    "ranks that by the recorded times end a collective before the first rank begins it, or the other way round",
+    "waits between ranks are off by as much: where they ran on other hosts, align their clocks with `interlace merge`; "
+    "else see that all recorded the same steps"};
 
 }  // namespace interlace::analysis

@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "simulator/analysis/clock_offsets.hpp"
 #include "simulator/analysis/compare.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/analysis/steps.hpp"
@@ -244,6 +245,7 @@ Forecast::Forecast(const PredictRequest& request, Console& console)
       known_(recognised()),
       predictor_(edited_predictor()) {
   if (known_ != nullptr) predictor_.learn_memory(*known_, recording_.diagnostics);
+  analysis::count_differing_clocks(recording_.trace, recording_.diagnostics);
 }
 
 std::optional<double> Forecast::measured_ns() const {

@@ -15,8 +15,9 @@ constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(nccl
 struct TwoHosts {
   trace::TraceBuilder builder;
   Diagnostics diagnostics;
-  trace::LaneId first = stream(builder.add_rank({.number = 0, .source = "r0", .host_name = "a"}));
-  trace::LaneId second = stream(builder.add_rank({.number = 1, .source = "r1", .host_name = "b"}));
+  bool named = true;  ///< else as PyTorch's profiler leaves it
+  trace::LaneId first = stream(builder.add_rank({.number = 0, .source = "r0", .host_name = named ? "a" : ""}));
+  trace::LaneId second = stream(builder.add_rank({.number = 1, .source = "r1", .host_name = named ? "b" : ""}));
   Nanoseconds error = 0;
   Nanoseconds drift = 0;
   Nanoseconds passed = 0;
@@ -107,6 +108,38 @@ TEST(ClockOffsets, OneHostHasOneClock) {
   const auto clocks = host_clocks(std::move(builder).build(diagnostics));
   ASSERT_EQ(clocks.size(), 1U);
   EXPECT_EQ(clocks[0].ranks.size(), 3U);
+}
+
+TEST(ClockOffsets, RanksWithoutAHostAreOnOneUnlessTheirCollectivesContradictThat) {
+  for (const Nanoseconds error : {Nanoseconds{0}, 60 * kMicrosecond, 8 * kMillisecond, -8 * kMillisecond}) {
+    TwoHosts hosts{.named = false};
+    hosts.error = error;
+    for (int i = 0; i < 10; ++i) {
+      const Nanoseconds now = kSecond + i * kMillisecond;
+      hosts.collective(now, now, now + 20 * kMicrosecond);
+    }
+    const trace::Trace trace = std::move(hosts.builder).build(hosts.diagnostics);
+    const auto clocks = host_clocks(trace);
+    count_differing_clocks(trace, hosts.diagnostics);
+    // 60 us are 20 of collectives, and 40 that clocks of one host may differ by.
+    const bool differ = std::abs(error) > 60 * kMicrosecond;
+    ASSERT_EQ(clocks.size(), differ ? 2U : 1U) << error;
+    EXPECT_EQ(hosts.diagnostics.count_of("trace.clocks_differ"), differ ? 1 : 0);
+    if (!differ) continue;
+    EXPECT_EQ(clocks[1].host, "that of rank 1");
+    EXPECT_EQ(clocks[1].offset, -error);
+    EXPECT_EQ(hosts.diagnostics.entries().back().first_place, "rank 1 by about 8000.0 us");
+  }
+}
+
+TEST(ClockOffsets, OfNamedHostsCountWhereTheyCannotAgree) {
+  for (const Nanoseconds error : {60 * kMicrosecond, 80 * kMicrosecond}) {
+    TwoHosts hosts;
+    hosts.error = error;
+    hosts.collective(1'000, 1'000, 1'000 + 20 * kMicrosecond);
+    count_differing_clocks(std::move(hosts.builder).build(hosts.diagnostics), hosts.diagnostics);
+    EXPECT_EQ(hosts.diagnostics.count_of("trace.clocks_differ"), error > 70 * kMicrosecond ? 1 : 0);
+  }
 }
 
 }  // namespace
