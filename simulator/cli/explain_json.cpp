@@ -31,13 +31,19 @@ Json json_of(const explain::Matching& matching) {
   for (const explain::Moved& row : matching.moved) {
     moved.push_back({{"stage", row.stage}, {"works_a_step", row.works}, {"time_ns", row.time_ns}});
   }
+  Json uneven = Json::array();
+  for (const explain::Uneven& row : matching.uneven) {
+    uneven.push_back(
+        {{"stage", row.stage}, {"measured_works_a_step", row.measured}, {"predicted_works_a_step", row.predicted}});
+  }
   return {{"measured_works_a_step", matching.measured},
           {"predicted_works_a_step", matching.predicted},
           {"matched_measured_works_a_step", matching.matched_measured},
           {"matched_predicted_works_a_step", matching.matched_predicted},
           {"unmatched", std::move(unmatched)},
           {"operations", std::move(operations)},
-          {"moved", std::move(moved)}};
+          {"moved", std::move(moved)},
+          {"uneven", std::move(uneven)}};
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <ostream>
+#include <span>
 #include <string_view>
 
 #include "simulator/cli/explain_output.hpp"
@@ -135,6 +137,7 @@ class ExplainWriter {
                                   matching.unmatched.size() - kMostHidden),
                       style_, {.indent = kIndent, .width = 0});
     }
+    uneven(matching.uneven);
     for (const explain::Moved& row : matching.moved) {
       if (row.time_ns < kLeastShown) continue;
       write_paragraph(out_, "",
@@ -159,6 +162,18 @@ class ExplainWriter {
   }
 
  private:
+  void uneven(std::span<const explain::Uneven> rows) {
+    for (const explain::Uneven& row : rows.first(std::min(rows.size(), kMostHidden))) {
+      write_paragraph(out_, "",
+                      fmt::format("in other numbers: {:.1f} works of {} a step measured, {:.1f} predicted",
+                                  row.measured, or_unknown(row.stage), row.predicted),
+                      style_, {.indent = kIndent, .width = 0});
+    }
+    if (rows.size() <= kMostHidden) return;
+    const auto further = static_cast<std::int64_t>(rows.size() - kMostHidden);
+    write_paragraph(out_, "", fmt::format("and {} more (--format json)", report::counted(further, "stage")), style_,
+                    {.indent = kIndent, .width = 0});
+  }
   void step(std::string_view whose, Nanoseconds time, std::size_t steps, std::size_t all, const std::string& source) {
     const std::string part = steps == all ? "" : fmt::format("{} of ", steps);
     const std::string text = fmt::format("{}  {:>8} ms a step ({}{})  ", whose, report::milliseconds(time), part,

@@ -113,6 +113,17 @@ std::vector<bool> present(const NamedWork& works, std::size_t known) {
   return there;
 }
 
+std::vector<Uneven> uneven_of(const std::map<std::string, Uneven>& by_stage) {
+  constexpr double kLeast = 0.05;  // what one decimal shows
+  const auto difference = [](const Uneven& row) { return std::abs(row.predicted - row.measured); };
+  std::vector<Uneven> uneven;
+  for (const auto& [stage, row] : by_stage) {
+    if (difference(row) >= kLeast) uneven.push_back({stage, row.measured, row.predicted});
+  }
+  std::ranges::stable_sort(uneven, std::ranges::greater{}, difference);
+  return uneven;
+}
+
 }  // namespace
 
 std::vector<NameTimes> name_times(const Run& run, const NamedWork& names, std::size_t known) {
@@ -157,6 +168,7 @@ Matching match(const Run& measured, const NamedWork& measured_names, const Run& 
   Matching result;
   std::map<std::tuple<bool, std::string, std::string>, Unmatched> unmatched;
   std::map<std::pair<std::string, std::string>, OperationTimes> operations;
+  std::map<std::string, Uneven> by_stage;
   for (std::uint32_t i = 0; i < known.size(); ++i) {
     const WorkName& name = known[{i}];
     if (name.operation.empty()) continue;
@@ -165,6 +177,8 @@ Matching match(const Run& measured, const NamedWork& measured_names, const Run& 
     if (in_measured[i] && in_predicted[i]) {
       result.matched_measured += before[i].works;
       result.matched_predicted += now[i].works;
+      by_stage[name.stage].measured += before[i].works;
+      by_stage[name.stage].predicted += now[i].works;
       if (before[i].works == 0 || now[i].works == 0) continue;
       OperationTimes& times = operations[{name.stage, name.operation}];
       times.stage = name.stage;
@@ -191,6 +205,7 @@ Matching match(const Run& measured, const NamedWork& measured_names, const Run& 
   }
   std::ranges::stable_sort(result.operations, std::ranges::greater{}, change);
   add_moved(measured, measured_names, predicted, predicted_names, known, before, result);
+  result.uneven = uneven_of(by_stage);
   return result;
 }
 

@@ -33,6 +33,14 @@ struct Moved {
   Nanoseconds time_ns = 0;
 };
 
+/// Matched works of a stage that do not run equally often: where a recording of few steps ends, no work comes for a
+/// further batch.
+struct Uneven {
+  std::string stage;
+  double measured = 0;  ///< works a step, mean over ranks
+  double predicted = 0;
+};
+
 /// How the device work of two runs corresponds, by rank, stage, module, name and number in the stage.
 struct Matching {
   double measured = 0;  ///< device works a step, mean over ranks
@@ -42,6 +50,7 @@ struct Matching {
   std::vector<Unmatched> unmatched;        ///< longest time first
   std::vector<OperationTimes> operations;  ///< largest difference first; equal ones are left out
   std::vector<Moved> moved;                ///< longest time first
+  std::vector<Uneven> uneven;              ///< largest difference first
 };
 
 /// What one name took in one run.

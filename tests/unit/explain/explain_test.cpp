@@ -64,6 +64,7 @@ TEST(Explain, OfTheSameRunIsNothing) {
   EXPECT_TRUE(same.matching.unmatched.empty());
   EXPECT_TRUE(same.matching.operations.empty());
   EXPECT_TRUE(same.matching.moved.empty());
+  EXPECT_TRUE(same.matching.uneven.empty());
 }
 
 // Steps end with the optimizers: of seven the fifth has the stall in it, and four lie before it.
@@ -136,6 +137,29 @@ TEST(Explain, NamesTwoKernelsThatSwappedPlaces) {
   ASSERT_EQ(swapped.matching.moved.size(), 1U);
   EXPECT_EQ(swapped.matching.moved.front().stage, "dense_forward");
   EXPECT_DOUBLE_EQ(swapped.matching.moved.front().works, 1);
+}
+
+// A recording ends: behind its last steps no further batch comes that would be copied and exchanged.
+TEST(Explain, ShowsWhatDoesNotRunInEachMeasuredStep) {
+  TrainingRun job;
+  TrainingRun steady;
+  for (TrainingRun* run : {&job, &steady}) {
+    for (int i = 0; i < 3; ++i) {
+      run->stage("optimizer_step", i);
+      run->kernel(kMain, "update", 1'000);
+      if (run == &job && i > 0) continue;
+      run->stage("copy_batch_to_gpu", i + 1);
+      run->wait(kSide, kMain);
+      run->kernel(kSide, "copy", 300);
+      run->kernel(kSide, "permute", 300);
+    }
+  }
+  const Matching matching = explained(job.build(), steady.build()).matching;
+  EXPECT_DOUBLE_EQ(matching.matched_measured, matching.measured);
+  ASSERT_EQ(matching.uneven.size(), 1U);
+  EXPECT_EQ(matching.uneven.front().stage, "copy_batch_to_gpu");
+  EXPECT_DOUBLE_EQ(matching.uneven.front().measured, 1);
+  EXPECT_DOUBLE_EQ(matching.uneven.front().predicted, 2);
 }
 
 TEST(Explain, ShowsWhatOnlyOneRunHas) {
