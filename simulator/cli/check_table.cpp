@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <ostream>
 #include <span>
 #include <string>
@@ -35,8 +37,15 @@ bool reads(const ScheduleCheck& result, std::string_view resource) {
   return std::ranges::find(result.staleness, resource, &check::Staleness::resource) != result.staleness.end();
 }
 
+/// With those that another's fix mends, as `predict` and the window tell them.
+std::int64_t hazards_of(const ScheduleCheck& result) {
+  std::int64_t hazards = std::ssize(result.hazards);
+  for (const Hazard& hazard : result.hazards) hazards += std::ssize(hazard.also);
+  return hazards;
+}
+
 std::string verdict_of(const ScheduleCheck& result) {
-  if (!result.hazards.empty()) return report::counted(static_cast<std::int64_t>(result.hazards.size()), "hazard");
+  if (!result.hazards.empty()) return report::counted(hazards_of(result), "hazard");
   if (!result.known_hazards.empty()) return fmt::format("sound, {} known", result.known_hazards.size());
   if (!result.lost_overlaps.empty()) return "overlap lost";
   if (!result.pointless_streams.empty()) return "idle stream";

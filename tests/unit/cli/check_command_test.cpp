@@ -88,6 +88,13 @@ TEST(CheckCommand, TellsWhatClashesWhereAndHowToMendIt) {
   }
 }
 
+// As many as predict and the window tell, which do not look for fixes.
+TEST(CheckCommand, CountsHazardsThatOneFixMendsTogether) {
+  const std::string out = interlace("check " + bug("semi_sync_inplace_without_event")).out;
+  EXPECT_NE(out.find("): 4 hazards\n"), std::string::npos) << out;
+  EXPECT_NE(out.find("with it   free_before_last_use of batch(i)"), std::string::npos) << out;
+}
+
 TEST(CheckCommand, WritesJson) {
   const Finished run = interlace("check --format json torchrec/semi_sync " + bug("stash_reuses_freed_memory"));
   EXPECT_EQ(run.status, 1);
