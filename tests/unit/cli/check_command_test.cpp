@@ -95,6 +95,16 @@ TEST(CheckCommand, CountsHazardsThatOneFixMendsTogether) {
   EXPECT_NE(out.find("with it   free_before_last_use of batch(i)"), std::string::npos) << out;
 }
 
+TEST(CheckCommand, KeepsTheLongestWordOfItsMarginApart) {
+  std::string text = interlace("schedules show --json torchrec/fused_sparse_dist_new_stream").out;
+  const std::size_t awaited = text.find(R"({"stage": "output_dist_wait")");
+  ASSERT_NE(awaited, std::string::npos) << text;
+  text.insert(awaited, R"({"wait": "lookup", "stream": "main"}, )");
+  const testing::TemporaryFolder folder;
+  const std::string out = interlace("check " + folder.write("careful.json", text).string()).out;
+  EXPECT_NE(out.find("  precaution line "), std::string::npos) << out;
+}
+
 TEST(CheckCommand, WritesJson) {
   const Finished run = interlace("check --format json torchrec/semi_sync " + bug("stash_reuses_freed_memory"));
   EXPECT_EQ(run.status, 1);
