@@ -199,6 +199,7 @@ class Forecast {
   std::vector<what_if::Edit> edits_;
   std::vector<AskedSchedule> asked_;
   ingest::Recording recording_;
+  Diagnostics read_with_;  ///< what recording_ is flawed by before all else
   stages::Cut cut_;
   std::optional<contention::MachineProfile> machine_;
   replay::SiteTable sites_;
@@ -237,6 +238,7 @@ Forecast::Forecast(const PredictRequest& request, Console& console)
       edits_(read_edits(request.edits)),
       asked_(asked_schedules(request.schedules)),
       recording_(read_recording(request.recordings, request.memory_snapshots, console)),
+      read_with_(recording_.diagnostics),
       cut_(cut_of(recording_, request, console)),
       machine_(request.machine ? std::optional(contention::read_machine_profile(*request.machine)) : std::nullopt),
       sites_(replay::find_sites(recording_.trace, cut_, recording_.diagnostics, machine_ ? &*machine_ : nullptr)),
@@ -414,7 +416,10 @@ PredictAnswer Forecast::answer() {
     recording_.diagnostics.count(kMemoryNotRecorded, request_.recordings.front());
   }
   report_.recorded.diagnostics = recording_.diagnostics.entries();
-  return {std::move(report_), {"measured", std::move(recording_.trace), std::move(windows_)}, std::move(traces_)};
+  return {std::move(report_),
+          {"measured", std::move(recording_.trace), std::move(windows_)},
+          std::move(read_with_),
+          std::move(traces_)};
 }
 
 /// A run that counts twice would be taken for two that agree.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/analysis/step_window.hpp"
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/cli/console.hpp"
 #include "simulator/report/predict_report.hpp"
 #include "simulator/trace/trace.hpp"
@@ -47,6 +48,7 @@ struct SteadyTrace {
 struct PredictAnswer {
   report::PredictReport report;
   SteadyTrace measured;                ///< of several recordings the first, and so are predicted traces
+  Diagnostics read_with;               ///< flaws of `measured` as it was read; cutting and replaying it find more
   std::vector<SteadyTrace> predicted;  ///< one a prediction of the report, in its order
 };
 

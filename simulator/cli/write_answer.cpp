@@ -108,9 +108,7 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
   write(kPage, [&](std::ostream& out) { report::write_html(out, answer.report, timelines(answer)); });
   write(ingest::kAnswerFile, [&](std::ostream& out) { report::write_predict_json(out, answer.report); });
   write(kRows, [&](std::ostream& out) { report::write_predict_csv(out, answer.report); });
-  Diagnostics of_recording;
-  for (const Diagnostic& entry : answer.report.recorded.diagnostics) of_recording.add(entry);
-  write_trace(ingest::kMeasuredTrace, answer.measured.trace, of_recording);
+  write_trace(ingest::kMeasuredTrace, answer.measured.trace, answer.read_with);
   for (std::size_t i = 0; i < answer.predicted.size(); ++i) {
     const SteadyTrace& predicted = answer.predicted[i];
     Diagnostics of_prediction;

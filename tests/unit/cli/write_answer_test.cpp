@@ -1,9 +1,11 @@
 // The folder of `predict --out`.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -36,6 +38,22 @@ TEST(WriteAnswer, KeepsTheRecordingAndEachPredictionWhateverSchedulesAreCalled) 
   EXPECT_FALSE(std::filesystem::exists(path("out/measured.perfetto.json.gz")));
   const Finished recorded = interlace("info " + path("out/measured.ilt"));
   EXPECT_NE(recorded.out.find("33.19"), std::string::npos) << "the recording itself\n" << recorded.out;
+}
+
+// What cutting and replaying a recording find is found again, and not of the file.
+TEST(WriteAnswer, TellsNoFlawOfTheMeasuredTraceTwice) {
+  const testing::TemporaryFolder folder;
+  const std::string predict = "predict --format json --steps 5 --schedule torchrec/base ";
+  const auto flaws = [](const Finished& run) {
+    const auto answer = nlohmann::json::parse(run.out);
+    std::map<std::string, std::int64_t> counts;
+    for (const auto& flaw : answer["recorded"]["diagnostics"]) counts[flaw["code"]] = flaw["count"];
+    return counts;
+  };
+  const std::string rank0 = INTERLACE_SOURCE_DIR "/samples/traces/torchrec_c6/sparse.r0.json.gz";
+  const auto first = flaws(interlace(predict + rank0 + " --out " + (folder.path() / "out").string()));
+  EXPECT_TRUE(first.contains("replay.collective_without_peers"));
+  EXPECT_EQ(flaws(interlace(predict + (folder.path() / "out/measured.ilt").string())), first);
 }
 
 TEST(WriteAnswer, LeavesWhatItReadAsItIs) {
