@@ -13,6 +13,15 @@ namespace {
 
 bool is_range(OperationKind kind) { return kind == OperationKind::kRange || kind == OperationKind::kDeviceRange; }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+
+/// Names go to terminals, where a control character would act, and into tables of one line a row.
+std::string plain(std::string_view text) {
+  std::string result(text);
+  std::ranges::replace_if(result, is_control, ' ');
+  return result;
+}
+
 template <class T>
 std::uint32_t append(std::vector<T>& table, const T& row) {
   table.push_back(row);
@@ -47,13 +56,17 @@ void compress(std::size_t rows, std::size_t items, std::vector<std::uint32_t>& b
 
 StringId TraceBuilder::intern(std::string_view text) {
   if (const auto known = string_ids_.find(text); known != string_ids_.end()) return known->second;
-  const StringId id{static_cast<std::uint32_t>(strings_.size())};
-  strings_.emplace_back(text);
-  string_ids_.emplace(strings_.back(), id);
+  std::string name = plain(text);
+  const auto [entry, is_new] = string_ids_.try_emplace(name, StringId{static_cast<std::uint32_t>(strings_.size())});
+  const StringId id = entry->second;
+  if (name != text) string_ids_.emplace(text, id);
+  if (is_new) strings_.push_back(std::move(name));
   return id;
 }
 
 RankId TraceBuilder::add_rank(Rank rank) {
+  for (std::string* text : {&rank.recorded_as, &rank.host_name, &rank.producer}) *text = plain(*text);
+  for (Device& device : rank.devices) device.name = plain(device.name);
   ranks_.push_back(std::move(rank));
   return {static_cast<std::uint32_t>(ranks_.size() - 1)};
 }
@@ -66,7 +79,7 @@ LaneId TraceBuilder::lane(LaneKind kind, RankId rank, std::int64_t process, std:
   return known->second;
 }
 
-void TraceBuilder::name_lane(LaneId lane, std::string_view name) { lanes_[lane.index()].name = name; }
+void TraceBuilder::name_lane(LaneId lane, std::string_view name) { lanes_[lane.index()].name = plain(name); }
 void TraceBuilder::set_priority(LaneId stream, std::int32_t priority) { lanes_[stream.index()].priority = priority; }
 void TraceBuilder::set_handle(LaneId stream, std::uint64_t handle) { lanes_[stream.index()].handle = handle; }
 

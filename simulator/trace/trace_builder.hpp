@@ -11,8 +11,9 @@
 namespace interlace::trace {
 
 /// The only way to make a Trace. Operations are added in any order; `build` sorts them, links device work to the host
-/// calls that launched it and checks the invariants. Ids that `add` returns are provisional: they name operations
-/// while building (SyncDetail::record, RangeDetail::forward_op) and are renumbered by `build`.
+/// calls that launched it and checks the invariants. Control characters in texts become blanks. Ids that `add` returns
+/// are provisional: they name operations while building (SyncDetail::record, RangeDetail::forward_op) and are
+/// renumbered by `build`.
 class TraceBuilder {
  public:
   /// The same text gives the same id.

@@ -113,7 +113,7 @@ TEST(ChromeTrace, WritesMicrosecondsWithExactNanoseconds) {
 
 TEST(ChromeTrace, HoldsEveryOperationOnceAndALaunchArrowEach) {
   Job job;
-  job.annotate("step \"1\"\n", 0, 100);
+  job.annotate(R"(step "1"\)", 0, 100);
   job.kernel(job.main, 1, 10, 30, "a");
   job.collective(job.side, 2, 20, 40);
   job.copy(job.copies, {3, 4}, {10, 12}, trace::MemorySpace::kPinned, trace::MemorySpace::kDevice);
@@ -134,7 +134,7 @@ TEST(ChromeTrace, HoldsEveryOperationOnceAndALaunchArrowEach) {
   for (const auto& [id, ends] : arrows) EXPECT_EQ(ends, (std::set<std::string>{"f", "s"})) << id;
   EXPECT_EQ(processes, (std::set<std::string>{"measured rank 0"}));
   const auto by_name = slices(file);
-  EXPECT_EQ(by_name.at("step \"1\"\n")["cat"], "user_annotation");
+  EXPECT_EQ(by_name.at(R"(step "1"\)")["cat"], "user_annotation");
   EXPECT_EQ(by_name.at("Memcpy")["args"]["bytes"], 1024);
   EXPECT_EQ(by_name.at("cudaStreamSynchronize")["args"]["sync"], "stream_sync");
 }

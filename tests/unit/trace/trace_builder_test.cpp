@@ -56,6 +56,21 @@ TEST_F(TraceBuilderTest, CountsDeviceWorkWithoutLaunchAndNegativeDurations) {
   EXPECT_EQ(diagnostics.count_of("trace.negative_duration"), 1);
 }
 
+// A recording from elsewhere must not write to the terminal of who looks at it.
+TEST_F(TraceBuilderTest, KeepsNoControlCharacters) {
+  const StringId name = builder.intern("back\x1b[31m\nward");
+  EXPECT_EQ(builder.intern("back\x1b[31m\nward"), name);
+  EXPECT_EQ(builder.intern("back [31m ward"), name);
+  builder.name_lane(stream, "main\x07");
+  builder.add_rank({.number = 4, .source = "r4", .host_name = "a\x7f", .devices = {{.name = "H\t200"}}});
+  builder.add_range({stream, name, 0, 1, {}}, {});
+  const Trace trace = std::move(builder).build(diagnostics);
+  EXPECT_EQ(trace.name({0}), "back [31m ward");
+  EXPECT_EQ(trace.lane(stream).name, "main ");
+  EXPECT_EQ(trace.ranks()[1].host_name, "a ");
+  EXPECT_EQ(trace.ranks()[1].devices[0].name, "H 200");
+}
+
 TEST_F(TraceBuilderTest, CountsDeviceWorkThatStartsBeforeItsLaunchByMoreThanClocksDiffer) {
   for (const Nanoseconds early : {-5'000, 50'000, 50'001, 3'000'000}) {
     builder.add_host_call(at(thread, "cudaLaunchKernel", 10'000'000 + early, 5, early));
