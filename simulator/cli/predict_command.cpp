@@ -13,10 +13,9 @@
 #include "simulator/base/error.hpp"
 #include "simulator/base/units.hpp"
 #include "simulator/cli/errors.hpp"
-#include "simulator/cli/option_checks.hpp"
+#include "simulator/cli/job_options.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
-#include "simulator/cli/staging.hpp"
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/report/predict_data.hpp"
 #include "simulator/report/predict_table.hpp"
@@ -84,17 +83,6 @@ void run_predict(const PredictRequest& request, Console& console) {
   refuse_no_prediction(request, answer.report);
 }
 
-constexpr double kMostGibibytes = 1e9;  // its bytes fit in 64 bits
-
-/// What is wrong with it; nothing where nothing is.
-std::string a_step_in_ms(const std::string& text) {
-  constexpr double kLeast = 1e-3;
-  constexpr double kMost = 1e7;
-  double step = 0;
-  const bool good = CLI::detail::lexical_cast(text, step) && step >= kLeast && step <= kMost;  // NaN is neither
-  return good ? "" : "\"" + text + "\" is no step time of 0.001 to 10000000 ms";
-}
-
 /// A list of schedules goes on to the next option: recordings behind it were meant as such.
 void take_recordings(PredictRequest& request) {
   const auto is_recording = [](const std::string& word) {
@@ -127,40 +115,16 @@ void add_predict(CLI::App& app, Action& chosen) {
                    "Schedules to predict: built-in names (interlace schedules), files, or \"all\" that apply")
       ->required()
       ->type_name("NAME|FILE|all");
-  predict->add_option("--edit", request->edits, "What-if changes to the recorded job (docs/edits.md)")
-      ->type_name("FILE");
-  predict->add_option("--profile", request->profile, kProfileHelp)->type_name("NAME|FILE");
-  predict
-      ->add_option("--machine", request->machine,
-                   "Profile of the machine (interlace calibrate), for what the recording does not tell")
-      ->type_name("FILE");
+  add_job_options(*predict, *request);
   predict->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();
   predict->add_option("--out", request->out, "Folder for predicted traces and a report to look at")->type_name("DIR");
-  CLI::Option* const measured =
-      predict
-          ->add_option("--measured-step-ms", request->measured_step_ms,
-                       "Step time of the recorded schedule without the profiler: tells the host's pace, and corrects "
-                       "what is predicted (docs/validate.md)")
-          ->check(a_step_in_ms)
-          ->type_name("MS");
-  predict->add_option(kMemorySnapshotsOption, request->memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
-  predict->add_option("--gpu-memory", request->gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
-      ->check(positive("number of GiB", kMostGibibytes))
-      ->type_name("GIB");
-  predict->add_option("--seed", request->seed, "Of the replayed jitter")
-      ->check(whole_number(UINT64_MAX))
-      ->capture_default_str();
   predict->add_option("--steps", request->steps, "Steady steps to simulate in a run, as many as memory holds")
       ->check(CLI::Range(3, 1'000'000));
   predict->add_flag_callback(
       "--no-contention", [request] { request->contention = false; },
       "Let works that run side by side not slow each other, to see what sharing the GPU costs");
-  predict
-      ->add_flag("--under-recorder", request->under_recorder,
-                 "Keep the host as slow as it was recorded: what a recording of each schedule would show")
-      ->excludes(measured);
   predict->callback([request, &chosen] {
     take_recordings(*request);
     chosen = [request](Console& console) { run_predict(*request, console); };

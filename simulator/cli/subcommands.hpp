@@ -17,6 +17,7 @@ void add_info(CLI::App& app, Action& chosen);
 void add_predict(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
 void add_schedules(CLI::App& app, Action& chosen);
+void add_search(CLI::App& app, Action& chosen);
 void add_convert(CLI::App& app, Action& chosen);
 void add_merge(CLI::App& app, Action& chosen);
 /// `words`: all that stands behind the subcommand's name.

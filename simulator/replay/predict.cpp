@@ -128,6 +128,12 @@ Ensemble ensemble(const schedule::Schedule& schedule, const stages::Cut& cut, co
   return all;
 }
 
+std::vector<double> single_steps_of(const std::vector<SimulationResult>& results) {
+  std::vector<double> steps;
+  for (const SimulationResult& one : results) steps.insert(steps.end(), one.steps_ns.begin(), one.steps_ns.end());
+  return steps;
+}
+
 /// Values of a standard normal distribution that stand for it: the middles of sixteen parts of equal probability.
 constexpr std::array<double, 16> kNormalSamples{-1.86, -1.32, -1.01, -0.78, -0.58, -0.40, -0.24, -0.08,
                                                 0.08,  0.24,  0.40,  0.58,  0.78,  1.01,  1.32,  1.86};
@@ -268,8 +274,7 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
   const Ensemble all = ensemble(schedule, *cut_, sites_, options);
   const auto& [plan, usual, results] = all;
   const SimulationResult& result = results.front();
-  std::vector<double> steps;
-  for (const SimulationResult& one : results) steps.insert(steps.end(), one.steps_ns.begin(), one.steps_ns.end());
+  const std::vector<double> steps = single_steps_of(results);
   std::vector<std::string> races;
   for (const Race& race : find_races(results, sites_, usual.warm_up, statistics::mean(steps))) {
     races.push_back(race.text());
@@ -321,6 +326,10 @@ std::size_t Predictor::fit_at_once(const PredictOptions& options) const {
       most_works(sites_, [&](std::size_t rank, std::size_t i) { return std::ssize(sites_.ranks[rank][i].works); });
   const std::int64_t fit = *memory / bytes_of_iteration(works, options.runs) / options.simulation.iterations;
   return static_cast<std::size_t>(std::max<std::int64_t>(1, fit));
+}
+
+Nanoseconds Predictor::step_time(const schedule::Schedule& schedule, const PredictOptions& options) const {
+  return rounded(statistics::mean(single_steps_of(ensemble(schedule, *cut_, sites_, options).results)));
 }
 
 PredictedRuns Predictor::simulate_runs(const schedule::Schedule& schedule, const PredictOptions& options) const {

@@ -1,0 +1,57 @@
+#include "simulator/cli/job_options.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cstdint>
+#include <string>
+
+#include "simulator/cli/option_checks.hpp"
+#include "simulator/cli/recording.hpp"
+#include "simulator/cli/staging.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+constexpr double kMostGibibytes = 1e9;  // its bytes fit in 64 bits
+
+/// What is wrong with it; nothing where nothing is.
+std::string a_step_in_ms(const std::string& text) {
+  constexpr double kLeast = 1e-3;
+  constexpr double kMost = 1e7;
+  double step = 0;
+  const bool good = CLI::detail::lexical_cast(text, step) && step >= kLeast && step <= kMost;  // NaN is neither
+  return good ? "" : "\"" + text + "\" is no step time of 0.001 to 10000000 ms";
+}
+
+}  // namespace
+
+void add_job_options(CLI::App& command, PredictRequest& request) {
+  command.add_option("--edit", request.edits, "What-if changes to the recorded job (docs/edits.md)")->type_name("FILE");
+  command.add_option("--profile", request.profile, kProfileHelp)->type_name("NAME|FILE");
+  command
+      .add_option("--machine", request.machine,
+                  "Profile of the machine (interlace calibrate), for what the recording does not tell")
+      ->type_name("FILE");
+  CLI::Option* const measured =
+      command
+          .add_option("--measured-step-ms", request.measured_step_ms,
+                      "Step time of the recorded schedule without the profiler: tells the host's pace, and corrects "
+                      "what is predicted (docs/validate.md)")
+          ->check(a_step_in_ms)
+          ->type_name("MS");
+  command.add_option(kMemorySnapshotsOption, request.memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
+  command.add_option("--gpu-memory", request.gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
+      ->check(positive("number of GiB", kMostGibibytes))
+      ->type_name("GIB");
+  command.add_option("--seed", request.seed, "Of the replayed jitter")
+      ->check(whole_number(UINT64_MAX))
+      ->capture_default_str();
+  command
+      .add_flag("--under-recorder", request.under_recorder,
+                "Keep the host as slow as it was recorded: what a recording of each schedule would show")
+      ->excludes(measured);
+}
+
+}  // namespace interlace::cli

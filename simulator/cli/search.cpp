@@ -1,0 +1,195 @@
+#include "simulator/what_if/search.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "simulator/base/whole_file.hpp"
+#include "simulator/cli/errors.hpp"
+#include "simulator/cli/job_options.hpp"
+#include "simulator/cli/predict_request.hpp"
+#include "simulator/cli/recording.hpp"
+#include "simulator/cli/staging.hpp"
+#include "simulator/cli/subcommands.hpp"
+#include "simulator/contention/machine_profile.hpp"
+#include "simulator/replay/recorded_schedule.hpp"
+#include "simulator/report/errors.hpp"
+#include "simulator/report/predict_table.hpp"
+#include "simulator/schedule/library.hpp"
+#include "simulator/schedule/print.hpp"
+#include "simulator/stages/cut.hpp"
+#include "simulator/what_if/apply.hpp"
+#include "simulator/what_if/parse.hpp"
+
+namespace interlace::cli {
+
+namespace {
+
+struct SearchRequest {
+  PredictRequest job;  ///< its schedules are those to start from besides the recorded one; none: all that are built in
+  std::size_t tries = 2000;
+  std::int64_t stale = 0;
+};
+
+/// What was recorded first, where it is known.
+std::vector<schedule::Schedule> starts_of(const std::vector<std::string>& named, const schedule::Schedule* recorded) {
+  std::vector<schedule::Schedule> starts;
+  if (recorded != nullptr) starts.push_back(*recorded);
+  const auto add = [&](schedule::Schedule start) {
+    const auto is_same = [&](const schedule::Schedule& known) { return schedule::same_pipeline(known, start); };
+    if (std::ranges::none_of(starts, is_same)) starts.push_back(std::move(start));
+  };
+  for (const std::string& name : named) add(schedule::load_beside(name, starts));
+  if (named.empty()) std::ranges::for_each(schedule::all_sound(), add);
+  return starts;
+}
+
+struct Answer {
+  what_if::SearchResult result;
+  std::optional<std::string> recorded;  ///< the name of the recorded schedule
+};
+
+Answer search(const SearchRequest& request, Console& console) {
+  const PredictRequest& job = request.job;
+  ingest::Recording recording = read_recording(job.recordings, job.memory_snapshots, console);
+  const stages::Cut cut =
+      stages::cut(recording.trace, profile_for(job.profile, recording.trace), recording.diagnostics);
+  std::optional<contention::MachineProfile> machine;
+  if (job.machine) machine = contention::read_machine_profile(*job.machine);
+  replay::SiteTable sites =
+      replay::find_sites(recording.trace, cut, recording.diagnostics, machine ? &*machine : nullptr);
+  std::optional<double> measured_ns;
+  if (job.measured_step_ms) measured_ns = *job.measured_step_ms * static_cast<double>(kMillisecond);
+  std::vector<schedule::Schedule> known = schedule::all_sound();
+  for (const std::string& name : job.schedules) known.push_back(schedule::load_beside(name, known));
+  const schedule::Schedule* recorded =
+      replay::recorded_schedule(known, recording.trace, cut, sites, recording.diagnostics, measured_ns);
+  for (const std::string& file : job.edits) sites = what_if::apply_edits(std::move(sites), what_if::read_edits(file));
+
+  what_if::SearchOptions options;
+  options.predict.simulation.seed = job.seed;
+  options.predict.simulation.as_recorded = job.under_recorder;
+  options.most_tries = request.tries;
+  options.most_stale = request.stale;
+  options.one_rank = sites.lone_rank;
+  const replay::Predictor predictor(recording.trace, cut, std::move(sites));
+  const auto tell = [&](std::size_t simulated, Nanoseconds best) {
+    console.progress(fmt::format("{} schedules simulated, the fastest {:.2f} ms", simulated,
+                                 static_cast<double>(best) / static_cast<double>(kMillisecond)));
+  };
+  return {what_if::search(starts_of(job.schedules, recorded), predictor, options, tell),
+          recorded != nullptr ? std::optional(recorded->name) : std::nullopt};
+}
+
+/// "found/semi_sync_2": the second fastest, made of torchrec/semi_sync.
+std::string name_of(const what_if::Found& found, std::size_t place) {
+  const std::string_view start = found.start;
+  return fmt::format("found/{}_{}", start.substr(start.rfind('/') + 1), place);
+}
+
+/// Writes what was found, and returns what predict is to be asked for: files, and names of what is built in.
+std::vector<std::string> keep(std::vector<what_if::Found>& found, const std::filesystem::path& folder) {
+  std::vector<std::string> asked;
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    what_if::Found& one = found[i];
+    if (one.changes.size() == 1 && schedule::is_built_in(one.start) && one.changes.front() == one.start + " instead") {
+      asked.push_back(one.start);
+      continue;
+    }
+    one.schedule.name = name_of(one, i + 1);
+    one.schedule.description = fmt::format("Found by interlace search: {}.", fmt::join(one.changes, "; "));
+    const std::filesystem::path file = folder / (one.schedule.name.substr(one.schedule.name.find('/') + 1) + ".json");
+    WholeFile written(file);
+    written.stream() << schedule::print(one.schedule);
+    if (!written.finish()) {
+      throw Error(report::kCannotWrite, file.string(), "what was found cannot be written", "give another --out");
+    }
+    asked.push_back(file.string());
+  }
+  return asked;
+}
+
+void tell_counts(const what_if::SearchCounts& counts, Console& console) {
+  std::string text = fmt::format("searched: {} schedules, of which {} were simulated", counts.seen, counts.simulated);
+  const auto tell = [&](std::size_t count, std::string_view why) {
+    if (count > 0) text += fmt::format(", {} {}", count, why);
+  };
+  tell(counts.repeated, "are others in other words");
+  tell(counts.racy, "stay racy");
+  tell(counts.other_numbers, "train other numbers");
+  tell(counts.not_recorded, "run what was not recorded");
+  tell(counts.not_tried, "were left when the tries were used up (--tries)");
+  console.note(text);
+}
+
+void run_search(const SearchRequest& request, Console& console) {
+  Answer searched = search(request, console);
+  std::vector<what_if::Found>& found = searched.result.found;
+  PredictRequest asked = request.job;
+  asked.schedules = keep(found, *asked.out);
+  const std::string first = searched.result.first ? searched.result.first->start : searched.recorded.value_or("");
+  console.done();
+  if (found.empty()) {
+    console.out() << "no schedule was found that is faster\n";
+  } else {
+    console.out() << "the fastest, and what leads to it from " << (first.empty() ? "those known" : first) << ":\n";
+    for (const std::string& change : found.front().changes) console.out() << "  - " << change << '\n';
+    console.out() << '\n';
+  }
+  if (!first.empty()) asked.schedules.push_back(first);
+  if (!asked.schedules.empty()) {
+    const PredictAnswer answer = predict(asked, console);
+    console.done();
+    report::write_predict_table(console.out(), answer.report, console.style());
+    console.out().flush();
+    tell_counts(searched.result.counts, console);
+    console.flaws(answer.report.recorded.diagnostics);
+    write_answer(answer, *asked.out, asked.recordings, console);
+  }
+  console.done();
+}
+
+}  // namespace
+
+void add_search(CLI::App& app, Action& chosen) {
+  const auto request = std::make_shared<SearchRequest>();
+  request->job.must_anchor = true;
+  CLI::App* search = app.add_subcommand("search", "Look for schedules that a recorded job would be faster under");
+  search->add_option("recording,--from", request->job.recordings, kRecordingsHelp)->required()->type_name("FILE|DIR");
+  search
+      ->add_option("--start", request->job.schedules,
+                   "Schedules to start from besides the recorded one; all built-in ones that apply where absent")
+      ->type_name("NAME|FILE");
+  search
+      ->add_option("--stale", request->stale,
+                   "Updates that a lookup may miss, as semi_sync's misses one: then the numbers are not those of a "
+                   "synchronous loop")
+      ->check(CLI::Range(0, 4))
+      ->capture_default_str();
+  search->add_option("--tries", request->tries, "Schedules to simulate at most")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  add_job_options(*search, request->job);
+  search
+      ->add_option("--out", request->job.out,
+                   "Folder for the schedules that are found, predicted traces and a report to look at")
+      ->required()
+      ->type_name("DIR");
+  search->callback([request, &chosen] { chosen = [request](Console& console) { run_search(*request, console); }; });
+}
+
+}  // namespace interlace::cli
