@@ -1,8 +1,6 @@
 #include "gui/render_command.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <set>
 #include <utility>
 #include <variant>
 
@@ -10,44 +8,16 @@
 
 namespace interlace::gui {
 
-namespace {
-
-struct AskedSchedules {
-  std::vector<schedule::Schedule> schedules;  ///< each name once
-  std::set<std::string> by_name;              ///< the others came through "all", so that they may be left out
-};
-
-AskedSchedules asked_schedules(const std::vector<std::string>& names) {
-  AskedSchedules asked;
-  const auto add = [&](schedule::Schedule schedule) {
-    const bool is_new =
-        std::ranges::find(asked.schedules, schedule.name, &schedule::Schedule::name) == asked.schedules.end();
-    if (is_new) asked.schedules.push_back(std::move(schedule));
-  };
-  for (const std::string& name : names) {
-    if (name == "all") {
-      for (schedule::Schedule& schedule : schedule::all_sound()) add(std::move(schedule));
-      continue;
-    }
-    schedule::Schedule schedule = schedule::load_beside(name, asked.schedules);
-    asked.by_name.insert(schedule.name);
-    add(std::move(schedule));
-  }
-  return asked;
-}
-
-}  // namespace
-
 std::vector<std::string> render(const RenderRequest& request) {
   // A wrong schedule is told before the time is taken that reading needs.
-  const AskedSchedules asked = asked_schedules(request.schedules);
+  const std::vector<schedule::AskedSchedule> asked = schedule::asked_schedules(request.schedules);
   const Progress silent;
   const RecordedPtr recorded = open_recording(request.recordings, silent, request.profile);
   Forecaster forecaster(recorded);
   std::vector<ForecastPtr> forecasts;
   std::vector<report::SkippedSchedule> left_out;
-  for (const schedule::Schedule& schedule : asked.schedules) {
-    if (asked.by_name.contains(schedule.name)) {
+  for (const auto& [schedule, by_name] : asked) {
+    if (by_name) {
       forecasts.push_back(forecaster.predict(schedule, silent));
       continue;
     }

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "simulator/analysis/clock_offsets.hpp"
@@ -40,37 +41,6 @@
 namespace interlace::cli {
 
 namespace {
-
-struct AskedSchedule {
-  schedule::Schedule schedule;
-  bool by_name = true;  ///< false: through "all", so that it may be left out
-};
-
-std::vector<AskedSchedule> asked_schedules(const std::vector<std::string>& wanted) {
-  std::vector<AskedSchedule> asked;
-  const auto add = [&](schedule::Schedule schedule, bool by_name) {
-    const auto same = std::ranges::find(asked, schedule.name, [](const AskedSchedule& a) { return a.schedule.name; });
-    const bool clashes = same != asked.end() && !schedule::same_pipeline(same->schedule, schedule);
-    if (clashes) {  // the built-in one keeps its name
-      const bool is_built_in = schedule.source == schedule::built_in_source(schedule.name);
-      schedule::Schedule& of_file = by_name && !is_built_in ? schedule : same->schedule;
-      of_file.name = schedule::name_with_file(of_file);
-    }
-    if (same == asked.end() || clashes) {
-      asked.push_back({std::move(schedule), by_name});
-    } else {
-      same->by_name = same->by_name || by_name;
-    }
-  };
-  for (const std::string& name : wanted) {
-    if (name != "all") {
-      add(schedule::load(name), true);
-      continue;
-    }
-    for (schedule::Schedule& schedule : schedule::all_sound()) add(std::move(schedule), false);
-  }
-  return asked;
-}
 
 std::vector<what_if::Edit> read_edits(const std::vector<std::string>& files) {
   std::vector<what_if::Edit> all;
@@ -182,13 +152,14 @@ class Forecast {
 
  private:
   std::optional<double> measured_ns() const;
+  bool has_own_called(std::string_view name) const;
   const schedule::Schedule* recognised();
   replay::Predictor edited_predictor();
   void describe_recording();
   void simulate();
   void simulate_recorded(AtOnce& all);
   void replay_recorded();
-  void add(const AskedSchedule& one, std::future<Predicted>& simulated);
+  void add(const schedule::AskedSchedule& one, std::future<Predicted>& simulated);
   void add_prediction(const schedule::Schedule& schedule, std::future<Predicted>& simulated);
   bool is_recorded(const schedule::Schedule& schedule) const;
   Predicted run(const schedule::Schedule& schedule) const;
@@ -197,7 +168,7 @@ class Forecast {
   Console& console_;
   replay::PredictOptions options_;
   std::vector<what_if::Edit> edits_;
-  std::vector<AskedSchedule> asked_;
+  std::vector<schedule::AskedSchedule> asked_;
   ingest::Recording recording_;
   Diagnostics read_with_;  ///< what recording_ is flawed by before all else
   stages::Cut cut_;
@@ -222,9 +193,9 @@ stages::Cut cut_of(ingest::Recording& recording, const PredictRequest& request, 
 }
 
 std::vector<schedule::Schedule> not_in(const std::vector<schedule::Schedule>& library,
-                                       const std::vector<AskedSchedule>& asked) {
+                                       const std::vector<schedule::AskedSchedule>& asked) {
   std::vector<schedule::Schedule> own;
-  for (const AskedSchedule& one : asked) {
+  for (const schedule::AskedSchedule& one : asked) {
     const auto is_same = [&](const schedule::Schedule& known) { return schedule::same_pipeline(known, one.schedule); };
     if (std::ranges::none_of(library, is_same)) own.push_back(one.schedule);
   }
@@ -236,7 +207,7 @@ Forecast::Forecast(const PredictRequest& request, Console& console)
       console_(console),
       options_(options_of(request)),
       edits_(read_edits(request.edits)),
-      asked_(asked_schedules(request.schedules)),
+      asked_(schedule::asked_schedules(request.schedules)),
       recording_(read_recording(request.recordings, request.memory_snapshots, console)),
       read_with_(recording_.diagnostics),
       cut_(cut_of(recording_, request, console)),
@@ -255,6 +226,14 @@ std::optional<double> Forecast::measured_ns() const {
   return *request_.measured_step_ms * static_cast<double>(kMillisecond);
 }
 
+/// By itself or, where nothing else that is asked for is called so, by its file.
+bool Forecast::has_own_called(std::string_view name) const {
+  const bool is_asked = std::ranges::any_of(asked_, [&](const auto& one) { return one.schedule.name == name; });
+  return std::ranges::any_of(own_, [&](const schedule::Schedule& own) {
+    return own.name == name || (!is_asked && own.name == schedule::name_with_file(name, own.source));
+  });
+}
+
 /// A schedule of the user's own may be a variant of what was recorded, and as like to it: it is taken for the recorded
 /// one where the recording says its name, or where none of the library is like enough.
 const schedule::Schedule* Forecast::recognised() {
@@ -262,7 +241,7 @@ const schedule::Schedule* Forecast::recognised() {
     return replay::recorded_schedule(candidates, recording_.trace, cut_, sites_, recording_.diagnostics, measured_ns());
   };
   const auto named = replay::named_schedule(recording_.trace);
-  if (named && std::ranges::find(own_, *named, &schedule::Schedule::name) != own_.end()) return among(own_);
+  if (named && has_own_called(*named)) return among(own_);
   const schedule::Schedule* of_library = among(library_);
   return of_library != nullptr ? of_library : among(own_);
 }
@@ -271,7 +250,7 @@ replay::Predictor Forecast::edited_predictor() {
   replay::SiteTable edited = what_if::apply_edits(sites_, edits_);
   std::vector<const schedule::Schedule*> replayed;
   if (known_ != nullptr) replayed.push_back(known_);
-  for (const AskedSchedule& one : asked_) replayed.push_back(&one.schedule);
+  for (const schedule::AskedSchedule& one : asked_) replayed.push_back(&one.schedule);
   what_if::refuse_idle_edits(edits_, replayed);
   if (request_.device_only) {
     edited.launch_latency_ns = 0;
@@ -331,7 +310,7 @@ void Forecast::simulate_recorded(AtOnce& all) {
 void Forecast::simulate() {
   AtOnce all;
   if (known_ != nullptr) simulate_recorded(all);
-  for (const AskedSchedule& one : asked_) {
+  for (const schedule::AskedSchedule& one : asked_) {
     std::future<Predicted>& simulated = simulated_.asked.emplace_back();
     const bool is_left_out = !one.by_name && replay::lost_stage(one.schedule, predictor_.sites());
     if (is_recorded(one.schedule) || is_left_out) continue;
@@ -389,7 +368,7 @@ Error with_advice_on_profile(const Error& error, const Diagnostics& found) {
           fmt::format("{}, {}{}", error.advice(), advice, rule)};
 }
 
-void Forecast::add(const AskedSchedule& one, std::future<Predicted>& simulated) {
+void Forecast::add(const schedule::AskedSchedule& one, std::future<Predicted>& simulated) {
   if (one.by_name) {
     try {
       add_prediction(one.schedule, simulated);

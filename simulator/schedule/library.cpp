@@ -62,24 +62,28 @@ Schedule load(std::string_view name_or_file) {
   return find(name_or_file);
 }
 
-std::string name_with_file(const Schedule& schedule) {
-  std::string name = schedule.name + "+";
-  for (const char c : std::filesystem::path(schedule.source).stem().string()) {
+std::string name_with_file(std::string_view name, std::string_view file) {
+  std::string both = fmt::format("{}+", name);
+  for (const char c : std::filesystem::path(file).stem().string()) {
     const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-    name += fits ? c : '_';
+    both += fits ? c : '_';
   }
-  return name;
+  return both;
 }
 
 Schedule load_beside(std::string_view name_or_file, std::span<const Schedule> others) {
   Schedule schedule = load(name_or_file);
-  const auto clashes = [&](const Schedule& other) {
-    return other.name == schedule.name && !same_pipeline(other, schedule);
+  const auto is_another = [&](const Schedule& other) {
+    return other.name == schedule.name && other.source != schedule.source && !same_pipeline(other, schedule);
   };
-  const auto entry = std::ranges::find(library(), schedule.name, &LibraryEntry::name);
-  const bool like_built_in = entry != library().end() && clashes(parse_entry(*entry));
-  const auto of_another_file = [&](const Schedule& other) { return other.source != schedule.source && clashes(other); };
-  if (like_built_in || std::ranges::any_of(others, of_another_file)) schedule.name = name_with_file(schedule);
+  const auto is_taken = [&] {
+    const auto entry = std::ranges::find(library(), schedule.name, &LibraryEntry::name);
+    return (entry != library().end() && is_another(parse_entry(*entry))) || std::ranges::any_of(others, is_another);
+  };
+  if (!is_taken()) return schedule;
+  const std::string with_file = name_with_file(schedule.name, schedule.source);
+  schedule.name = with_file;
+  for (int number = 2; is_taken(); ++number) schedule.name = fmt::format("{}-{}", with_file, number);
   return schedule;
 }
 
@@ -90,6 +94,28 @@ std::vector<Schedule> all_sound() {
     if (!schedule.hazardous) sound.push_back(std::move(schedule));
   }
   return sound;
+}
+
+std::vector<AskedSchedule> asked_schedules(std::span<const std::string> wanted) {
+  std::vector<AskedSchedule> asked;
+  std::vector<Schedule> named;
+  const auto add = [&](Schedule schedule, bool by_name) {
+    const auto same =
+        std::ranges::find(asked, schedule.name, [](const AskedSchedule& one) { return one.schedule.name; });
+    if (same == asked.end()) {
+      asked.push_back({std::move(schedule), by_name});
+    } else {
+      same->by_name = same->by_name || by_name;
+    }
+  };
+  for (const std::string& name : wanted) {
+    if (name != "all") {
+      add(named.emplace_back(load_beside(name, named)), true);
+      continue;
+    }
+    for (Schedule& schedule : all_sound()) add(std::move(schedule), false);
+  }
+  return asked;
 }
 
 }  // namespace interlace::schedule

@@ -37,13 +37,23 @@ struct LibraryEntry {
 [[nodiscard]] Schedule load(std::string_view name_or_file);
 
 /// The name of a file's schedule where another one is called the same: with that of its file, "torchrec/staged+mine".
-[[nodiscard]] std::string name_with_file(const Schedule& schedule);
+[[nodiscard]] std::string name_with_file(std::string_view name, std::string_view file);
 
 /// load(), for a place where schedules stand beside each other by name: what is called as a built-in schedule or one of
-/// `others` is, and does something else, is called name_with_file().
+/// `others` is, and does something else, is called name_with_file(), with a number where that is another's, too.
 [[nodiscard]] Schedule load_beside(std::string_view name_or_file, std::span<const Schedule> others);
 
 /// The built-in schedules that are no specimen of a hazard: what `--schedule all` means.
 [[nodiscard]] std::vector<Schedule> all_sound();
+
+/// One of the schedules that a user asks for.
+struct AskedSchedule {
+  Schedule schedule;
+  bool by_name = true;  ///< false: through "all" only, so that it may be left out
+};
+
+/// What a list of names, files and "all" asks for, in its order and each once, called as load_beside() calls them.
+/// Throws as load() does.
+[[nodiscard]] std::vector<AskedSchedule> asked_schedules(std::span<const std::string> wanted);
 
 }  // namespace interlace::schedule

@@ -101,5 +101,26 @@ TEST_F(OwnSchedule, DoesNotStandInForOneOfTheLibrary) {
   EXPECT_EQ(Json::parse(run.out)["recorded"]["schedule"], "torchrec/sparse_dist");
 }
 
+// A file may be called as a built-in schedule, and what is recorded under it says that name.
+TEST_F(OwnSchedule, IsKnownByTheNameInItsFileUnlessAnotherOfThatNameIsAskedFor) {
+  const std::string root = INTERLACE_SOURCE_DIR;
+  std::ifstream built_in(root + "/simulator/schedule/library/torchrec/sparse_dist.json");
+  Json variant = Json::parse(built_in);
+  variant["streams"]["memcpy"]["priority"] = 0;
+  std::ofstream(folder.path() / "mine.json") << variant.dump();
+  const auto answer = [&](const std::string& more) {
+    const Finished run = interlace("predict --format json --from " + root +
+                                   "/samples/traces/engine_exposed/sparse_dist" + mine() + more);
+    EXPECT_EQ(run.status, 0) << run.err;
+    return Json::parse(run.out);
+  };
+  const Json alone = answer("");
+  EXPECT_EQ(alone["recorded"]["schedule"], "torchrec/sparse_dist+mine");
+  EXPECT_EQ(alone["predictions"][0]["schedule"], "torchrec/sparse_dist+mine");
+  const Json beside = answer(" --schedule sparse_dist");
+  EXPECT_EQ(beside["recorded"]["schedule"], "torchrec/sparse_dist");
+  EXPECT_EQ(beside["predictions"][0]["schedule"], "torchrec/sparse_dist+mine");
+}
+
 }  // namespace
 }  // namespace interlace::cli

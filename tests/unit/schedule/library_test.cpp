@@ -7,9 +7,12 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "simulator/base/error.hpp"
 #include "simulator/schedule/parse.hpp"
+#include "simulator/schedule/print.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace interlace::schedule {
@@ -99,6 +102,48 @@ TEST(Library, AFileGoesBeforeAShortNameAFolderDoesNot) {
   EXPECT_EQ(load("staged").name, "torchrec/staged");
   EXPECT_EQ(load("base").name, "torchrec/semi_sync");
   std::filesystem::current_path(before);
+}
+
+/// A copy of a built-in schedule that calls itself otherwise.
+std::string file_of(const testing::TemporaryFolder& folder, std::string_view schedule, const std::string& name,
+                    const std::string& file) {
+  Schedule copy = find(schedule);
+  copy.name = name;
+  return folder.write(file, print(copy)).string();
+}
+
+TEST(AskedSchedules, AreEachThereOnce) {
+  const testing::TemporaryFolder folder;
+  const std::vector<AskedSchedule> asked =
+      asked_schedules(std::vector<std::string>{"staged", "all", "torchrec/staged", "recsys/dp_mp_racy", "semi_sync",
+                                               file_of(folder, "torchrec/base", "torchrec/base", "copy.json")});
+  ASSERT_EQ(asked.size(), all_sound().size() + 1);
+  std::set<std::string> by_name;
+  for (const AskedSchedule& one : asked) {
+    if (one.by_name) by_name.insert(one.schedule.name);
+  }
+  EXPECT_EQ(by_name,
+            (std::set<std::string>{"torchrec/staged", "recsys/dp_mp_racy", "torchrec/semi_sync", "torchrec/base"}));
+  EXPECT_EQ(asked.front().schedule.name, "torchrec/staged");
+  EXPECT_EQ(asked.back().schedule.name, "recsys/dp_mp_racy");
+}
+
+TEST(AskedSchedules, OfOneNameAreToldApartByTheirFiles) {
+  const testing::TemporaryFolder folder;
+  for (const char* inner : {"a", "b"}) std::filesystem::create_directory(folder.path() / inner);
+  const std::string alone = file_of(folder, "torchrec/base", "torchrec/staged", "mine.json");
+  const auto names = [](const std::vector<std::string>& wanted) {
+    std::vector<std::string> all;
+    for (const AskedSchedule& one : asked_schedules(wanted)) all.push_back(one.schedule.name);
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names({alone}), Names{"torchrec/staged+mine"}) << "it is not what is built in";
+  EXPECT_EQ(names({alone, "staged", alone}), (Names{"torchrec/staged+mine", "torchrec/staged"}));
+  const Names files{file_of(folder, "torchrec/base", "own", "own.json"),
+                    file_of(folder, "torchrec/staged", "own", "a/own.json"),
+                    file_of(folder, "torchrec/semi_sync", "own", "b/own.json")};
+  EXPECT_EQ(names(files), (Names{"own", "own+own", "own+own-2"}));
 }
 
 // What stands where in an iteration: "embedding_lookup 0", "wait data_dist main", in host order, for_each unrolled.
