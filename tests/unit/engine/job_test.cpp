@@ -61,9 +61,12 @@ constexpr WatchLimits kLimits{.stall = 3'000ms, .lost = 3'000ms, .beat = 20ms};
     std::this_thread::sleep_for(world.rank == 0 ? 2s : 0s);
     _exit(0);
   }
+  WatchLimits limits = kLimits;
+  // Who knows why is given some beats to say so first: on a busy machine a short one is over before it runs.
+  if (part == "knows why all hang") limits.beat = 300ms;
   std::optional<Watch> watch;
   watch.emplace(
-      store.place(), world.rank, world.ranks, progress, kLimits,
+      store.place(), world.rank, world.ranks, progress, limits,
       OnFailure{.tell = [](const Error& error) { std::cerr << error.what() << std::endl; }, .end = [] { _exit(1); }});
   if (part == "knows why all hang" && world.rank == actor) {
     watch->ask_of_stalls([] { return Error(kInternal, "", "no network", ""); });
