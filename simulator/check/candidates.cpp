@@ -99,7 +99,7 @@ class Maker {
     const auto event_batch = static_cast<std::int32_t>(earlier_.batch - later_.iteration);
     std::string besides;
     if (!step.record) {
-      step.record = new_event_name(schedule_, std::string(schedule::to_string(step.stage)) + "_done");
+      step.record = new_name(schedule_, std::string(schedule::to_string(step.stage)) + "_done");
       besides = fmt::format(R"("record": "{}" in {}, and )", *step.record, where(earlier_.stage));
     }
     const std::string event = *step.record;
@@ -138,7 +138,7 @@ class Maker {
     std::string text;
     if (step.mode == ValidateMode::kUnsafe) {
       step.mode = ValidateMode::kEvent;
-      if (!step.record) step.record = new_event_name(schedule_, "validated");
+      if (!step.record) step.record = new_name(schedule_, "validated");
       text = fmt::format(R"("mode": "event", "record": "{}" in {}, and )", *step.record, where(later_.stage));
     }
     const WaitStep wait{*step.record, std::nullopt, step.batch};

@@ -89,7 +89,7 @@ Schedule without(const Schedule& schedule, const WrittenWait& wait) {
   return edited;
 }
 
-std::string new_event_name(const Schedule& schedule, const std::string& wanted) {
+std::string new_name(const Schedule& schedule, const std::string& wanted) {
   std::set<std::string> taken;
   for (const schedule::Stream& stream : schedule.streams) taken.insert(stream.name);
   for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {

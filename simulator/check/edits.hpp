@@ -33,6 +33,6 @@ struct WrittenWait {
 [[nodiscard]] std::string text_of(const schedule::Schedule& schedule, const schedule::WaitStep& wait);
 
 /// A name for an event that the schedule does not have: `wanted`, or with a number behind it.
-[[nodiscard]] std::string new_event_name(const schedule::Schedule& schedule, const std::string& wanted);
+[[nodiscard]] std::string new_name(const schedule::Schedule& schedule, const std::string& wanted);
 
 }  // namespace interlace::check

@@ -168,7 +168,7 @@ class LossFinder {
     const std::int64_t iteration = program_.operation(*reading).iteration;
     const auto named = [&](OperationIndex op) {
       const Operation& one = program_.operation(op);
-      return fmt::format("{}({})", name_of(program_.stage(one.stage)), relative(one.batch, iteration));
+      return name_of(program_.stage(one.stage), one.batch - iteration);
     };
     LostOverlap lost{
         .waiter = named(*reading),

@@ -13,9 +13,13 @@ std::string name_of(const schedule::StageStep& step) {
   return text;
 }
 
+std::string name_of(const schedule::StageStep& step, std::int64_t batch) {
+  return fmt::format("{}({})", name_of(step), schedule::batch_word(batch));
+}
+
 std::string name_of(const Program& program, const Operation& operation, std::int64_t iteration) {
   const schedule::StageStep& step = program.stage(operation.stage);
-  std::string stage = fmt::format("{}({})", name_of(step), relative(operation.batch, iteration));
+  std::string stage = name_of(step, operation.batch - iteration);
   switch (operation.role) {
     case Role::kWork: return stage;
     case Role::kCollective:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "simulator/check/program.hpp"
@@ -10,6 +11,8 @@ namespace interlace::check {
 [[nodiscard]] std::string relative(std::int64_t batch, std::int64_t iteration);
 /// "backward (dense)", with the module where the schedule names it.
 [[nodiscard]] std::string name_of(const schedule::StageStep& step);
+/// "embedding_lookup(i+1)": batch as seen from an iteration.
+[[nodiscard]] std::string name_of(const schedule::StageStep& step, std::int64_t batch);
 /// "embedding_lookup(i)", "the table update of backward(i)": batches as seen from an iteration.
 [[nodiscard]] std::string name_of(const Program& program, const Operation& operation, std::int64_t iteration);
 /// "kjt(i+1)", "tables".

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <future>
-#include <iterator>
 #include <set>
 #include <span>
 #include <string_view>
@@ -41,12 +40,6 @@
 namespace interlace::cli {
 
 namespace {
-
-std::vector<what_if::Edit> read_edits(const std::vector<std::string>& files) {
-  std::vector<what_if::Edit> all;
-  for (const std::string& file : files) std::ranges::move(what_if::read_edits(file), std::back_inserter(all));
-  return all;
-}
 
 /// The label of the annotation that the recorded optimizer runs in.
 std::optional<std::string> optimizer_label(const analysis::Annotations& annotations, const replay::SiteTable& table) {
@@ -206,7 +199,7 @@ Forecast::Forecast(const PredictRequest& request, Console& console)
     : request_(request),
       console_(console),
       options_(options_of(request)),
-      edits_(read_edits(request.edits)),
+      edits_(what_if::read_edits(request.edits)),
       asked_(schedule::asked_schedules(request.schedules)),
       recording_(read_recording(request.recordings, request.memory_snapshots, console)),
       read_with_(recording_.diagnostics),

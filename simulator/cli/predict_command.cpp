@@ -57,7 +57,9 @@ void refuse_no_prediction(const PredictRequest& request, const report::PredictRe
               "the reasons stand above; where stages are missing, give the --profile that names them");
 }
 
-void run_predict(const PredictRequest& request, Console& console) {
+}  // namespace
+
+void show_prediction(const PredictRequest& request, Console& console) {
   const PredictAnswer answer = predict(request, console);
   console.done();
   if (request.format == "json") {
@@ -82,6 +84,8 @@ void run_predict(const PredictRequest& request, Console& console) {
   console.done();
   refuse_no_prediction(request, answer.report);
 }
+
+namespace {
 
 /// A list of schedules goes on to the next option: recordings behind it were meant as such.
 void take_recordings(PredictRequest& request) {
@@ -127,7 +131,7 @@ void add_predict(CLI::App& app, Action& chosen) {
       "Let works that run side by side not slow each other, to see what sharing the GPU costs");
   predict->callback([request, &chosen] {
     take_recordings(*request);
-    chosen = [request](Console& console) { run_predict(*request, console); };
+    chosen = [request](Console& console) { show_prediction(*request, console); };
   });
 }
 

@@ -56,6 +56,9 @@ struct PredictAnswer {
 /// (report/mean_report.hpp). Throws Error.
 [[nodiscard]] PredictAnswer predict(const PredictRequest& request, Console& console);
 
+/// The same, shown as the request says, and written where it says. Throws Error(cli.nothing_predicted), too.
+void show_prediction(const PredictRequest& request, Console& console);
+
 /// Writes into a folder, made if need be: report.html, report.json, report.csv, the measured trace as measured.ilt, and
 /// for each schedule its predicted trace as .ilt and a file for Perfetto with the measured trace beside it. Says which
 /// predicted traces of an earlier answer stand there still. Throws report.cannot_write, ilt.cannot_write, and, with

@@ -12,12 +12,11 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "simulator/base/whole_file.hpp"
-#include "simulator/cli/errors.hpp"
 #include "simulator/cli/job_options.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/cli/recording.hpp"
@@ -25,8 +24,7 @@
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/contention/machine_profile.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
-#include "simulator/report/errors.hpp"
-#include "simulator/report/predict_table.hpp"
+#include "simulator/report/file_output.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/print.hpp"
 #include "simulator/stages/cut.hpp"
@@ -44,15 +42,14 @@ struct SearchRequest {
 };
 
 /// What was recorded first, where it is known.
-std::vector<schedule::Schedule> starts_of(const std::vector<std::string>& named, const schedule::Schedule* recorded) {
+std::vector<schedule::Schedule> starts_of(std::span<const schedule::Schedule> others,
+                                          const schedule::Schedule* recorded) {
   std::vector<schedule::Schedule> starts;
   if (recorded != nullptr) starts.push_back(*recorded);
-  const auto add = [&](schedule::Schedule start) {
-    const auto is_same = [&](const schedule::Schedule& known) { return schedule::same_pipeline(known, start); };
-    if (std::ranges::none_of(starts, is_same)) starts.push_back(std::move(start));
-  };
-  for (const std::string& name : named) add(schedule::load_beside(name, starts));
-  if (named.empty()) std::ranges::for_each(schedule::all_sound(), add);
+  for (const schedule::Schedule& other : others) {
+    const auto is_same = [&](const schedule::Schedule& known) { return schedule::same_pipeline(known, other); };
+    if (std::ranges::none_of(starts, is_same)) starts.push_back(other);
+  }
   return starts;
 }
 
@@ -73,10 +70,13 @@ Answer search(const SearchRequest& request, Console& console) {
   std::optional<double> measured_ns;
   if (job.measured_step_ms) measured_ns = *job.measured_step_ms * static_cast<double>(kMillisecond);
   std::vector<schedule::Schedule> known = schedule::all_sound();
+  const std::size_t built_in = known.size();
   for (const std::string& name : job.schedules) known.push_back(schedule::load_beside(name, known));
   const schedule::Schedule* recorded =
       replay::recorded_schedule(known, recording.trace, cut, sites, recording.diagnostics, measured_ns);
-  for (const std::string& file : job.edits) sites = what_if::apply_edits(std::move(sites), what_if::read_edits(file));
+  const std::vector<schedule::Schedule> starts =
+      starts_of(job.schedules.empty() ? std::span(known) : std::span(known).subspan(built_in), recorded);
+  sites = what_if::apply_edits(std::move(sites), what_if::read_edits(job.edits));
 
   what_if::SearchOptions options;
   options.predict.simulation.seed = job.seed;
@@ -89,7 +89,7 @@ Answer search(const SearchRequest& request, Console& console) {
     console.progress(fmt::format("{} schedules simulated, the fastest {:.2f} ms", simulated,
                                  static_cast<double>(best) / static_cast<double>(kMillisecond)));
   };
-  return {what_if::search(starts_of(job.schedules, recorded), predictor, options, tell),
+  return {what_if::search(starts, predictor, options, tell),
           recorded != nullptr ? std::optional(recorded->name) : std::nullopt};
 }
 
@@ -102,22 +102,18 @@ std::string name_of(const what_if::Found& found, std::size_t place) {
 /// Writes what was found, and returns what predict is to be asked for: files, and names of what is built in.
 std::vector<std::string> keep(std::vector<what_if::Found>& found, const std::filesystem::path& folder) {
   std::vector<std::string> asked;
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
+  std::error_code told_by_writing;
+  std::filesystem::create_directories(folder, told_by_writing);
   for (std::size_t i = 0; i < found.size(); ++i) {
     what_if::Found& one = found[i];
-    if (one.changes.size() == 1 && schedule::is_built_in(one.start) && one.changes.front() == one.start + " instead") {
+    if (schedule::is_built_in(one.start) && schedule::same_pipeline(one.schedule, schedule::find(one.start))) {
       asked.push_back(one.start);
       continue;
     }
     one.schedule.name = name_of(one, i + 1);
     one.schedule.description = fmt::format("Found by interlace search: {}.", fmt::join(one.changes, "; "));
     const std::filesystem::path file = folder / (one.schedule.name.substr(one.schedule.name.find('/') + 1) + ".json");
-    WholeFile written(file);
-    written.stream() << schedule::print(one.schedule);
-    if (!written.finish()) {
-      throw Error(report::kCannotWrite, file.string(), "what was found cannot be written", "give another --out");
-    }
+    report::write_file(file, [&](std::ostream& out) { out << schedule::print(one.schedule); });
     asked.push_back(file.string());
   }
   return asked;
@@ -151,16 +147,9 @@ void run_search(const SearchRequest& request, Console& console) {
     console.out() << '\n';
   }
   if (!first.empty()) asked.schedules.push_back(first);
-  if (!asked.schedules.empty()) {
-    const PredictAnswer answer = predict(asked, console);
-    console.done();
-    report::write_predict_table(console.out(), answer.report, console.style());
-    console.out().flush();
-    tell_counts(searched.result.counts, console);
-    console.flaws(answer.report.recorded.diagnostics);
-    write_answer(answer, *asked.out, asked.recordings, console);
-  }
-  console.done();
+  console.out().flush();
+  tell_counts(searched.result.counts, console);
+  if (!asked.schedules.empty()) show_prediction(asked, console);
 }
 
 }  // namespace

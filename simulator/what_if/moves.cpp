@@ -6,8 +6,6 @@
 #include <array>
 #include <iterator>
 #include <optional>
-#include <set>
-#include <string_view>
 #include <utility>
 
 #include "simulator/check/edits.hpp"
@@ -40,10 +38,7 @@ constexpr std::int32_t kFarthest = 6;
 const StageStep* stage_of(const Step& step) { return std::get_if<StageStep>(&step.action); }
 const ForEachModule* loop_of(const Step& step) { return std::get_if<ForEachModule>(&step.action); }
 
-/// "input_dist_wait(i+2)".
-std::string title(const StageStep& step) {
-  return fmt::format("{}({})", check::name_of(step), schedule::batch_word(step.batch));
-}
+std::string title(const StageStep& step) { return check::name_of(step, step.batch); }
 
 /// Of a stage, or of a loop: "the loop over embedding_lookup(i)", by its first stage.
 std::string title(const Step& step) {
@@ -247,7 +242,7 @@ class Mover {
         if (is_other) put_on(placed.at, stream, from_);
       }
       Schedule with_new = from_;
-      with_new.streams.push_back({check::new_event_name(from_, "side"), 0, std::nullopt});
+      with_new.streams.push_back({check::new_name(from_, "side"), 0, std::nullopt});
       put_on(placed.at, {static_cast<std::uint32_t>(from_.streams.size())}, std::move(with_new));
     }
   }

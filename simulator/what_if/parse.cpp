@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -215,6 +216,13 @@ std::vector<Edit> parse_edits(std::string_view text, std::string_view source) {
 
 std::vector<Edit> read_edits(const std::filesystem::path& file) {
   return parse_edits(read_text_file(file, kBadEdit, "check the name and that you may read it"), file.string());
+}
+
+std::vector<Edit> read_edits(std::span<const std::string> files) {
+  std::vector<Edit> all;
+  for (const std::string& file : files)
+    std::ranges::move(read_edits(std::filesystem::path(file)), std::back_inserter(all));
+  return all;
 }
 
 }  // namespace interlace::what_if
