@@ -11,6 +11,7 @@
 #include "cupti_collector/entry_points.hpp"
 #include "cupti_collector/nvtx_interface.hpp"
 #include "cupti_collector/process_session.hpp"
+#include "simulator/trace/nvtx_domains.hpp"
 
 namespace {
 
@@ -30,11 +31,6 @@ struct RegisteredString {
 };
 
 constexpr int kNoDepth = -2;  // NVTX_NO_PUSH_POP_TRACKING
-
-/// Libraries that mark their own work, which is not the program's division of it.
-constexpr std::array<std::string_view, 12> kLibraryDomains{"NCCL",     "CCCL",    "cuBLAS",   "cuBLASLt",
-                                                           "cuDNN",    "cuFFT",   "cuSPARSE", "cuSOLVER",
-                                                           "cuTENSOR", "NVSHMEM", "cuFile",   "UCX"};
 
 std::string utf8(const wchar_t* wide) {
   std::string text;
@@ -182,9 +178,7 @@ void domain_name_category_w(const Domain* domain, std::uint32_t category, const 
 /// Domains and strings live as long as the process: programs give few of them back, and may use one that they did.
 const Domain* create_domain(std::string_view name) {
   static std::atomic<std::uint32_t> last{0};
-  bool is_of_library = false;
-  for (const std::string_view library : kLibraryDomains) is_of_library = is_of_library || name == library;
-  return new Domain{++last, is_of_library};
+  return new Domain{++last, interlace::trace::is_library_domain(name)};
 }
 const Domain* domain_create_a(const char* name) { return create_domain(view(name)); }
 const Domain* domain_create_w(const wchar_t* name) { return create_domain(utf8(name)); }

@@ -176,7 +176,7 @@ void MainWindow::show_help() {
 void MainWindow::ask_for_recordings() {
   const QStringList chosen = QFileDialog::getOpenFileNames(
       this, tr("Open the recordings of a run, all ranks at once"), {},
-      tr("Recordings and memory snapshots (*.json *.json.gz *.ilt *.pickle);;All files (*)"));
+      tr("Recordings and memory snapshots (*.json *.json.gz *.ilt *.sqlite *.sqlite.gz *.pickle);;All files (*)"));
   std::vector<std::filesystem::path> files;
   for (const QString& file : chosen) files.emplace_back(file.toStdString());
   open(std::move(files));

@@ -12,7 +12,8 @@ namespace interlace::cli {
 
 /// Of the option that names recordings.
 inline constexpr const char* kRecordingsHelp =
-    "Recordings of one run: PyTorch-profiler traces, one a rank, .ilt files, or folders of them";
+    "Recordings of one run: PyTorch-profiler traces, one a rank, .ilt files, exports of Nsight Systems, or folders of "
+    "them";
 
 /// Of the option that names memory snapshots, and the option.
 inline constexpr const char* kMemorySnapshotsHelp =

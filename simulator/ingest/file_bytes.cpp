@@ -83,6 +83,17 @@ FileBytes read_file(const std::filesystem::path& file) {
   return bytes;
 }
 
+std::string first_bytes(const std::filesystem::path& file) {
+  constexpr std::size_t kEnough = 32;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(file, unknown)) return {};
+  const std::unique_ptr<std::FILE, CloseFile> opened(std::fopen(file.c_str(), "rb"));
+  if (opened == nullptr) return {};
+  std::string bytes(kEnough, '\0');
+  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), opened.get()));
+  return bytes;
+}
+
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
 FileBytes inflate(std::string_view gzip, const std::filesystem::path& file, const ReadOptions& options) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "simulator/ingest/read.hpp"
@@ -20,6 +21,10 @@ struct FileBytes {
 
 /// Reads a whole file as it is. Throws ingest.cannot_open, ingest.empty_file.
 [[nodiscard]] FileBytes read_file(const std::filesystem::path& file);
+
+/// What a file on disk begins with, enough to tell formats apart; empty of anything that can be read but once, and of
+/// what cannot be read.
+[[nodiscard]] std::string first_bytes(const std::filesystem::path& file);
 
 [[nodiscard]] bool is_gzip(std::string_view bytes);
 

@@ -6,6 +6,7 @@
 #include "simulator/base/error.hpp"
 #include "simulator/ingest/errors.hpp"
 #include "simulator/ingest/file_bytes.hpp"
+#include "simulator/ingest/nsys/read_export.hpp"
 
 namespace interlace::ingest {
 
@@ -22,8 +23,6 @@ struct Signature {
 
 constexpr std::array kForeign{
     Signature{0, "\x1f\x8b"sv, "data compressed by gzip twice", "inflate it once"},
-    Signature{0, "SQLite format 3\0"sv, "an SQLite database, as Nsight Systems exports",
-              "name a trace of the PyTorch profiler"},
     Signature{0, "\x28\xb5\x2f\xfd"sv, "data compressed by zstd", "decompress it: zstd -d"},
     Signature{0,
               "\xfd"
@@ -43,6 +42,7 @@ bool is_pickle(std::string_view content) { return content.size() > 1 && content[
 
 Format detect_format(std::string_view content, const std::filesystem::path& file) {
   if (content.starts_with(kIltMagic)) return Format::kIlt;
+  if (nsys::is_database(content)) return Format::kNsightExport;
   if (is_pickle(content)) return Format::kMemorySnapshot;
   for (const Signature& signature : kForeign) {
     if (content.size() < signature.at || !content.substr(signature.at).starts_with(signature.bytes)) continue;
@@ -56,10 +56,16 @@ Format detect_format(std::string_view content, const std::filesystem::path& file
                 "this seems to be a bare JSON list, such as the profiler of PyTorch before 1.8 wrote",
                 "record with torch.profiler.profile");
   }
+  // What Nsight Systems keeps its reports in is not documented.
+  const std::filesystem::path ending = file.extension();
+  if (ending == ".nsys-rep" || ending == ".qdrep" || ending == ".qdstrm") {
+    throw Error(kUnsupportedFormat, file.string(), "this seems to be a report of Nsight Systems",
+                "export it and name that: nsys export --type sqlite " + file.string());
+  }
   throw Error(
       kUnknownFormat, file.string(), "neither JSON nor any format that is known",
-      "name traces of the PyTorch profiler (*.pt.trace.json, may be .gz), .ilt files, folders of these, or memory "
-      "snapshots (.pickle)");
+      "name traces of the PyTorch profiler (*.pt.trace.json, may be .gz), .ilt files, exports of Nsight Systems "
+      "(.sqlite), folders of these, or memory snapshots (.pickle)");
 }
 
 }  // namespace interlace::ingest

@@ -5,7 +5,7 @@
 
 namespace interlace::ingest {
 
-enum class Format { kKinetoJson, kIlt, kMemorySnapshot };
+enum class Format { kKinetoJson, kIlt, kNsightExport, kMemorySnapshot };
 
 /// The format of a file by its (inflated) content. file: named in errors.
 /// Throws ingest.unsupported_format for formats that are known but not read, ingest.unknown_format for all else.

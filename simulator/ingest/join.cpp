@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "simulator/ingest/memory_snapshot/as_rank.hpp"
-#include "simulator/ingest/memory_snapshot/device_choice.hpp"
 #include "simulator/ingest/same_run.hpp"
 #include "simulator/trace/append_trace.hpp"
 #include "simulator/trace/trace_builder.hpp"
@@ -22,22 +21,16 @@ struct Member {
   std::int32_t number = 0;
 };
 
-/// A snapshot does not say which rank it is of. Where each is of another device, rank r works on device r as a rule.
-void tell_ranks_of_snapshots(std::span<const RecordedFile> files, std::vector<RankFacts>& facts) {
+/// Memory snapshots and exports of Nsight Systems do not say which ranks they are of. Where each is of another device
+/// of one host, rank r works on device r as a rule.
+void tell_ranks_by_device(std::vector<RankFacts>& facts) {
   std::set<std::int64_t> devices;
-  Diagnostics counted_later;
-  for (const RecordedFile& file : files) {
-    const auto* snapshot = std::get_if<memory_snapshot::Snapshot>(&file);
-    if (snapshot == nullptr) return;
-    const auto* device = memory_snapshot::choose_device(*snapshot, std::nullopt, counted_later);
-    if (device == nullptr || device->device < 0 || device->device > INT32_MAX) return;
-    if (!devices.insert(device->device).second) return;
+  for (const RankFacts& rank : facts) {
+    if (rank.rank || rank.host_name != facts.front().host_name) return;
+    if (!rank.device || *rank.device < 0 || *rank.device > INT32_MAX) return;
+    if (!devices.insert(*rank.device).second) return;
   }
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const auto& snapshot = std::get<memory_snapshot::Snapshot>(files[i]);
-    const auto* device = memory_snapshot::choose_device(snapshot, std::nullopt, counted_later);
-    facts[i].rank = static_cast<std::int32_t>(device->device);
-  }
+  for (RankFacts& rank : facts) rank.rank = static_cast<std::int32_t>(*rank.device);
 }
 
 std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics& diagnostics) {
@@ -47,7 +40,7 @@ std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics&
     for (RankFacts& rank : facts_of(files[file])) facts.push_back(std::move(rank));
     for (std::size_t rank = 0; members.size() < facts.size(); ++rank) members.push_back({file, rank});
   }
-  tell_ranks_of_snapshots(files, facts);
+  tell_ranks_by_device(facts);
   const std::vector<std::int32_t> numbers = number_ranks(facts, diagnostics);
   for (std::size_t i = 0; i < members.size(); ++i) members[i].number = numbers[i];
   std::ranges::sort(members, {}, &Member::number);
@@ -55,11 +48,11 @@ std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics&
 }
 
 /// built_again: the trace of the file goes into a builder, which finds some flaws once more.
-void merge_diagnostics(const IltFile& ilt, bool built_again, Diagnostics& diagnostics) {
-  for (const Diagnostic& entry : ilt.diagnostics.entries()) {
+void merge_diagnostics(const TraceFile& file, bool built_again, Diagnostics& diagnostics) {
+  for (const Diagnostic& entry : file.diagnostics.entries()) {
     if (is_found_by_number_ranks(entry.code)) continue;
     // Older files say how many launches lack their work, but not which.
-    const bool tells_launches = !ilt.trace.launches_without_work().empty();
+    const bool tells_launches = !file.trace.launches_without_work().empty();
     const bool is_found_again = entry.code == trace::kDeviceWorkBeforeLaunch.code ||
                                 entry.code == trace::kDeviceWorkWithoutLaunch.code ||
                                 (entry.code == trace::kLaunchWithoutDeviceWork.code && tells_launches);
@@ -84,15 +77,17 @@ class Joiner {
       memory_snapshot::add_rank(*snapshot, member.number, builder_, diagnostics);
       return;
     }
-    const auto& ilt = std::get<IltFile>(file);
+    const auto& whole = std::get<TraceFile>(file);
     std::vector<trace::RankId>& ranks = ranks_[member.file];
-    const std::size_t in_file = ilt.trace.ranks().size();
+    const std::size_t in_file = whole.trace.ranks().size();
     ranks.resize(in_file);
-    ranks[member.rank] = builder_.add_rank(ilt.trace.ranks()[member.rank]);
+    trace::Rank rank = whole.trace.ranks()[member.rank];
+    rank.number = member.number;
+    ranks[member.rank] = builder_.add_rank(std::move(rank));
     if (++added_[member.file] < in_file) return;
     // References cross ranks of one file, so its operations come at once, when all its ranks are known.
-    merge_diagnostics(ilt, true, diagnostics);
-    trace::append_trace(ilt.trace, ranks, builder_);
+    merge_diagnostics(whole, true, diagnostics);
+    trace::append_trace(whole.trace, ranks, builder_);
     file = RecordedFile();  // the trace is there twice
   }
 
@@ -100,7 +95,7 @@ class Joiner {
 
  private:
   std::vector<RecordedFile>* files_;
-  std::vector<std::vector<trace::RankId>> ranks_;  ///< of each .ilt file: its ranks in the builder
+  std::vector<std::vector<trace::RankId>> ranks_;  ///< of each file with a whole trace: its ranks in the builder
   std::vector<std::size_t> added_ = std::vector<std::size_t>(ranks_.size());
   trace::TraceBuilder builder_;
 };
@@ -110,7 +105,7 @@ class Joiner {
 Recording join(std::vector<RecordedFile> files) {
   Diagnostics diagnostics;
   const std::vector<Member> members = members_of(files, diagnostics);
-  auto* only = files.size() == 1 ? std::get_if<IltFile>(&files.front()) : nullptr;
+  auto* only = files.size() == 1 ? std::get_if<TraceFile>(&files.front()) : nullptr;
   if (only != nullptr && std::ranges::is_sorted(members, {}, &Member::rank)) {
     merge_diagnostics(*only, false, diagnostics);
     return {std::move(only->trace), std::move(diagnostics)};

@@ -28,8 +28,9 @@ struct Recording {
   Diagnostics diagnostics;
 };
 
-/// Reads the recordings of one run onto one time axis: Kineto files hold one rank each, .ilt files one or more. A
-/// folder stands for the traces in it (.ilt, .json, .json.gz). The format is told by content, not by name.
+/// Reads the recordings of one run onto one time axis: Kineto files hold one rank each, .ilt files and
+/// exports of Nsight Systems one or more. A folder stands for the traces in it (trace_files.hpp). The format is told by
+/// content, not by name.
 ///
 /// Memory snapshots, among the files or in the options, are joined with the recordings
 /// (memory_snapshot/attach.hpp); where all files are snapshots, each is a recording of its rank by itself.
@@ -40,7 +41,7 @@ struct Recording {
 ///
 /// Throws Error: ingest.* (a file cannot be opened, is of another format, inflates to too much, does not belong to the
 /// run of the others, snapshots and ranks do not fit), kineto.* (the JSON is cut off or no trace), ilt.*
-/// (docs/ilt_format.md), pickle.* and memory_snapshot.*.
+/// (docs/ilt_format.md), nsys.* (docs/nsight_systems.md), pickle.* and memory_snapshot.*.
 [[nodiscard]] Recording read(std::span<const std::filesystem::path> named, const ReadOptions& options = {});
 
 }  // namespace interlace::ingest

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -10,7 +11,9 @@
 #include "simulator/ingest/file_bytes.hpp"
 #include "simulator/ingest/format.hpp"
 #include "simulator/ingest/memory_snapshot/as_rank.hpp"
+#include "simulator/ingest/memory_snapshot/device_choice.hpp"
 #include "simulator/ingest/memory_snapshot/flaws.hpp"
+#include "simulator/ingest/nsys/read_export.hpp"
 #include "simulator/trace/ilt/reader.hpp"
 
 namespace interlace::ingest {
@@ -32,14 +35,32 @@ std::span<const std::uint8_t> bytes_of(std::string_view content) {
   return {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()};
 }
 
-IltFile read_ilt_file(std::string_view content, const std::filesystem::path& file) {
+std::vector<RankFacts> facts_of_ranks(const trace::Trace& trace, const std::filesystem::path& file) {
+  std::vector<RankFacts> facts;
+  for (const trace::Rank& rank : trace.ranks()) {
+    facts.push_back({.file = file,
+                     .rank = rank.number,
+                     .world_size = rank.world_size,
+                     .group_of_all = {},
+                     .producer = rank.producer,
+                     .host_name = rank.host_name,
+                     .run_id = rank.run_id,
+                     .window = Interval{trace.origin(), trace.origin() + trace.length()},
+                     .device = {},
+                     .parts = {}});
+  }
+  return facts;
+}
+
+TraceFile read_ilt_file(std::string_view content, const std::filesystem::path& file) {
   Diagnostics diagnostics;
   trace::Trace trace = trace::read_ilt(bytes_of(content), file.string(), diagnostics);
   if (trace.size() == 0) {
     throw Error(kNothingRecorded, file.string(), "the file holds no operation",
                 "record again; where the file was cut off, copy it again");
   }
-  return {file, std::move(trace), std::move(diagnostics)};
+  std::vector<RankFacts> facts = facts_of_ranks(trace, file);
+  return {file, std::move(trace), std::move(facts), std::move(diagnostics)};
 }
 
 std::vector<RankFacts> facts_of_file(const kineto::RankFile& rank_file) {
@@ -52,29 +73,22 @@ std::vector<RankFacts> facts_of_file(const kineto::RankFile& rank_file) {
            .host_name = header.host_name,
            .run_id = {},
            .window = rank_file.window,
+           .device = {},
            .parts = rank_file.slices.size()}};
 }
 
-std::vector<RankFacts> facts_of_file(const IltFile& ilt) {
-  std::vector<RankFacts> facts;
-  for (const trace::Rank& rank : ilt.trace.ranks()) {
-    facts.push_back({.file = ilt.file,
-                     .rank = rank.number,
-                     .world_size = rank.world_size,
-                     .group_of_all = {},
-                     .producer = rank.producer,
-                     .host_name = rank.host_name,
-                     .run_id = rank.run_id,
-                     .window = Interval{ilt.trace.origin(), ilt.trace.origin() + ilt.trace.length()},
-                     .parts = {}});
-  }
-  return facts;
-}
+std::vector<RankFacts> facts_of_file(const TraceFile& file) { return file.ranks; }
 
 memory_snapshot::Snapshot snapshot_of(const FileBytes& bytes, const std::filesystem::path& file) {
   memory_snapshot::Snapshot snapshot = memory_snapshot::decode_snapshot(bytes.text(), file);
   count_trailing(bytes, file, snapshot.diagnostics);
   return snapshot;
+}
+
+std::optional<std::int64_t> only_device_of(const memory_snapshot::Snapshot& snapshot) {
+  Diagnostics counted_later;
+  const auto* device = memory_snapshot::choose_device(snapshot, std::nullopt, counted_later);
+  return device == nullptr ? std::nullopt : std::optional(device->device);
 }
 
 std::vector<RankFacts> facts_of_file(const memory_snapshot::Snapshot& snapshot) {
@@ -86,21 +100,24 @@ std::vector<RankFacts> facts_of_file(const memory_snapshot::Snapshot& snapshot) 
            .host_name = {},
            .run_id = {},
            .window = memory_snapshot::window_of(snapshot),
+           .device = only_device_of(snapshot),
            .parts = {}}};
 }
 
 }  // namespace
 
 RecordedFile read_recorded_file(const std::filesystem::path& file, const ReadOptions& options) {
+  // They may be of many gigabytes, most of them in tables that are not used.
+  if (nsys::is_database(first_bytes(file))) return nsys::read_export(file);
   FileBytes bytes = read_file(file);
   if (is_gzip(bytes.text())) bytes = inflate(bytes.text(), file, options);
   const std::string_view content = without_byte_order_mark(bytes.text());
   const Format format = detect_format(content, file);
   if (format == Format::kMemorySnapshot) return snapshot_of(bytes, file);
-  if (format == Format::kIlt) {
-    IltFile ilt = read_ilt_file(content, file);
-    count_trailing(bytes, file, ilt.diagnostics);
-    return ilt;
+  if (format == Format::kIlt || format == Format::kNsightExport) {
+    TraceFile whole = format == Format::kIlt ? read_ilt_file(content, file) : nsys::read_export(content, file);
+    count_trailing(bytes, file, whole.diagnostics);
+    return whole;
   }
   kineto::RankFile rank_file = kineto::decode_rank_file(content, file);
   count_trailing(bytes, file, rank_file.diagnostics);
@@ -113,7 +130,8 @@ memory_snapshot::Snapshot read_memory_snapshot(const std::filesystem::path& file
   // A JSON or .ilt file would fail too, but with a word about pickles.
   const std::string_view content = without_byte_order_mark(bytes.text());
   const std::size_t first = std::min(content.find_first_not_of(" \n\r\t"), content.size());
-  if (content.substr(first).starts_with("{") || trace::looks_like_ilt(bytes_of(content))) {
+  if (content.substr(first).starts_with("{") || trace::looks_like_ilt(bytes_of(content)) ||
+      nsys::is_database(content)) {
     throw Error(memory_snapshot::kNotASnapshot, file.string(), "this seems to be a trace, not a memory snapshot",
                 "name it as a recording, and what torch.cuda.memory._dump_snapshot wrote as its snapshot");
   }

@@ -4,27 +4,19 @@
 #include <variant>
 #include <vector>
 
-#include "simulator/base/diagnostics.hpp"
 #include "simulator/ingest/kineto/rank_file.hpp"
 #include "simulator/ingest/memory_snapshot/snapshot.hpp"
 #include "simulator/ingest/read.hpp"
 #include "simulator/ingest/same_run.hpp"
-#include "simulator/trace/trace.hpp"
+#include "simulator/ingest/trace_file.hpp"
 
 namespace interlace::ingest {
 
-/// An .ilt file, read: one rank or several, on the recording's clock by the trace's origin.
-struct IltFile {
-  std::filesystem::path file;
-  trace::Trace trace;
-  Diagnostics diagnostics;  ///< what the file says of its making, and what is wrong with it
-};
-
 /// One file, decoded by itself.
-using RecordedFile = std::variant<kineto::RankFile, IltFile, memory_snapshot::Snapshot>;
+using RecordedFile = std::variant<kineto::RankFile, TraceFile, memory_snapshot::Snapshot>;
 
 /// Reads one file of any format that is known, inflated where it was compressed. Safe to call for several at once.
-/// Throws ingest.*, kineto.*, ilt.*, pickle.*, memory_snapshot.*.
+/// Throws ingest.*, kineto.*, ilt.*, nsys.*, pickle.*, memory_snapshot.*.
 [[nodiscard]] RecordedFile read_recorded_file(const std::filesystem::path& file, const ReadOptions& options);
 
 /// Reads a file that must be a memory snapshot, of any pickle protocol. Throws ingest.*, pickle.*, memory_snapshot.*.

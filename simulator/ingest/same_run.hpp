@@ -33,7 +33,8 @@ struct RankFacts {
   std::string run_id;  ///< equal for files of one recording
   /// From the first start to the last end in the file, on the recording's clock; none where nothing was recorded.
   std::optional<Interval> window;
-  std::optional<std::size_t> parts;  ///< that the file was read in; files of different numbers are different
+  std::optional<std::int64_t> device;  ///< the only GPU that it works on, by its ordinal
+  std::optional<std::size_t> parts;    ///< that the file was read in; files of different numbers are different
 };
 
 /// The rank number of each recorded rank: the one it tells, else its position in `ranks`, moved to the next that is

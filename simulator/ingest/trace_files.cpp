@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kEndings{".ilt", ".json", ".json.gz"};
+constexpr std::array<std::string_view, 5> kEndings{".ilt", ".json", ".json.gz", ".sqlite", ".sqlite.gz"};
 /// What the GUI keeps beside recordings.
 constexpr std::string_view kNotesEnding = ".notes.json";
 
@@ -52,10 +52,10 @@ bool holds_trace(const fs::path& folder) {
 [[noreturn]] void refuse_without_traces(const fs::path& folder, std::vector<fs::path> inside) {
   std::ranges::sort(inside);
   const auto meant = std::ranges::find_if(inside, holds_trace);
-  throw Error(kNoFiles, folder.string(), "the folder holds no file that ends in .ilt, .json or .json.gz",
-              meant == inside.end()
-                  ? "name the recordings, one file a rank, or the folder that holds them"
-                  : "name one recording; a folder in this one that holds such files is " + meant->string());
+  throw Error(
+      kNoFiles, folder.string(), "the folder holds no file that ends in .ilt, .json, .json.gz, .sqlite or .sqlite.gz",
+      meant == inside.end() ? "name the recordings, one file a rank, or the folder that holds them"
+                            : "name one recording; a folder in this one that holds such files is " + meant->string());
 }
 
 std::vector<fs::path> traces_in(const fs::path& folder, Diagnostics& diagnostics) {

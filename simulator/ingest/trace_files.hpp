@@ -14,8 +14,8 @@ inline constexpr std::string_view kMeasuredTrace = "measured.ilt";
 inline constexpr std::string_view kAnswerFile = "report.json";
 
 /// The files to read: what was named, and instead of a folder the traces in it by name, that is its files that end in
-/// .ilt, .json or .json.gz, but for notes (.notes.json). All else in a folder, also folders in it, counts
-/// ingest.other_files.
+/// .ilt, .json, .json.gz, .sqlite or .sqlite.gz, but for notes (.notes.json). All else in a folder, also folders in it,
+/// counts ingest.other_files.
 /// Throws ingest.no_files (nothing was named, or a folder without traces), ingest.folder_of_predictions (one that
 /// `predict --out` wrote), ingest.cannot_open.
 [[nodiscard]] std::vector<std::filesystem::path> trace_files(std::span<const std::filesystem::path> named,

@@ -26,7 +26,7 @@ for library in libinterlace_collector.so libinterlace_torch_allocator.so; do
 done
 # Libraries of this system that another may lack.
 for library in $(ldd "$built/bin/interlace" "$built/lib/libinterlace_collector.so" | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p' |
-  sort -u | grep -E 'libzstd|libdeflate|libfmt|libre2|libsimdjson|libtbb'); do
+  sort -u | grep -E 'libzstd|libdeflate|libfmt|libre2|libsimdjson|libsqlite3|libtbb'); do
   cp -L "$library" "$out/lib/"
 done
 cp "$here"/*.py "$here"/*.sh "$out/"

@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "simulator/ingest/kineto/clock.hpp"
+#include "simulator/ingest/clock.hpp"
 #include "simulator/ingest/kineto/flaws.hpp"
-#include "simulator/ingest/kineto/names.hpp"
 #include "simulator/ingest/kineto/rank_file.hpp"
+#include "simulator/ingest/names.hpp"
 #include "simulator/trace/correlation_index.hpp"
 #include "simulator/trace/limits.hpp"
 
@@ -143,7 +143,7 @@ class RankAdder {
 
   std::optional<TraceBuilder::Common> common(LaneId lane, const Span& span,
                                              std::optional<std::int64_t> correlation = {}) {
-    const auto start = on_clock(file_.header.base_time, span);
+    const auto start = on_clock(file_.header.base_time, span.start, span.duration);
     if (!start) {
       diagnostics_.count(kTimeOutOfRange, place_);
       return std::nullopt;

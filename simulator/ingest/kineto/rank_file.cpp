@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "simulator/ingest/clock.hpp"
 #include "simulator/ingest/errors.hpp"
-#include "simulator/ingest/kineto/clock.hpp"
 #include "simulator/ingest/kineto/document.hpp"
 #include "simulator/ingest/kineto/flaws.hpp"
 
@@ -73,7 +73,7 @@ void count_ignored(const std::string& category, const Tally& tally, RankFile& ra
 template <class Event>
 void widen(const std::vector<Event>& events, Nanoseconds base, std::optional<Interval>& window) {
   for (const Event& event : events) {
-    const auto start = on_clock(base, event.span);
+    const auto start = on_clock(base, event.span.start, event.span.duration);
     if (!start) continue;
     const Interval span{*start, *start + std::max<Nanoseconds>(0, event.span.duration)};
     window = window ? Interval{std::min(window->begin, span.begin), std::max(window->end, span.end)} : span;

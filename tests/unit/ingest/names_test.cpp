@@ -1,4 +1,4 @@
-#include "simulator/ingest/kineto/names.hpp"
+#include "simulator/ingest/names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "simulator/trace/operation.hpp"
 
-namespace interlace::ingest::kineto {
+namespace interlace::ingest {
 
 /// What a CUDA (or HIP) call of this name does, apart from the suffixes of versions and per-thread streams.
 struct CallRole {
@@ -27,4 +27,4 @@ struct CallRole {
 /// Of a dtype as PyTorch names it: "Float" is 4. None where it is not known.
 [[nodiscard]] std::optional<Bytes> element_bytes(std::string_view dtype);
 
-}  // namespace interlace::ingest::kineto
+}  // namespace interlace::ingest

@@ -1,4 +1,4 @@
-#include "simulator/ingest/kineto/names.hpp"
+#include "simulator/ingest/names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace interlace::ingest::kineto {
+namespace interlace::ingest {
 
 namespace {
 
@@ -143,4 +143,4 @@ std::optional<Bytes> element_bytes(std::string_view dtype) {
   return look_up(kTypes, dtype);
 }
 
-}  // namespace interlace::ingest::kineto
+}  // namespace interlace::ingest
