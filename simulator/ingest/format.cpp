@@ -40,6 +40,11 @@ bool is_pickle(std::string_view content) { return content.size() > 1 && content[
 
 }  // namespace
 
+bool is_nsight_report(const std::filesystem::path& file) {
+  const std::filesystem::path ending = file.extension();
+  return ending == ".nsys-rep" || ending == ".qdrep" || ending == ".qdstrm";
+}
+
 Format detect_format(std::string_view content, const std::filesystem::path& file) {
   if (content.starts_with(kIltMagic)) return Format::kIlt;
   if (nsys::is_database(content)) return Format::kNsightExport;
@@ -56,9 +61,7 @@ Format detect_format(std::string_view content, const std::filesystem::path& file
                 "this seems to be a bare JSON list, such as the profiler of PyTorch before 1.8 wrote",
                 "record with torch.profiler.profile");
   }
-  // What Nsight Systems keeps its reports in is not documented.
-  const std::filesystem::path ending = file.extension();
-  if (ending == ".nsys-rep" || ending == ".qdrep" || ending == ".qdstrm") {
+  if (is_nsight_report(file)) {
     throw Error(kUnsupportedFormat, file.string(), "this seems to be a report of Nsight Systems",
                 "export it and name that: nsys export --type sqlite " + file.string());
   }

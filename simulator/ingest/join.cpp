@@ -40,7 +40,11 @@ std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics&
     for (RankFacts& rank : facts_of(files[file])) facts.push_back(std::move(rank));
     for (std::size_t rank = 0; members.size() < facts.size(); ++rank) members.push_back({file, rank});
   }
-  tell_ranks_by_device(facts);
+  if (files.size() > 1) {
+    tell_ranks_by_device(facts);
+    const auto untold = std::ranges::count_if(facts, [](const RankFacts& rank) { return !rank.rank; });
+    diagnostics.count(kRanksByOrder, facts.front().file.string(), untold);
+  }
   const std::vector<std::int32_t> numbers = number_ranks(facts, diagnostics);
   for (std::size_t i = 0; i < members.size(); ++i) members[i].number = numbers[i];
   std::ranges::sort(members, {}, &Member::number);

@@ -128,7 +128,8 @@ std::vector<std::int32_t> number_ranks(std::span<const RankFacts> files, Diagnos
 }
 
 bool is_found_by_number_ranks(std::string_view code) {
-  return code == kMissingRanks.code || code == kSeveralHosts.code || code == kineto::kRankOutsideWorld.code;
+  return code == kMissingRanks.code || code == kRanksByOrder.code || code == kSeveralHosts.code ||
+         code == kineto::kRankOutsideWorld.code;
 }
 
 }  // namespace interlace::ingest

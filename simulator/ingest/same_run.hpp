@@ -22,6 +22,10 @@ inline constexpr DiagnosticKind kSeveralHosts{
     "ingest.several_hosts", Severity::kWarning, "hosts beyond the first",
     "times are compared as if all hosts' clocks agreed; waits between hosts may be off"};
 
+inline constexpr DiagnosticKind kRanksByOrder{
+    "ingest.ranks_by_order", Severity::kInfo, "ranks that do not say which they are",
+    "they are numbered in the order in which they are named, those of a folder by name"};
+
 /// What one recorded rank says of its run, whatever the format. Empty where the format does not tell.
 struct RankFacts {
   std::filesystem::path file;

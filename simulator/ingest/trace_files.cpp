@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "simulator/ingest/errors.hpp"
+#include "simulator/ingest/format.hpp"
 
 namespace interlace::ingest {
 
@@ -24,6 +25,35 @@ bool is_trace(const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
   if (name.ends_with(kNotesEnding)) return false;
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+/// By name, with numbers in it by their value: rank2 before rank10.
+bool comes_before(const fs::path& a, const fs::path& b) {
+  const std::string first = a.string();
+  const std::string second = b.string();
+  std::size_t i = 0;
+  std::size_t j = 0;
+  const auto number = [](const std::string& text, std::size_t& at) {
+    const std::size_t zeros = std::min(text.find_first_not_of('0', at), text.size());
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", zeros), text.size());
+    at = end;
+    return std::string_view(text).substr(zeros, end - zeros);
+  };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  while (i < first.size() && j < second.size()) {
+    if (is_digit(first[i]) && is_digit(second[j])) {
+      const std::string_view mine = number(first, i);
+      const std::string_view other = number(second, j);
+      if (mine.size() != other.size()) return mine.size() < other.size();
+      if (mine != other) return mine < other;
+    } else {
+      if (first[i] != second[j]) return first[i] < second[j];
+      ++i;
+      ++j;
+    }
+  }
+  const bool ended = i == first.size();
+  return ended != (j == second.size()) ? ended : first < second;
 }
 
 /// What `predict --out` writes is one trace a schedule, of the same ranks all: no run.
@@ -51,6 +81,11 @@ bool holds_trace(const fs::path& folder) {
 /// Often the folder of several recordings is named instead of one of them.
 [[noreturn]] void refuse_without_traces(const fs::path& folder, std::vector<fs::path> inside) {
   std::ranges::sort(inside);
+  const auto report = std::ranges::find_if(inside, [](const fs::path& file) { return is_nsight_report(file); });
+  if (report != inside.end()) {
+    throw Error(kNoFiles, folder.string(), "the folder holds reports of Nsight Systems, which only its own tools read",
+                "export them: nsys export --type sqlite " + report->string());
+  }
   const auto meant = std::ranges::find_if(inside, holds_trace);
   throw Error(
       kNoFiles, folder.string(), "the folder holds no file that ends in .ilt, .json, .json.gz, .sqlite or .sqlite.gz",
@@ -74,7 +109,7 @@ std::vector<fs::path> traces_in(const fs::path& folder, Diagnostics& diagnostics
     refuse_without_traces(folder, others);
   }
   // A folder lists its files in any order.
-  std::ranges::sort(traces);
+  std::ranges::sort(traces, comes_before);
   refuse_answer(folder, traces);
   if (!others.empty()) {
     diagnostics.count(kOtherFiles, std::ranges::min(others).string(), static_cast<std::int64_t>(others.size()));

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -42,15 +44,52 @@ struct SyncFact {
   SyncKind kind = SyncKind::kUnknown;
   std::optional<trace::LaneId> stream;
   std::optional<std::int64_t> event;
+  std::int64_t context = 0;
   std::int64_t record = 0;  ///< the number that a record and the waits for it share; 0 where there is none
   bool is_joined = false;
 };
 
+/// A call that records an event, or waits for one.
+struct EventCall {
+  Nanoseconds start = 0;
+  OperationId call;
+  const SyncFact* fact = nullptr;
+};
+
 /// What is known of one rank while its calls are read.
 struct RankCalls {
-  std::unordered_map<std::int64_t, SyncFact> facts;         ///< by correlation
-  std::unordered_map<std::int64_t, OperationId> records;    ///< by their shared number
-  std::vector<std::pair<OperationId, std::int64_t>> waits;  ///< with the number of the record
+  std::unordered_map<std::int64_t, SyncFact> facts;  ///< by correlation
+  std::vector<EventCall> records;
+  std::vector<EventCall> waits;
+};
+
+/// Which record a wait is for: that with its number; else, in exports that number no records, the last one of its event
+/// that was called before it.
+class RecordFinder {
+ public:
+  explicit RecordFinder(std::vector<EventCall> records) {
+    std::ranges::sort(records, {}, &EventCall::start);
+    for (const EventCall& record : records) {
+      if (record.fact->record != 0) by_number_.insert_or_assign(record.fact->record, record.call);
+      if (record.fact->event) by_event_[{record.fact->context, *record.fact->event}].push_back(record);
+    }
+  }
+
+  [[nodiscard]] std::optional<OperationId> of(const EventCall& wait) const {
+    if (wait.fact->record != 0) {
+      const auto known = by_number_.find(wait.fact->record);
+      return known == by_number_.end() ? std::nullopt : std::optional(known->second);
+    }
+    if (!wait.fact->event) return std::nullopt;
+    const auto known = by_event_.find({wait.fact->context, *wait.fact->event});
+    if (known == by_event_.end()) return std::nullopt;
+    const auto next = std::ranges::lower_bound(known->second, wait.start, {}, &EventCall::start);
+    return next == known->second.begin() ? std::nullopt : std::optional(std::prev(next)->call);
+  }
+
+ private:
+  std::unordered_map<std::int64_t, OperationId> by_number_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<EventCall>> by_event_;  ///< by start
 };
 
 class CallReader {
@@ -87,14 +126,16 @@ class CallReader {
       fact.kind = table == kRecords ? SyncKind::kEventRecord : sync_kind(rows.integer(7));
       // The context tells the device: the column of these tables reads 0 on any.
       const auto& devices = owner->process->device_of_context;
-      const auto device = devices.find(rows.integer(2).value_or(-1));
+      fact.context = rows.integer(2).value_or(0);
+      const auto device = devices.find(fact.context);
       if (const auto stream = unless_none(rows.integer(4))) {
         fact.stream =
             placement_.stream(*owner, device == devices.end() ? rows.integer(3).value_or(0) : device->second, *stream);
       }
       fact.event = unless_none(rows.integer(5));
       fact.record = unless_none(rows.integer(6)).value_or(0);
-      if (!ranks_[owner->rank.index()].facts.try_emplace(*correlation, fact).second) placement_.count(kSyncWithoutCall);
+      const bool is_new = ranks_[owner->rank.index()].facts.try_emplace(*correlation, fact).second;
+      if (!is_new) placement_.count(kDuplicateSync);
     }
   }
 
@@ -131,32 +172,32 @@ class CallReader {
       detail.event = fact->event;
     }
     const OperationId call = placement_.builder().add_sync(role.kind, all, detail);
-    const std::int64_t number = fact == nullptr ? 0 : fact->record;
     if (role.kind == OperationKind::kEventRecord) {
-      if (number != 0) rank.records.insert_or_assign(number, call);
+      if (fact != nullptr) rank.records.push_back({all.start, call, fact});
       return;
     }
     const bool waits_for_event = role.kind == OperationKind::kStreamWait ||
                                  (role.kind == OperationKind::kHostSync && role.sync == SyncKind::kEventSync);
     if (!waits_for_event) return;
-    if (number == 0) {
+    if (fact == nullptr) {
       placement_.count(kWaitWithoutRecord);
     } else {
-      rank.waits.emplace_back(call, number);
+      rank.waits.push_back({all.start, call, fact});
     }
   }
 
   /// Rows come in any order, and so does a wait before its record.
   void join_records(const RankCalls& rank) {
-    for (const auto& [call, number] : rank.waits) {
-      const auto record = rank.records.find(number);
-      if (record == rank.records.end()) {
+    const RecordFinder records(rank.records);
+    for (const EventCall& waiting : rank.waits) {
+      const auto record = records.of(waiting);
+      if (!record) {
         placement_.count(kWaitWithoutRecord);
         continue;
       }
-      trace::SyncDetail& wait = placement_.builder().sync_detail(call);
-      wait.record = record->second;
-      wait.record_stream = placement_.builder().sync_detail(record->second).stream;
+      trace::SyncDetail& wait = placement_.builder().sync_detail(waiting.call);
+      wait.record = *record;
+      wait.record_stream = placement_.builder().sync_detail(*record).stream;
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -29,6 +30,19 @@ std::string uri_of(const std::filesystem::path& file) {
     uri += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return uri + "?immutable=1";
+}
+
+/// Where a program has the file open, or died with it open, a part of what it wrote is not in the file itself.
+void check_is_complete(const std::filesystem::path& file) {
+  for (const char* const ending : {"-wal", "-journal"}) {
+    std::error_code none;
+    const std::filesystem::path beside = file.string() + ending;
+    const auto bytes = std::filesystem::file_size(beside, none);
+    if (none || bytes == 0) continue;
+    throw Error(kDamaged, file.string(),
+                fmt::format("changes that are not in it lie beside it, in {}", beside.string()),
+                "close the program that has it open, or export it again: nsys export --type sqlite");
+  }
 }
 
 /// A name as SQL wants it between quotes of this kind.
@@ -66,8 +80,13 @@ bool Rows::next() {
 
 std::optional<std::int64_t> Rows::integer(std::size_t column) const {
   const int at = static_cast<int>(column);
-  if (sqlite3_column_type(statement_.get(), at) != SQLITE_INTEGER) return std::nullopt;
-  return sqlite3_column_int64(statement_.get(), at);
+  const int type = sqlite3_column_type(statement_.get(), at);
+  if (type == SQLITE_INTEGER) return sqlite3_column_int64(statement_.get(), at);
+  if (type != SQLITE_FLOAT) return std::nullopt;
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  const double value = sqlite3_column_double(statement_.get(), at);
+  return std::abs(value) < kExact && std::trunc(value) == value ? std::optional(static_cast<std::int64_t>(value))
+                                                                : std::nullopt;
 }
 
 std::optional<double> Rows::real(std::size_t column) const {
@@ -85,6 +104,15 @@ std::optional<std::string_view> Rows::text(std::size_t column) const {
 
 Database::Database(std::string_view content, std::filesystem::path file)
     : file_(std::move(file)), bytes_(static_cast<std::int64_t>(content.size())), connection_(open(":memory:", file_)) {
+  // A file whose header asks for write-ahead logging can be read as it is, but not from memory.
+  constexpr std::size_t kWriteVersion = 18;
+  constexpr std::size_t kReadVersion = 19;
+  constexpr char kJournal = 1;
+  if (content.size() > kReadVersion && (content[kWriteVersion] != kJournal || content[kReadVersion] != kJournal)) {
+    own_copy_ = content;
+    own_copy_[kWriteVersion] = own_copy_[kReadVersion] = kJournal;
+    content = own_copy_;
+  }
   // It is not written to: the flag says so, the interface does not.
   auto* bytes = reinterpret_cast<unsigned char*>(const_cast<char*>(content.data()));
   if (sqlite3_deserialize(connection_.get(), "main", bytes, bytes_, bytes_, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK) {
@@ -94,6 +122,7 @@ Database::Database(std::string_view content, std::filesystem::path file)
 }
 
 Database::Database(std::filesystem::path file) : file_(std::move(file)), connection_(open(uri_of(file_), file_)) {
+  check_is_complete(file_);
   std::error_code failure;
   bytes_ = static_cast<std::int64_t>(std::filesystem::file_size(file_, failure));
   if (failure) throw_damaged(file_.string(), failure.message());
@@ -106,10 +135,10 @@ void Database::set_up() {
   sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   Rows names = query(
-      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT GLOB 'sqlite_*' "
-      "ORDER BY name",
+      "SELECT name, type = 'view' FROM pragma_table_list WHERE schema = 'main' AND name NOT GLOB 'sqlite_*' "
+      "AND (type = 'view' OR (type = 'table' AND wr = 0)) ORDER BY name",
       file_.string());
-  while (names.next()) tables_.emplace_back(names.text(0).value_or(""));
+  while (names.next()) (names.integer(1) == 1 ? views_ : tables_).emplace_back(names.text(0).value_or(""));
 }
 
 bool Database::has(std::string_view table) const { return std::ranges::binary_search(tables_, table); }
@@ -124,20 +153,27 @@ std::vector<std::string> Database::columns_of(std::string_view table) const {
 }
 
 std::int64_t Database::row_count(std::string_view table) const {
-  Rows count = query(fmt::format("SELECT count(*) FROM {}", quoted(table, '"')), file_.string());
+  Rows count = query(fmt::format("SELECT max(rowid) FROM {}", quoted(table, '"')), file_.string());
   return count.next() ? count.integer(0).value_or(0) : 0;
 }
 
-Rows Database::rows(std::string_view table, Columns columns, std::size_t required) const {
+Rows Database::rows(std::string_view table, Columns columns, std::size_t required, std::string_view where) const {
+  const std::string place = fmt::format("{}: {}", file_.string(), table);
+  if (std::ranges::binary_search(views_, table)) {
+    throw Error(kUnknownSchema, place, "it is a view, and views are not read",
+                "store its rows as a table of that name");
+  }
   if (!has(table)) return {nullptr, {}, 0};
-  return query(fmt::format("SELECT {} FROM {}", list(table, columns, required), quoted(table, '"')),
-               fmt::format("{}: {}", file_.string(), table));
+  return query(fmt::format("SELECT {} FROM {}{}{}", list(table, columns, required), quoted(table, '"'),
+                           where.empty() ? "" : " WHERE ", where),
+               place);
 }
 
-Rows Database::distinct(std::string_view table, Columns columns, std::size_t required) const {
+Rows Database::sums(std::string_view table, Columns columns, std::string_view from, std::string_view to) const {
   if (!has(table)) return {nullptr, {}, 0};
-  const std::string listed = list(table, columns, required);
-  return query(fmt::format("SELECT DISTINCT {} FROM {} ORDER BY {}", listed, quoted(table, '"'), listed),
+  const std::string listed = list(table, columns, 0);
+  return query(fmt::format("SELECT {}, total({} - {}) FROM {} GROUP BY {} ORDER BY {}", listed,
+                           list(table, {&to, 1}, 0), list(table, {&from, 1}, 0), quoted(table, '"'), listed, listed),
                fmt::format("{}: {}", file_.string(), table));
 }
 
@@ -149,7 +185,7 @@ std::string Database::list(std::string_view table, Columns columns, std::size_t 
     if (!is_there && i < required) {
       throw Error(kUnknownSchema, fmt::format("{}: {}", file_.string(), table),
                   fmt::format("the table has no column {}", columns[i]),
-                  "export the report with a version of Nsight Systems from 2021 or newer: nsys export --type sqlite");
+                  "export the report again: nsys export --type sqlite");
     }
     listed += fmt::format("{}{}", i == 0 ? "" : ", ", is_there ? quoted(columns[i], '"') : "NULL");
   }

@@ -23,7 +23,7 @@ class Rows {
   [[nodiscard]] bool next();
 
   /// The value of a column, by its place among those that were asked for. None where the table lacks the column, or
-  /// the value is NULL or of another type.
+  /// the value is NULL or of another type. (Tools that copy a table may write whole numbers as real ones.)
   [[nodiscard]] std::optional<std::int64_t> integer(std::size_t column) const;
   [[nodiscard]] std::optional<double> real(std::size_t column) const;
   /// Good until next().
@@ -56,18 +56,21 @@ class Database {
   explicit Database(std::filesystem::path file);
 
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
-  /// Of ordinary tables, by name.
+  /// Of ordinary tables (those with row ids), by name.
   [[nodiscard]] const std::vector<std::string>& tables() const { return tables_; }
   [[nodiscard]] bool has(std::string_view table) const;
   /// Stored ones, as the table has them.
   [[nodiscard]] std::vector<std::string> columns_of(std::string_view table) const;
+  /// The largest row id, which is the number of rows where none was deleted; found without reading the table.
   [[nodiscard]] std::int64_t row_count(std::string_view table) const;
 
   /// The rows of a table, in any order; none of a table that is not there. The first `required` columns must be there.
-  /// Throws nsys.unknown_schema, nsys.damaged.
-  [[nodiscard]] Rows rows(std::string_view table, Columns columns, std::size_t required = 0) const;
-  /// The same, each combination of values once, ascending.
-  [[nodiscard]] Rows distinct(std::string_view table, Columns columns, std::size_t required = 0) const;
+  /// where: a condition of SQL that the rows fulfil. Throws nsys.unknown_schema, nsys.damaged.
+  [[nodiscard]] Rows rows(std::string_view table, Columns columns, std::size_t required = 0,
+                          std::string_view where = {}) const;
+  /// The same, each combination of values once, ascending; behind the columns the sum of to - from over its rows, two
+  /// columns, as a real number.
+  [[nodiscard]] Rows sums(std::string_view table, Columns columns, std::string_view from, std::string_view to) const;
 
  private:
   struct Close {
@@ -81,8 +84,10 @@ class Database {
 
   std::filesystem::path file_;
   std::int64_t bytes_ = 0;
+  std::string own_copy_;  ///< of the content, where that had to be changed
   std::unique_ptr<sqlite3, Close> connection_;
   std::vector<std::string> tables_;
+  std::vector<std::string> views_;
 };
 
 }  // namespace interlace::ingest::nsys

@@ -14,7 +14,8 @@ Placement::Placement(const Session& session, std::string file, trace::TraceBuild
     : session_(session), file_(std::move(file)), builder_(builder), diagnostics_(diagnostics) {
   for (const Process& process : session.processes) {
     trace::Rank rank;
-    rank.number = static_cast<std::int32_t>(owners_.size());
+    rank.number = session.rank.value_or(static_cast<std::int32_t>(owners_.size()));
+    rank.world_size = session.world_size;
     rank.source = file_;
     rank.process_id = process.id();
     rank.host_name = session.host_name;

@@ -36,9 +36,10 @@ class RangeReader {
     placement_.count(kNoAnnotations, std::ranges::count(is_annotated_, false));
   }
 
-  /// Both tables of overhead: what the driver's profiler took, and what Nsight Systems did.
+  /// Both tables of overhead hold what the driver took, such as loading a module, and what recording it took.
   void add_overhead(std::string_view table) {
-    static constexpr std::array<std::string_view, 4> kOverheadColumns{"start", "end", "globalTid", "nameId"};
+    static constexpr std::array<std::string_view, 5> kOverheadColumns{"start", "end", "globalTid", "nameId",
+                                                                      "overheadType"};
     Rows rows = database_.rows(table, kOverheadColumns, 3);
     while (rows.next()) {
       const auto thread = rows.integer(2);
@@ -48,7 +49,7 @@ class RangeReader {
                                          placement_.builder().intern(placement_.text(rows.integer(3))), rows.integer(0),
                                          rows.integer(1));
       trace::RangeDetail detail;
-      detail.kind = RangeKind::kProfilerOverhead;
+      detail.kind = is_of_driver(rows.integer(4)) ? RangeKind::kOther : RangeKind::kProfilerOverhead;
       if (all) placement_.builder().add_range(*all, detail);
     }
   }
@@ -83,15 +84,22 @@ class RangeReader {
     kUint32,
     kDouble,
     kFloat,
+    kEndThread,
   };
-  static constexpr std::array<std::string_view, 14> kColumns{
-      "start",    "eventType",  "globalTid",   "end",        "text",        "textId",      "domainId",
-      "category", "int64Value", "uint64Value", "int32Value", "uint32Value", "doubleValue", "floatValue"};
+  static constexpr std::array<std::string_view, 15> kColumns{
+      "start",      "eventType",   "globalTid",  "end",         "text",        "textId",     "domainId",    "category",
+      "int64Value", "uint64Value", "int32Value", "uint32Value", "doubleValue", "floatValue", "endGlobalTid"};
   static constexpr std::size_t kRequired = 3;
 
   /// A domain of a process, by its number; a category of one.
   using DomainKey = std::pair<std::int64_t, std::int64_t>;
   using CategoryKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+
+  /// Of ENUM_CUPTI_OVERHEAD_TYPE: compiling, loading modules and functions, a full queue.
+  static bool is_of_driver(std::optional<std::int64_t> type) {
+    static constexpr std::array<std::int64_t, 4> kOfDriver{2, 6, 7, 8};
+    return type && std::ranges::find(kOfDriver, *type) != kOfDriver.end();
+  }
 
   std::string_view text_of(const Rows& rows) {
     const auto text = rows.text(kText);
@@ -102,10 +110,10 @@ class RangeReader {
 
   /// Domains and categories, which may stand behind the ranges that are in them.
   void read_names() {
-    Rows rows = database_.rows(kRanges, kColumns, kRequired);
+    static_assert(kCategory == 33 && kTextCategory == 64 && kDomainCreate == 75);
+    Rows rows = database_.rows(kRanges, kColumns, kRequired, "eventType IN (33, 64, 75)");
     while (rows.next()) {
       const std::int64_t type = rows.integer(kType).value_or(0);
-      if (type != kDomainCreate && type != kCategory && type != kTextCategory) continue;
       const std::int64_t process = process_part(rows.integer(kThread).value_or(0));
       const std::int64_t domain = rows.integer(kDomain).value_or(0);
       if (type != kDomainCreate) {
@@ -139,7 +147,10 @@ class RangeReader {
     if (note.is_open) placement_.count(kOpenRange);
     if (note != trace::Note{}) all->note = &note;
     trace::RangeDetail detail;
-    detail.kind = is_of_library({process, domain}, text) || note.is_open ? RangeKind::kOther : name.kind;
+    // One that ends on another thread does not divide what this one did.
+    const bool is_across = rows.integer(kEndThread).value_or(0) > 0 && rows.integer(kEndThread) != thread;
+    const bool divides = !is_of_library({process, domain}, text) && !note.is_open && !is_across;
+    detail.kind = divides ? name.kind : RangeKind::kOther;
     detail.sequence_number = name.sequence_number;
     placement_.builder().add_range(*all, detail);
     if (detail.kind == RangeKind::kAnnotation) is_annotated_[owner->rank.index()] = true;
@@ -147,7 +158,8 @@ class RangeReader {
 
   /// Of a recording that began late, the names of domains are not in the export.
   [[nodiscard]] bool is_of_library(const DomainKey& domain, std::string_view text) const {
-    return library_domains_.contains(domain) || (domain.second != 0 && text.starts_with("nccl"));
+    return library_domains_.contains(domain) ||
+           (domain.second != 0 && (text.starts_with("nccl") || text.find("::") != std::string_view::npos));
   }
 
   trace::Note note_of(const Rows& rows, const CategoryKey& category) {

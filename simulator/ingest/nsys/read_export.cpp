@@ -40,14 +40,13 @@ void count_unused(const Database& database, Diagnostics& diagnostics) {
   for (const std::string& table : database.tables()) {
     if (std::ranges::find(kUsed, table) != kUsed.end()) continue;
     const std::vector<std::string> columns = database.columns_of(table);
-    const bool has_times =
-        std::ranges::any_of(columns, [](const std::string& name) { return name == "start" || name == "timestamp"; });
-    if (!has_times) continue;
+    const auto has = [&](std::string_view name) { return std::ranges::find(columns, name) != columns.end(); };
+    if (!has("start") && !has("timestamp")) continue;
     const std::int64_t rows = database.row_count(table);
     if (rows == 0) continue;
-    diagnostics.add({fmt::format("{}.{}", kUnusedTable.code, table), kUnusedTable.severity,
-                     std::string(kUnusedTable.meaning), std::string(kUnusedTable.advice), rows,
-                     database.file().string()});
+    const DiagnosticKind& kind = has("streamId") && has("end") ? kUnusedWork : kUnusedTable;
+    diagnostics.add({fmt::format("{}.{}", kind.code, table), kind.severity, std::string(kind.meaning),
+                     std::string(kind.advice), rows, database.file().string()});
   }
 }
 
@@ -76,7 +75,8 @@ std::vector<std::optional<std::int64_t>> only_devices_of(const trace::Trace& tra
   return only;
 }
 
-std::vector<RankFacts> facts_of_ranks(const trace::Trace& trace, const std::filesystem::path& file) {
+std::vector<RankFacts> facts_of_ranks(const trace::Trace& trace, const Session& session,
+                                      const std::filesystem::path& file) {
   std::vector<RankFacts> facts;
   const auto windows = windows_of(trace);
   const auto devices = only_devices_of(trace);
@@ -85,8 +85,8 @@ std::vector<RankFacts> facts_of_ranks(const trace::Trace& trace, const std::file
     // In messages of ranks that do not belong together the name of the one file tells nothing.
     const bool is_alone = windows.size() == 1;
     facts.push_back({.file = is_alone ? file.string() : fmt::format("{}: process {}", file.string(), rank.process_id),
-                     .rank = {},
-                     .world_size = {},
+                     .rank = session.rank,
+                     .world_size = session.world_size,
                      .group_of_all = {},
                      .producer = rank.producer,
                      .host_name = rank.host_name,
@@ -113,7 +113,7 @@ TraceFile read_database(const Database& database) {
   }
   count_unused(database, diagnostics);
   trace::Trace trace = std::move(builder).build(diagnostics);
-  std::vector<RankFacts> facts = facts_of_ranks(trace, database.file());
+  std::vector<RankFacts> facts = facts_of_ranks(trace, session, database.file());
   return {database.file(), std::move(trace), std::move(facts), std::move(diagnostics)};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <set>
 #include <tuple>
@@ -55,12 +56,13 @@ std::vector<Process> at_work(const Database& database) {
   static constexpr std::array<std::string_view, 3> kColumns{"globalPid", "contextId", "deviceId"};
   std::map<std::int64_t, Process> processes;
   for (const std::string_view table : {kKernels, kCopies, kMemsets, kGraphs}) {
-    Rows rows = database.distinct(table, kColumns);
+    Rows rows = database.sums(table, kColumns, "start", "end");
     while (rows.next()) {
       const auto global_id = rows.integer(0);
       if (!global_id) continue;
       Process& process = processes[process_part(*global_id)];
       process.global_id = process_part(*global_id);
+      process.device_ns += rows.real(3).value_or(0);
       const auto device = rows.integer(2);
       if (device) process.device_of_context.emplace(rows.integer(1).value_or(0), *device);
     }
@@ -77,20 +79,33 @@ std::vector<Process> at_work(const Database& database) {
   return sorted;
 }
 
+/// Helpers clear a buffer or look for devices; a rank of the job does about what the others do.
+void leave_out_helpers(const Database& database, std::vector<Process>& processes, Diagnostics& diagnostics) {
+  constexpr double kLeastPart = 0.01;
+  double most = 0;
+  for (const Process& process : processes) most = std::max(most, process.device_ns);
+  std::erase_if(processes, [&](const Process& process) {
+    if (process.device_ns >= kLeastPart * most) return false;
+    diagnostics.count(kHelperProcess, fmt::format("{}: process {}", database.file().string(), process.id()));
+    return true;
+  });
+}
+
 std::vector<Process> with_threads(const Database& database, std::string_view table) {
   static constexpr std::array<std::string_view, 1> kColumns{"globalTid"};
   std::set<std::int64_t> global_ids;
-  Rows rows = database.distinct(table, kColumns);
+  Rows rows = database.sums(table, kColumns, "start", "end");
   while (rows.next()) {
     if (const auto thread = rows.integer(0)) global_ids.insert(process_part(*thread));
   }
   std::vector<Process> processes;
-  for (const std::int64_t global_id : global_ids) processes.push_back({global_id, {}, {}});
+  for (const std::int64_t global_id : global_ids) processes.push_back({global_id, 0, {}, {}});
   return processes;
 }
 
-std::vector<Process> processes_of(const Database& database) {
+std::vector<Process> processes_of(const Database& database, Diagnostics& diagnostics) {
   std::vector<Process> processes = at_work(database);
+  leave_out_helpers(database, processes, diagnostics);
   if (processes.empty()) processes = with_threads(database, kCalls);
   if (processes.empty()) processes = with_threads(database, kRanges);
   return processes;
@@ -163,6 +178,57 @@ void describe_devices(const Database& database, std::vector<Process>& processes,
   }
 }
 
+/// Contexts without device work, of which synchronisation tells nothing but the number.
+void add_idle_contexts(const Database& database, std::vector<Process>& processes) {
+  static constexpr std::array<std::string_view, 3> kColumns{"processId", "contextId", "deviceId"};
+  Rows rows = database.rows("TARGET_INFO_CUDA_CONTEXT_INFO", kColumns);
+  while (rows.next()) {
+    const auto context = rows.integer(1);
+    const auto device = rows.integer(2);
+    if (!context || !device) continue;
+    for (Process& process : processes) {
+      if (process.id() == rows.integer(0)) process.device_of_context.emplace(*context, *device);
+    }
+  }
+}
+
+/// A number of the environment that the recorded program was started in: RANK="3".
+std::optional<std::int32_t> number_of(std::string_view setting, std::string_view name) {
+  if (!setting.starts_with(name)) return std::nullopt;
+  setting.remove_prefix(name.size());
+  if (!setting.starts_with('=')) return std::nullopt;
+  setting.remove_prefix(1);
+  if (setting.size() > 2 && setting.front() == '"' && setting.back() == '"') {
+    setting = setting.substr(1, setting.size() - 2);
+  }
+  std::int32_t number = 0;
+  const auto [end, failure] = std::from_chars(setting.data(), setting.data() + setting.size(), number);
+  const bool is_number = failure == std::errc() && end == setting.data() + setting.size() && number >= 0;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+/// Where each rank was started under a recorder of its own, by torchrun, Slurm or Open MPI: the first that tells.
+void read_rank(const Database& database, Session& session) {
+  static constexpr std::array<std::string_view, 2> kColumns{"name", "value"};
+  static constexpr std::array<std::string_view, 3> kRank{"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"};
+  static constexpr std::array<std::string_view, 3> kWorld{"WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE"};
+  std::array<std::optional<std::int32_t>, kRank.size()> ranks;
+  std::array<std::optional<std::int32_t>, kWorld.size()> sizes;
+  Rows rows = database.rows("META_DATA_CAPTURE", kColumns, 0, "name LIKE '%ENVIRONMENT_VARIABLE%'");
+  while (rows.next()) {
+    const std::string_view setting = rows.text(1).value_or("");
+    for (std::size_t i = 0; i < kRank.size(); ++i) {
+      if (const auto rank = number_of(setting, kRank[i])) ranks[i] = rank;
+      if (const auto size = number_of(setting, kWorld[i])) sizes[i] = size;
+    }
+  }
+  for (std::size_t i = 0; i < kRank.size() && !session.rank; ++i) {
+    if (!ranks[i] || !sizes[i] || *ranks[i] >= *sizes[i]) continue;
+    session.rank = ranks[i];
+    session.world_size = sizes[i];
+  }
+}
+
 void read_names(const Database& database, Session& session) {
   static constexpr std::array<std::string_view, 2> kTexts{"id", "value"};
   Rows texts = database.rows("StringIds", kTexts);
@@ -213,8 +279,10 @@ Session read_session(const Database& database, Diagnostics& diagnostics) {
   session.producer = producer_of(of_export);
   session.host_name = host_name_of(database);
   session.base_time = base_time_of(database, of_export);
-  session.processes = processes_of(database);
+  session.processes = processes_of(database, diagnostics);
   describe_devices(database, session.processes, diagnostics);
+  add_idle_contexts(database, session.processes);
+  if (session.processes.size() == 1) read_rank(database, session);
   read_names(database, session);
   count_complaints(database, diagnostics);
   return session;

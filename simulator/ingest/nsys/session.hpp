@@ -26,7 +26,8 @@ namespace interlace::ingest::nsys {
 /// A process of the recorded job.
 struct Process {
   std::int64_t global_id = 0;
-  std::map<std::int64_t, std::int64_t> device_of_context;  ///< of contexts that did device work
+  double device_ns = 0;                                    ///< of all its device work together
+  std::map<std::int64_t, std::int64_t> device_of_context;  ///< of contexts that did device work, and others where told
   std::vector<trace::Device> devices;                      ///< those it used, by ordinal
 
   [[nodiscard]] std::int64_t id() const { return process_id(global_id); }
@@ -34,10 +35,14 @@ struct Process {
 
 /// What an export says beside its events.
 struct Session {
-  std::string producer;       ///< "Nsight Systems 2026.2.1.210, schema 3.25.0"
-  std::string host_name;      ///< empty where not told
+  std::string producer;   ///< "Nsight Systems 2026.2.1.210, schema 3.25.0"
+  std::string host_name;  ///< empty where not told
+  /// Of the job, where the program that was started told its only process so (RANK, WORLD_SIZE).
+  std::optional<std::int32_t> rank;
+  std::optional<std::int32_t> world_size;
   Nanoseconds base_time = 0;  ///< to be added to every time in the file
-  /// Those that gave GPUs work, by device and number. Where none did: those that called CUDA, or have ranges.
+  /// Those that gave GPUs work, more than a hundredth of what the busiest one did; by host, device and number. Where
+  /// none did: those that called CUDA, or have ranges.
   std::vector<Process> processes;
   std::unordered_map<std::int64_t, std::string> texts;                            ///< StringIds
   std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> stream_priority;  ///< by process id and stream
@@ -59,7 +64,8 @@ inline constexpr std::string_view kProfilerOverhead = "PROFILER_OVERHEAD";
 /// What the recorder noted of its own work.
 inline constexpr std::string_view kComplaints = "DIAGNOSTIC_EVENT";
 
-/// Counts GPUs that are not described and what the recorder complained of. Throws nsys.damaged, nsys.unknown_schema.
+/// Counts GPUs that are not described, processes that did too little and what the recorder complained of. Throws
+/// nsys.damaged, nsys.unknown_schema.
 [[nodiscard]] Session read_session(const Database& database, Diagnostics& diagnostics);
 
 }  // namespace interlace::ingest::nsys

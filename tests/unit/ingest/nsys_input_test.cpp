@@ -73,7 +73,7 @@ TEST(NsysInput, RunsNothingOfTheFile) {
   const std::string endless =
       "WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL SELECT start + 1 FROM n) "
       "SELECT start, start AS eventType, start AS globalTid FROM n";
-  EXPECT_EQ(code_of(changed("DROP TABLE NVTX_EVENTS; CREATE VIEW NVTX_EVENTS AS " + endless)), "none");
+  EXPECT_EQ(code_of(changed("DROP TABLE NVTX_EVENTS; CREATE VIEW NVTX_EVENTS AS " + endless)), "nsys.unknown_schema");
   // As if the column were not there.
   EXPECT_EQ(code_of(changed("DROP TABLE NVTX_EVENTS; CREATE TABLE NVTX_EVENTS (start INTEGER, globalTid INTEGER, "
                             "eventType INTEGER AS (length(zeroblob(900000000))))")),
@@ -109,6 +109,44 @@ TEST(NsysInput, ReadsAFileOfWriteAheadLogging) {
   std::string bytes = sound().bytes();
   bytes[18] = bytes[19] = 2;
   EXPECT_EQ(code_of(bytes), "none");
+  EXPECT_EQ(code_of(testing::gzip(bytes)), "none");
+}
+
+TEST(NsysInput, RefusesAFileOfWhichAPartLiesBesideIt) {
+  for (const char* const ending : {"-wal", "-journal"}) {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.write("run.sqlite", sound().bytes());
+    (void)folder.write(std::string("run.sqlite") + ending, "");
+    EXPECT_EQ(read(std::vector{file}).trace.size(), 2U);
+    (void)folder.write(std::string("run.sqlite") + ending, "changes");
+    try {
+      (void)read(std::vector{file});
+      ADD_FAILURE() << "was read";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), "nsys.damaged");
+      EXPECT_NE(error.problem().find(ending), std::string::npos) << error.problem();
+    }
+  }
+}
+
+// As pandas writes a column of integers that has a NULL.
+TEST(NsysInput, ReadsWholeNumbersThatAreWrittenAsReal) {
+  EXPECT_EQ(code_of(changed("CREATE TABLE k AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL; DROP TABLE "
+                            "CUPTI_ACTIVITY_KIND_KERNEL; CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL AS SELECT start * 1.0 "
+                            "AS start, end * 1.0 AS end, deviceId, streamId, correlationId, globalPid FROM k")),
+            "none");
+}
+
+TEST(NsysInput, TellsToExportTheReportsOfAFolder) {
+  const TemporaryFolder folder;
+  (void)folder.write("rank0.nsys-rep", "something");
+  try {
+    (void)read(std::vector{folder.path()});
+    ADD_FAILURE() << "was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), "ingest.no_files");
+    EXPECT_NE(error.advice().find("nsys export"), std::string::npos) << error.advice();
+  }
 }
 
 }  // namespace

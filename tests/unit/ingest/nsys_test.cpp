@@ -190,6 +190,29 @@ TEST(Nsys, WaitsKnowTheirRecord) {
   EXPECT_EQ(recording.diagnostics.count_of("nsys.sync_without_call"), 1);    // that of 50
 }
 
+// Exports before 2024 number events, but not their records: a wait is for the last record of its event before it.
+TEST(Nsys, WaitsKnowTheirRecordByTheEventWhereRecordsHaveNoNumber) {
+  NsysExport run;
+  run.kernel("gemm", 7, 150, 250, 9);
+  run.call("cudaEventRecord_v1", 100, 101, 1)
+      .call("cudaEventRecord_v2", 110, 111, 2)
+      .call("cudaEventRecord_v3", 120, 121, 3);
+  run.call("cudaStreamWaitEvent_v3020", 130, 131, 4).call("cudaEventRecordWithFlags_v4", 140, 141, 5);
+  run.call("cudaStreamWaitEvent_ptsz_v3020", 90, 91, 6);
+  for (const auto& [correlation, stream, event] : {std::tuple{1, 7, 5}, {2, 8, 5}, {3, 9, 6}, {5, 10, 5}}) {
+    synchronize(run, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", correlation, stream, event, 0);
+  }
+  synchronize(run, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", 4, 13, 5, 0);
+  synchronize(run, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", 6, 13, 5, 0);
+  const Recording recording = read_export(run);
+  const Trace& trace = recording.trace;
+  const auto* wait = trace.sync(the(trace, "cudaStreamWaitEvent"));
+  ASSERT_TRUE(wait->record.has_value());
+  EXPECT_EQ(trace.lane(*wait->record_stream).number, 8);
+  EXPECT_EQ(trace.sync(the(trace, "cudaStreamWaitEvent_ptsz"))->record, std::nullopt);  // before all of them
+  EXPECT_EQ(recording.diagnostics.count_of("nsys.wait_without_record"), 1);
+}
+
 // The column deviceId of synchronisation reads 0 whatever the device is.
 TEST(Nsys, StreamsOfWaitsAreOfTheDeviceOfTheirContext) {
   NsysExport run;
@@ -237,6 +260,41 @@ TEST(Nsys, ProcessesBecomeRanksByTheirDevice) {
   EXPECT_EQ(trace.rank_of(the(trace, "of the first")).index(), 0U);
   EXPECT_EQ(trace.rank_of(the(trace, "of the second")).index(), 1U);
   EXPECT_EQ(recording.diagnostics.count_of("nsys.other_process"), 2);
+}
+
+TEST(Nsys, HelpersAreNoRanks) {
+  NsysExport run;
+  run.kernel("gemm", 7, 1'000, 100'000, 1);
+  run.row("CUPTI_ACTIVITY_KIND_MEMSET", {{"start", 10},
+                                         {"end", 20},
+                                         {"deviceId", 0},
+                                         {"contextId", 1},
+                                         {"streamId", 7},
+                                         {"correlationId", 1},
+                                         {"globalPid", NsysExport::global(50)},
+                                         {"bytes", 64}});
+  const Recording recording = read_export(run);
+  ASSERT_EQ(recording.trace.ranks().size(), 1U);
+  EXPECT_EQ(recording.trace.ranks()[0].process_id, kPid);
+  EXPECT_EQ(recording.diagnostics.count_of("nsys.helper_process"), 1);
+}
+
+TEST(Nsys, ARankThatIsRecordedByItselfTellsItsNumber) {
+  const auto number = [](std::initializer_list<std::string_view> environment) {
+    NsysExport run;
+    run.kernel("gemm", 7, 150, 250, 1);
+    for (const std::string_view setting : environment) {
+      run.row("META_DATA_CAPTURE", {{"name", "PROCESS_0:ENVIRONMENT_VARIABLE"}, {"value", setting}});
+    }
+    const Recording recording = read_export(run);
+    return std::pair(recording.trace.ranks()[0].number, recording.trace.ranks()[0].world_size);
+  };
+  const std::optional<std::int32_t> none;
+  EXPECT_EQ(number({}), std::pair(0, none));
+  EXPECT_EQ(number({"RANK=\"10\"", "WORLD_SIZE=\"16\"", "LOCAL_RANK=\"2\""}), std::pair(10, std::optional(16)));
+  EXPECT_EQ(number({"SLURM_NTASKS=4", "SLURM_PROCID=3"}), std::pair(3, std::optional(4)));
+  EXPECT_EQ(number({"RANK=\"10\""}), std::pair(0, none));
+  EXPECT_EQ(number({"RANK=\"4\"", "WORLD_SIZE=\"4\""}), std::pair(0, none));
 }
 
 TEST(Nsys, ProcessesThatNeverRanTogetherAreNoRun) {
@@ -287,6 +345,25 @@ TEST(Nsys, FilesOfRanksAreOfOneRun) {
   EXPECT_EQ(recording.trace.start(second), 1'000);
 }
 
+// Each rank sees its only device as 0, and does not say which rank it is.
+TEST(Nsys, RanksThatTellNothingAreNumberedByTheNumbersInTheirNames) {
+  const TemporaryFolder folder;
+  for (const char* const name : {"rank10", "rank2", "rank1"}) {
+    NsysExport run;
+    run.kernel(name, 7, 100, 10'000 + name[4] + name[5], 1);
+    (void)folder.write(std::string(name) + ".sqlite", run.bytes());
+  }
+  const Recording recording = read(std::vector{folder.path()});
+  const Trace& trace = recording.trace;
+  const auto number = [&](std::string_view name) {
+    return trace.ranks()[trace.rank_of(the(trace, name)).index()].number;
+  };
+  EXPECT_EQ(number("rank1"), 0);
+  EXPECT_EQ(number("rank2"), 1);
+  EXPECT_EQ(number("rank10"), 2);
+  EXPECT_EQ(recording.diagnostics.count_of("ingest.ranks_by_order"), 3);
+}
+
 TEST(Nsys, RangesOfPyTorchAreOperatorsOrAnnotations) {
   NsysExport run;
   run.range("## forward 3 ##, op_id = 11", 1, 50);
@@ -325,9 +402,16 @@ TEST(Nsys, RangesHaveDomainsCategoriesAndPayloads) {
   nvtx(34, "mark", 0, {"category", 4});
   nvtx(34, "counted", 0, {"int64Value", -3});
   nvtx(60, "open", 0, {"end", nullptr});
+  nvtx(60, "within", 0, {"end", 30});
+  run.row("NVTX_EVENTS", {{"start", 10},
+                          {"end", 20},
+                          {"eventType", 60},
+                          {"text", "across"},
+                          {"globalTid", thread},
+                          {"endGlobalTid", thread + 1}});
   const Recording recording = read_export(run);
   const Trace& trace = recording.trace;
-  EXPECT_EQ(trace.size(), 5U);
+  EXPECT_EQ(trace.size(), 7U);
   EXPECT_EQ(trace.range(the(trace, "library"))->kind, RangeKind::kOther);
   EXPECT_EQ(trace.range(the(trace, "ncclGroupStart"))->kind, RangeKind::kOther);
   EXPECT_EQ(trace.duration(the(trace, "mark")), 0);
@@ -336,6 +420,8 @@ TEST(Nsys, RangesHaveDomainsCategoriesAndPayloads) {
   EXPECT_EQ(trace.note(the(trace, "counted"))->payload->bits, static_cast<std::uint64_t>(-3));
   EXPECT_TRUE(trace.note(the(trace, "open"))->is_open);
   EXPECT_EQ(recording.diagnostics.count_of("nsys.open_range"), 1);
+  EXPECT_EQ(trace.range(the(trace, "within"))->kind, RangeKind::kAnnotation);
+  EXPECT_EQ(trace.range(the(trace, "across"))->kind, RangeKind::kOther);
 }
 
 TEST(Nsys, GraphsRecordedAsOneStayOnTheTimeline) {
@@ -354,10 +440,30 @@ TEST(Nsys, GraphsRecordedAsOneStayOnTheTimeline) {
   EXPECT_EQ(recording.diagnostics.count_of("nsys.whole_graph"), 1);
 }
 
+TEST(Nsys, OverheadIsOfTheDriverOrOfTheRecorder) {
+  NsysExport run;
+  run.kernel("gemm", 7, 150, 250, 1);
+  const auto overhead = [&](std::string_view name, std::int64_t type) {
+    run.row("PROFILER_OVERHEAD", {{"start", 1},
+                                  {"end", 2},
+                                  {"globalTid", NsysExport::global(kPid, 1)},
+                                  {"nameId", run.text(name)},
+                                  {"overheadType", type}});
+  };
+  overhead("Lazy Function Loading", 7);
+  overhead("CUPTI Instrumentation", 4);
+  const Recording recording = read_export(run);
+  const Trace& trace = recording.trace;
+  EXPECT_EQ(trace.range(the(trace, "Lazy Function Loading"))->kind, RangeKind::kOther);
+  EXPECT_EQ(trace.range(the(trace, "CUPTI Instrumentation"))->kind, RangeKind::kProfilerOverhead);
+}
+
 TEST(Nsys, CountsWhatItDoesNotUse) {
   NsysExport run;
   run.call("cudaLaunchKernel_v7000", 1, 2, 1).kernel("ncclDevKernel_SendRecv(args)", 7, 10, 20, 1);
   run.row("OSRT_API", {{"start", 1}, {"end", 2}, {"globalTid", NsysExport::global(kPid, 1)}, {"nameId", 1}});
+  run.sql("CREATE TABLE CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS (start INTEGER, end INTEGER, streamId INTEGER)");
+  run.sql("INSERT INTO CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS VALUES (1, 2, 7)");
   run.row("DIAGNOSTIC_EVENT", {{"severity", 1}, {"text", "Profiling has started."}});
   run.row("DIAGNOSTIC_EVENT", {{"severity", 3}, {"text", "Some events were lost."}});
   run.row("CUPTI_ACTIVITY_KIND_MEMCPY", {{"start", 5},
@@ -372,6 +478,7 @@ TEST(Nsys, CountsWhatItDoesNotUse) {
   const Recording recording = read_export(run);
   const Diagnostics& found = recording.diagnostics;
   EXPECT_EQ(found.count_of("nsys.unused_table.OSRT_API"), 1);
+  EXPECT_EQ(found.count_of("nsys.unused_work.CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS"), 1);
   EXPECT_EQ(found.count_of("nsys.recorder_warning"), 1);
   EXPECT_EQ(found.count_of("nsys.unusable_row"), 2);
   EXPECT_EQ(found.count_of("nsys.unknown_text"), 1);
