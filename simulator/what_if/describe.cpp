@@ -48,6 +48,9 @@ struct Describe {
   std::string operator()(const DropSync& e) const {
     return fmt::format("{} no longer blocks the host", schedule::to_string(e.stage));
   }
+  std::string operator()(const CaptureStage& e) const {
+    return fmt::format("{} is captured into a CUDA graph", schedule::to_string(e.stage));
+  }
   std::string operator()(const AddWork& e) const {
     return fmt::format("{} has a {} of {} us more", schedule::to_string(e.stage), singular_of(e.kind),
                        microseconds(e.takes));

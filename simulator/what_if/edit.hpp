@@ -56,6 +56,14 @@ struct DropSync {
   bool operator==(const DropSync&) const = default;
 };
 
+/// The stage is captured into CUDA graphs, one for each of its segments: the host launches it in one call, and on the
+/// device its work follows each other without the host.
+struct CaptureStage {
+  schedule::Stage stage = schedule::Stage::kCompute;
+  Nanoseconds host = 0;  ///< of a launch, without the recorder
+  bool operator==(const CaptureStage&) const = default;
+};
+
 /// One more piece of device work at the end of a stage, on every rank and in every iteration. A stage that the
 /// recording lacks consists of it alone.
 struct AddWork {
@@ -71,7 +79,7 @@ struct AddWork {
 
 /// A what-if: one change to a recorded job.
 struct Edit {
-  std::variant<ScaleStage, ScaleKernels, ScaleKind, ScaleLink, ScaleHost, DropSync, AddWork> change;
+  std::variant<ScaleStage, ScaleKernels, ScaleKind, ScaleLink, ScaleHost, DropSync, CaptureStage, AddWork> change;
   std::string place;  ///< where it was read, e.g. "slow.json: edit 2"
 };
 

@@ -26,6 +26,9 @@ using schedule::Stage;
 constexpr double kLargestFactor = 1e6;
 constexpr double kLongest = 1e8;  // microseconds
 constexpr double kUsualHostTime = 10;
+/// cudaGraphLaunch takes 3 to 8 us for up to a thousand kernels on an H200's host (docs/benchmarks/graph_capture), and
+/// Python a few more to get there.
+constexpr double kUsualGraphLaunch = 10;
 
 constexpr std::array<std::pair<std::string_view, WorkKind>, 5> kKindWords{{
     {"kernel", WorkKind::kKernel},
@@ -49,13 +52,14 @@ class EditReader {
     if (edit_->contains("scale")) return {scale(), place_};
     if (edit_->contains("drop_sync")) {
       allow(*edit_, {"drop_sync"});
-      const json& what = edit_->at("drop_sync");
-      if (!what.is_object() || !what.contains("stage")) refuse("\"drop_sync\" must hold a \"stage\"");
-      allow(what, {"stage"});
-      return {DropSync{stage(what.at("stage"))}, place_};
+      return {DropSync{stage_within("drop_sync")}, place_};
+    }
+    if (edit_->contains("capture")) {
+      allow(*edit_, {"capture", "host_us"});
+      return {CaptureStage{stage_within("capture"), host_time(kUsualGraphLaunch)}, place_};
     }
     if (edit_->contains("stage")) return {added(), place_};
-    refuse("an edit needs \"scale\", \"drop_sync\" or \"stage\"");
+    refuse("an edit needs \"scale\", \"drop_sync\", \"capture\" or \"stage\"");
   }
 
  private:
@@ -71,6 +75,23 @@ class EditReader {
         refuse(fmt::format("\"{}\" has no meaning here", key));
       }
     }
+  }
+
+  /// {"drop_sync": {"stage": S}}
+  Stage stage_within(const char* field) const {
+    const json& what = edit_->at(field);
+    if (!what.is_object() || !what.contains("stage")) refuse(fmt::format("\"{}\" must hold a \"stage\"", field));
+    allow(what, {"stage"});
+    return stage(what.at("stage"));
+  }
+
+  static Nanoseconds nanoseconds(double us) {
+    return static_cast<Nanoseconds>(std::llround(us * static_cast<double>(kMicrosecond)));
+  }
+
+  /// "host_us", or as many microseconds where it is absent.
+  Nanoseconds host_time(double usual_us) const {
+    return nanoseconds(edit_->contains("host_us") ? number(*edit_, "host_us", kLongest, true) : usual_us);
   }
 
   Change scale() const {
@@ -102,11 +123,8 @@ class EditReader {
                       schedule::to_string(work.stage)));
     }
     if (!edit_->contains("takes_us")) refuse("\"takes_us\" is missing");
-    const auto nanoseconds = [](double us) {
-      return static_cast<Nanoseconds>(std::llround(us * static_cast<double>(kMicrosecond)));
-    };
     work.takes = std::max<Nanoseconds>(1, nanoseconds(number(*edit_, "takes_us", kLongest, false)));
-    work.host = nanoseconds(edit_->contains("host_us") ? number(*edit_, "host_us", kLongest, true) : kUsualHostTime);
+    work.host = host_time(kUsualHostTime);
     if (edit_->contains("kind")) work.kind = kind(edit_->at("kind"));
     if (edit_->contains("sms")) work.sms = sms(work.kind);
     return work;

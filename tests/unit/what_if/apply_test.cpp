@@ -119,6 +119,70 @@ TEST(ApplyEdits, DropsCopiesAndCallsThatBlock) {
   EXPECT_THROW(after(DropSync{Stage::kOptimizerStep}), Error);
 }
 
+/// One rank: forward with two kernels, a copy of the next batch between them, and the optimizer.
+SiteTable eager() {
+  SiteTable t;
+  t.sites.push_back(site(Stage::kDenseForward, WorkKind::kKernel, "gemm", 1'000));
+  t.sites.push_back(site(Stage::kDenseForward, WorkKind::kKernel, "relu", 100));
+  t.sites.push_back(site(Stage::kCopyBatchToGpu, WorkKind::kHostCopy, "batch", 3'000));
+  t.sites.push_back(site(Stage::kOptimizerStep, WorkKind::kKernel, "adam", 100));
+  replay::RecordedIteration iteration;
+  const auto call = [&](Stage stage, std::uint32_t site, Nanoseconds gap) {
+    const auto first = static_cast<std::uint32_t>(iteration.works.size());
+    iteration.calls.push_back({trace::OperationId{site}, {.stage = stage}, gap, 5'000, false, first, 1});
+    iteration.works.push_back({trace::OperationId{site}, replay::SiteId{site}, false, 0});
+  };
+  call(Stage::kDenseForward, 0, 9'000);
+  call(Stage::kCopyBatchToGpu, 2, 2'000);
+  call(Stage::kDenseForward, 1, 8'000);
+  call(Stage::kOptimizerStep, 3, 7'000);
+  iteration.calls.push_back({trace::OperationId{9}, {.stage = Stage::kOptimizerStep}, 1'000, 500, false, 4, 0});
+  t.ranks.push_back({iteration});
+  t.host_scale = 0.5;
+  return t;
+}
+
+TEST(ApplyEdits, CapturesAStageIntoOneLaunch) {
+  const SiteTable t = after(CaptureStage{Stage::kDenseForward, 10'000}, eager());
+  const replay::RecordedIteration& iteration = t.ranks[0][0];
+  ASSERT_EQ(iteration.calls.size(), 5U);
+  const auto sites_of = [&](std::size_t call) {
+    std::vector<std::uint32_t> sites;
+    for (std::uint32_t w = 0; w < iteration.calls[call].works; ++w) {
+      sites.push_back(iteration.works[iteration.calls[call].first_work + w].site.value);
+    }
+    return sites;
+  };
+  EXPECT_EQ(sites_of(0), (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(sites_of(1), (std::vector<std::uint32_t>{2}));
+  EXPECT_EQ(sites_of(2), (std::vector<std::uint32_t>{}));
+  EXPECT_EQ(sites_of(3), (std::vector<std::uint32_t>{3}));
+  // The launch as the recorder would have lengthened it; of the calls that are gone no time is left.
+  EXPECT_EQ(iteration.calls[0].gap, 0);
+  EXPECT_EQ(iteration.calls[0].duration, 20'000);
+  EXPECT_EQ(iteration.calls[2].gap + iteration.calls[2].duration, 0);
+  EXPECT_EQ(iteration.calls[3].gap, 7'000);
+  EXPECT_EQ(iteration.calls[4].duration, 500);
+  EXPECT_LT(t.sites[1].dispatch_gap_ns, 700);
+  EXPECT_EQ(t.sites[3].dispatch_gap_ns, 700);
+}
+
+TEST(ApplyEdits, WhatBlocksTheHostCannotBeCaptured) {
+  const auto code_of = [](std::vector<Edit> edits) {
+    try {
+      (void)apply_edits(table(), edits);
+    } catch (const Error& error) {
+      return std::string(error.code());
+    }
+    return std::string("none");
+  };
+  const Edit capture{CaptureStage{Stage::kInputDistFinish, 10'000}, "mine.json: edit 2"};
+  EXPECT_EQ(code_of({capture}), "what_if.cannot_capture");
+  // Nothing is left to capture: the copy has no instance in this table.
+  EXPECT_EQ(code_of({{DropSync{Stage::kInputDistFinish}, "mine.json: edit 1"}, capture}), "what_if.no_match");
+  EXPECT_EQ(code_of({{CaptureStage{Stage::kOptimizerStep, 10'000}, "mine.json: edit 1"}}), "none");
+}
+
 TEST(ApplyEdits, AddsWorkToEveryIterationOfEveryRank) {
   const SiteTable added = after(AddWork{Stage::kPrefetch, 500'000, 20'000, WorkKind::kHostCopy, {}});
   ASSERT_EQ(added.sites.size(), 6U);

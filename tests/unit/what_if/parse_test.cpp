@@ -29,6 +29,9 @@ TEST(ParseEdits, ReadsEveryForm) {
   EXPECT_EQ(one<ScaleLink>(R"({"scale": {"link": "host"}, "by": 2})"), (ScaleLink{Link::kHost, 2}));
   EXPECT_EQ(one<ScaleHost>(R"({"scale": {"host": true}, "by": 1.5})"), (ScaleHost{1.5}));
   EXPECT_EQ(one<DropSync>(R"({"drop_sync": {"stage": "input_dist_finish"}})"), (DropSync{Stage::kInputDistFinish}));
+  EXPECT_EQ(one<CaptureStage>(R"({"capture": {"stage": "backward"}})"), (CaptureStage{Stage::kBackward, 10'000}));
+  EXPECT_EQ(one<CaptureStage>(R"({"capture": {"stage": "backward"}, "host_us": 4})"),
+            (CaptureStage{Stage::kBackward, 4'000}));
   EXPECT_EQ(one<AddWork>(R"({"stage": "prefetch", "takes_us": 1.5, "kind": "host_copy", "host_us": 20})"),
             (AddWork{Stage::kPrefetch, 1'500, 20'000, WorkKind::kHostCopy, {}}));
   EXPECT_EQ(one<AddWork>(R"({"stage": "compute", "takes_us": 3, "sms": 66})"),
@@ -61,26 +64,29 @@ TEST_P(BadEdits, AreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadEdits,
-    testing::Values(
-        "", "[]", "{", R"({"edits": []})", R"({"interlace_edits": 2, "edits": [{}]})", R"({"interlace_edits": 1})",
-        R"({"interlace_edits": 1, "edits": []})", R"({"interlace_edits": 1, "edits": [], "other": 1})", list_of("3"),
-        list_of("{}"), list_of(R"({"scale": {"stage": "prefetch"}})"),
-        list_of(R"({"scale": {"stage": "prefetch"}, "by": 0})"),
-        list_of(R"({"scale": {"stage": "prefetch"}, "by": -1})"),
-        list_of(R"({"scale": {"stage": "prefetch"}, "by": "2"})"),
-        list_of(R"({"scale": {"stage": "prefetch"}, "by": 1e300})"),
-        list_of(R"({"scale": {"stage": "prefetch"}, "by": 2, "by": 3})"),
-        list_of(R"({"scale": {"stage": "prefetch", "host": true}, "by": 2})"),
-        list_of(R"({"scale": {"kernels": "("}, "by": 2})"), list_of(R"({"scale": {"kind": "kernels"}, "by": 2})"),
-        list_of(R"({"scale": {"link": "moon"}, "by": 2})"), list_of(R"({"scale": {"host": false}, "by": 2})"),
-        list_of(R"({"scale": {"gpu": true}, "by": 2})"), list_of(R"({"drop_sync": "prefetch"})"),
-        list_of(R"({"stage": "prefetch"})"), list_of(R"({"stage": "prefetch", "takes_us": 0})"),
-        list_of(R"({"stage": "prefetch", "takes_us": 1, "kind": "host_copy", "sms": 3})"),
-        list_of(R"({"stage": "prefetch", "takes_us": 1, "sms": 0})"),
-        list_of(R"({"stage": "prefetch", "takes_us": 1, "host_us": -1})"),
-        list_of(R"({"stage": "input_dist_wait", "takes_us": 1})"),
-        list_of("{\"scale\": {\"stage\": \"\\ud800\"}, \"by\": 2}"),
-        list_of("{\"scale\": {\"stage\": \"\xff\"}, \"by\": 2}")));
+    testing::Values("", "[]", "{", R"({"edits": []})", R"({"interlace_edits": 2, "edits": [{}]})",
+                    R"({"interlace_edits": 1})", R"({"interlace_edits": 1, "edits": []})",
+                    R"({"interlace_edits": 1, "edits": [], "other": 1})", list_of("3"), list_of("{}"),
+                    list_of(R"({"scale": {"stage": "prefetch"}})"),
+                    list_of(R"({"scale": {"stage": "prefetch"}, "by": 0})"),
+                    list_of(R"({"scale": {"stage": "prefetch"}, "by": -1})"),
+                    list_of(R"({"scale": {"stage": "prefetch"}, "by": "2"})"),
+                    list_of(R"({"scale": {"stage": "prefetch"}, "by": 1e300})"),
+                    list_of(R"({"scale": {"stage": "prefetch"}, "by": 2, "by": 3})"),
+                    list_of(R"({"scale": {"stage": "prefetch", "host": true}, "by": 2})"),
+                    list_of(R"({"scale": {"kernels": "("}, "by": 2})"),
+                    list_of(R"({"scale": {"kind": "kernels"}, "by": 2})"),
+                    list_of(R"({"scale": {"link": "moon"}, "by": 2})"),
+                    list_of(R"({"scale": {"host": false}, "by": 2})"), list_of(R"({"scale": {"gpu": true}, "by": 2})"),
+                    list_of(R"({"drop_sync": "prefetch"})"), list_of(R"({"capture": {"stage": "backward", "by": 2}})"),
+                    list_of(R"({"capture": {"stage": "backward"}, "host_us": -1})"),
+                    list_of(R"({"stage": "prefetch"})"), list_of(R"({"stage": "prefetch", "takes_us": 0})"),
+                    list_of(R"({"stage": "prefetch", "takes_us": 1, "kind": "host_copy", "sms": 3})"),
+                    list_of(R"({"stage": "prefetch", "takes_us": 1, "sms": 0})"),
+                    list_of(R"({"stage": "prefetch", "takes_us": 1, "host_us": -1})"),
+                    list_of(R"({"stage": "input_dist_wait", "takes_us": 1})"),
+                    list_of("{\"scale\": {\"stage\": \"\\ud800\"}, \"by\": 2}"),
+                    list_of("{\"scale\": {\"stage\": \"\xff\"}, \"by\": 2}")));
 
 TEST(ParseEdits, SaysWhereATextIsNotJson) {
   try {
