@@ -6,16 +6,28 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "simulator/cli/subcommands.hpp"
+#include "simulator/report/json_text.hpp"
 #include "simulator/report/text.hpp"
 #include "simulator/schedule/describe.hpp"
+#include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/print.hpp"
 
 namespace interlace::cli {
 
 namespace {
+
+using report::Json;
+
+struct SchedulesRequest {
+  std::string format = "table";
+  std::string named;  ///< what show and validate are about
+};
 
 constexpr std::size_t kLeastRoom = 24;  ///< for text beside a column, in columns
 
@@ -37,6 +49,48 @@ void list(Console& console) {
       lead.assign(margin, ' ');
     }
   }
+}
+
+/// What its steps do, each once, in the order in which the host first does it.
+void add_stages(const std::vector<schedule::Step>& steps, Json& words) {
+  for (const schedule::Step& step : steps) {
+    if (const auto* group = std::get_if<schedule::ForEachModule>(&step.action)) add_stages(group->steps, words);
+    const auto* stage = std::get_if<schedule::StageStep>(&step.action);
+    if (stage == nullptr) continue;
+    const Json word = schedule::to_string(stage->stage);
+    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+  }
+}
+
+/// What one would choose it by; its steps are in the file that `show --format json` writes.
+Json outline(const schedule::Schedule& schedule) {
+  Json streams = Json::array();
+  for (const schedule::Stream& stream : schedule.streams) {
+    Json same_as(nullptr);
+    if (stream.same_as) same_as = schedule.stream(*stream.same_as).name;
+    streams.push_back({{"name", stream.name}, {"priority", stream.priority}, {"same_as", std::move(same_as)}});
+  }
+  Json known_hazards = Json::array();
+  for (const schedule::KnownHazard& known : schedule.known_hazards) {
+    known_hazards.push_back({{"kind", known.kind}, {"of", known.of}, {"why", known.why}});
+  }
+  Json stages = Json::array();
+  add_stages(schedule.iteration, stages);
+  const bool built_in = schedule.source == schedule::built_in_source(schedule.name);
+  return Json{{"name", schedule.name},
+              {"file", built_in ? Json(nullptr) : Json(schedule.source)},
+              {"description", schedule.description},
+              {"hazardous", schedule.hazardous},
+              {"known_hazards", std::move(known_hazards)},
+              {"batches_ahead", schedule::depth(schedule)},
+              {"streams", std::move(streams)},
+              {"stages", std::move(stages)}};
+}
+
+void list_as_json(Console& console) {
+  Json all = Json::array();
+  for (const schedule::LibraryEntry& entry : schedule::library()) all.push_back(outline(schedule::find(entry.name)));
+  console.out() << report::text_of(Json{{"schedules", std::move(all)}});
 }
 
 /// Wraps what schedule::describe() says: paragraphs, and in its table the last column.
@@ -63,24 +117,30 @@ void print_wrapped(const schedule::Schedule& schedule, Console& console) {
   }
 }
 
+void add_format(CLI::App& command, SchedulesRequest& request, const char* help) {
+  command.add_option("--format", request.format, help)->check(CLI::IsMember({"table", "json"}))->capture_default_str();
+}
+
 }  // namespace
 
 void add_schedules(CLI::App& app, Action& chosen) {
+  const auto request = std::make_shared<SchedulesRequest>();
   CLI::App* schedules = app.add_subcommand("schedules", "List the built-in schedules");
   schedules->require_subcommand(0, 1);
-  schedules->callback([schedules, &chosen] {
-    if (schedules->get_subcommands().empty()) chosen = list;
+  add_format(*schedules, *request, "How to write the answer");
+  schedules->callback([schedules, request, &chosen] {
+    if (schedules->get_subcommands().empty()) chosen = request->format == "json" ? list_as_json : list;
   });
 
-  const auto shown = std::make_shared<std::string>();
-  const auto as_json = std::make_shared<bool>(false);
   CLI::App* show = schedules->add_subcommand("show", "Explain a schedule step by step");
-  show->add_option("schedule", *shown, "A built-in schedule or a file")->required()->type_name("NAME|FILE");
-  show->add_flag("--json", *as_json, "Write it as a schedule file instead, to start one's own from");
-  show->callback([shown, as_json, &chosen] {
-    chosen = [shown, as_json](Console& console) {
-      const schedule::Schedule schedule = schedule::load(*shown);
-      if (*as_json) {
+  show->add_option("schedule", request->named, "A built-in schedule or a file")->required()->type_name("NAME|FILE");
+  add_format(*show, *request, "How to write it; json: as a schedule file, to start one's own from");
+  show->add_flag_callback(
+      "--json", [request] { request->format = "json"; }, "The same as --format json");
+  show->callback([request, &chosen] {
+    chosen = [request](Console& console) {
+      const schedule::Schedule schedule = schedule::load(request->named);
+      if (request->format == "json") {
         console.out() << schedule::print(schedule);
       } else {
         print_wrapped(schedule, console);
@@ -88,16 +148,20 @@ void add_schedules(CLI::App& app, Action& chosen) {
     };
   });
 
-  const auto validated = std::make_shared<std::string>();
   CLI::App* validate =
       schedules->add_subcommand("validate", "Check a schedule file; all problems are told with their lines");
-  validate->add_option("schedule", *validated, "A schedule as JSON, or a built-in one")
+  validate->add_option("schedule", request->named, "A schedule as JSON, or a built-in one")
       ->required()
       ->type_name("NAME|FILE");
-  validate->callback([validated, &chosen] {
-    chosen = [validated](Console& console) {
-      const schedule::Schedule schedule = schedule::load(*validated);
-      console.out() << *validated << ": " << schedule.name << " is well-formed\n";
+  add_format(*validate, *request, "How to write the answer; json: what the list says of one");
+  validate->callback([request, &chosen] {
+    chosen = [request](Console& console) {
+      const schedule::Schedule schedule = schedule::load(request->named);
+      if (request->format == "json") {
+        console.out() << report::text_of(outline(schedule));
+      } else {
+        console.out() << request->named << ": " << schedule.name << " is well-formed\n";
+      }
     };
   });
 }

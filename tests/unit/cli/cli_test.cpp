@@ -12,7 +12,6 @@
 #include "simulator/analysis/annotations.hpp"
 #include "simulator/ingest/read.hpp"
 #include "simulator/report/text.hpp"
-#include "simulator/schedule/library.hpp"
 #include "simulator/trace/append_trace.hpp"
 #include "simulator/trace/ilt/writer.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -154,7 +153,7 @@ TEST_F(CliTest, NamesTheWordThatIsWrong) {
               "--seed: \"" + wrong + "\" is no whole number from 0 to 18446744073709551615");
   }
   EXPECT_TRUE(said("info x --kernels -1").starts_with(R"(--kernels: "-1" is no whole number)"));
-  EXPECT_EQ(said("schedules --format json"), R"("--format" is no option of schedules)");
+  EXPECT_EQ(said("schedules --json"), R"("--json" is no option of schedules)");
   EXPECT_EQ(said("validate --minutes long"), R"(--minutes: "long" is no positive number of minutes)");
 }
 
@@ -524,24 +523,6 @@ TEST_F(CliTest, SaysThatAFolderCannotBeWrittenTo) {
     EXPECT_NE(run.err.find("s.ilt: the file cannot be made (check that its folder exists"), std::string::npos)
         << run.err;
   }
-}
-
-TEST_F(CliTest, SchedulesListsShowsAndValidates) {
-  const Finished list = interlace("schedules");
-  EXPECT_EQ(list.status, 0);
-  for (const schedule::LibraryEntry& entry : schedule::library()) {
-    EXPECT_NE(list.out.find(entry.name), std::string::npos) << entry.name;
-    EXPECT_EQ(interlace("schedules show " + std::string(entry.name)).status, 0) << entry.name;
-  }
-  std::ofstream(path("mine.json")) << interlace("schedules show --json torchrec/base").out;
-  EXPECT_EQ(interlace("schedules validate " + path("mine.json")).status, 0);
-  EXPECT_EQ(interlace("schedules validate torchrec/base").out, "torchrec/base: torchrec/base is well-formed\n");
-  std::ofstream(path("broken.json"))
-      << R"({"interlace_schedule": 1, "name": "x", "streams": {"main": {}}, "iteration": [
-    {"stage": "no_such_stage", "batch": 0, "stream": "main"}]})";
-  const Finished broken = interlace("schedules validate " + path("broken.json"));
-  EXPECT_EQ(broken.status, 1);
-  EXPECT_NE(broken.err.find("no_such_stage"), std::string::npos) << broken.err;
 }
 
 // The measured step belongs to the job as it was recorded: with the optimizer made longer, the replayed recorded
