@@ -59,6 +59,10 @@ void refuse_no_prediction(const PredictRequest& request, const report::PredictRe
 
 }  // namespace
 
+void refuse_unfit_out(const PredictRequest& request) {
+  if (request.out) refuse_unfit_folder(*request.out, files_of(request));
+}
+
 void show_prediction(const PredictRequest& request, Console& console) {
   const PredictAnswer answer = predict(request, console);
   console.done();
@@ -131,7 +135,10 @@ void add_predict(CLI::App& app, Action& chosen) {
       "Let works that run side by side not slow each other, to see what sharing the GPU costs");
   predict->callback([request, &chosen] {
     take_recordings(*request);
-    chosen = [request](Console& console) { show_prediction(*request, console); };
+    chosen = [request](Console& console) {
+      refuse_unfit_out(*request);
+      show_prediction(*request, console);
+    };
   });
 }
 

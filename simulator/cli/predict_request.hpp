@@ -59,6 +59,13 @@ struct PredictAnswer {
 /// The same, shown as the request says, and written where it says. Throws Error(cli.nothing_predicted), too.
 void show_prediction(const PredictRequest& request, Console& console);
 
+/// Throws where write_answer() could not write what is asked for, before any work is done for it. Leaves nothing
+/// behind.
+void refuse_unfit_out(const PredictRequest& request);
+
+/// Throws, with nothing written, where write_answer() would, as far as that can be known beforehand.
+void refuse_unfit_folder(const std::filesystem::path& folder, const std::vector<std::string>& inputs);
+
 /// Writes into a folder, made if need be: report.html, report.json, report.csv, the measured trace as measured.ilt, and
 /// for each schedule its predicted trace as .ilt and a file for Perfetto with the measured trace beside it. Says which
 /// predicted traces of an earlier answer stand there still. Throws report.cannot_write, ilt.cannot_write, and, with

@@ -133,6 +133,7 @@ void tell_counts(const what_if::SearchCounts& counts, Console& console) {
 }
 
 void run_search(const SearchRequest& request, Console& console) {
+  refuse_unfit_out(request.job);
   Answer searched = search(request, console);
   std::vector<what_if::Found>& found = searched.result.found;
   PredictRequest asked = request.job;

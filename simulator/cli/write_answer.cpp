@@ -87,6 +87,11 @@ std::vector<report::TimelineComparison> timelines(const PredictAnswer& answer) {
 
 }  // namespace
 
+void refuse_unfit_folder(const std::filesystem::path& folder, const std::vector<std::string>& inputs) {
+  report::refuse_unwritable_folder(folder);
+  for (const std::string& name : names_of_answer({})) refuse_overwriting((folder / name).string(), inputs);
+}
+
 void write_answer(const PredictAnswer& answer, const std::filesystem::path& folder,
                   const std::vector<std::string>& inputs, Console& console) {
   const std::vector<std::string> stems = stems_of(answer.predicted);

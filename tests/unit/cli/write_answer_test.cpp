@@ -56,6 +56,26 @@ TEST(WriteAnswer, TellsNoFlawOfTheMeasuredTraceTwice) {
   EXPECT_EQ(flaws(interlace(predict + (folder.path() / "out/measured.ilt").string())), first);
 }
 
+// Before anything is read: the recording is not there. /proc is written to by nobody, root neither.
+TEST(WriteAnswer, RefusesAFolderBeforeWorkBegins) {
+  const testing::TemporaryFolder folder;
+  const std::string file = folder.write("file", "").string();
+  for (const std::string& command : {std::string("predict --schedule torchrec/base"), std::string("search")}) {
+    for (const std::string& out : {file, file + "/new", std::string("/proc/interlace/new")}) {
+      const Finished run = interlace(command + " --from /no/recording --out " + out);
+      EXPECT_EQ(run.status, 1);
+      EXPECT_TRUE(run.err.starts_with("error[report.cannot_write]: " + out)) << run.err;
+    }
+    const Finished good = interlace(command + " --from /no/recording --out " + (folder.path() / "new/deeper").string());
+    EXPECT_NE(good.err.find("error[ingest.cannot_open]: /no/recording"), std::string::npos) << good.err;
+  }
+  std::filesystem::remove(file);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing was predicted, so nothing is left";
+  const Finished own = interlace("predict --schedule torchrec/base --from /no/recording --profile " +
+                                 folder.write("report.json", "{}").string() + " --out " + folder.path().string());
+  EXPECT_TRUE(own.err.starts_with("error[cli.output_is_input]: ")) << own.err;
+}
+
 TEST(WriteAnswer, LeavesWhatItReadAsItIs) {
   const testing::TemporaryFolder folder;
   const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
