@@ -51,7 +51,7 @@ void add_info(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   info->add_option("--kernels", options->kernels, "How many of the costliest kernels to show")
-      ->check(whole_number(SIZE_MAX))
+      ->check(whole_number(0, SIZE_MAX))
       ->capture_default_str();
   info->callback([options, &chosen] { chosen = [options](Console& console) { run_info(*options, console); }; });
 }

@@ -14,16 +14,10 @@ namespace interlace::cli {
 
 namespace {
 
+constexpr double kLeastGibibytes = 1e-3;
 constexpr double kMostGibibytes = 1e9;  // its bytes fit in 64 bits
-
-/// What is wrong with it; nothing where nothing is.
-std::string a_step_in_ms(const std::string& text) {
-  constexpr double kLeast = 1e-3;
-  constexpr double kMost = 1e7;
-  double step = 0;
-  const bool good = CLI::detail::lexical_cast(text, step) && step >= kLeast && step <= kMost;  // NaN is neither
-  return good ? "" : "\"" + text + "\" is no step time of 0.001 to 10000000 ms";
-}
+constexpr double kShortestStepMs = 1e-3;
+constexpr double kLongestStepMs = 1e7;
 
 }  // namespace
 
@@ -39,14 +33,14 @@ void add_job_options(CLI::App& command, PredictRequest& request) {
           .add_option("--measured-step-ms", request.measured_step_ms,
                       "Step time of the recorded schedule without the profiler: tells the host's pace, and corrects "
                       "what is predicted (docs/validate.md)")
-          ->check(a_step_in_ms)
+          ->check(number("step time in ms", kShortestStepMs, kLongestStepMs))
           ->type_name("MS");
   command.add_option(kMemorySnapshotsOption, request.memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
   command.add_option("--gpu-memory", request.gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
-      ->check(positive("number of GiB", kMostGibibytes))
+      ->check(number("number of GiB", kLeastGibibytes, kMostGibibytes))
       ->type_name("GIB");
   command.add_option("--seed", request.seed, "Of the replayed jitter")
-      ->check(whole_number(UINT64_MAX))
+      ->check(whole_number(0, UINT64_MAX))
       ->capture_default_str();
   command
       .add_flag("--under-recorder", request.under_recorder,

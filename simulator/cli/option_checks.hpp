@@ -6,10 +6,12 @@
 
 namespace interlace::cli {
 
-/// Takes the text of a whole number of at most `most`; CLI11 itself takes "-1" for a large one.
-[[nodiscard]] CLI::Validator whole_number(std::uint64_t most);
+// Both tell a word that they refuse from what is allowed.
 
-/// Takes the text of a positive number of at most `most`. what: "number of GiB".
-[[nodiscard]] CLI::Validator positive(const std::string& what, double most);
+/// Takes the text of a whole number from `least` to `most`; CLI11 itself takes "-1" for a large one.
+[[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+
+/// Takes the text of a number from `least` to `most`. what: "number of GiB".
+[[nodiscard]] CLI::Validator number(const std::string& what, double least, double most);
 
 }  // namespace interlace::cli

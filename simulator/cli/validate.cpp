@@ -25,6 +25,7 @@ namespace interlace::cli {
 namespace {
 
 constexpr int kUnfinished = 3;
+constexpr double kLeastMinutes = 1e-3;
 constexpr double kMostMinutes = 1e6;
 
 struct ValidateRequest {
@@ -203,7 +204,7 @@ void add_plan_options(CLI::App& validate, ValidateRequest& request) {
   validate.add_option("--ranks", plan.ranks, "Ranks to start; the workload's number where absent")
       ->check(CLI::Range(1, 4096));
   validate.add_option("--batch", plan.batch, "Samples a batch and rank; the workload's where absent")
-      ->check(positive("whole number", INT32_MAX));
+      ->check(whole_number(1, INT32_MAX));
   validate.add_option("--device", plan.device, "Where to run")
       ->check(CLI::IsMember({"cuda", "cpu"}))
       ->capture_default_str();
@@ -216,10 +217,10 @@ void add_plan_options(CLI::App& validate, ValidateRequest& request) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   validate.add_option("--steps", plan.steps, "Timed steps of a run")
-      ->check(positive("whole number", INT32_MAX))
+      ->check(whole_number(1, INT32_MAX))
       ->capture_default_str();
   validate.add_option("--warmup", plan.warmup, "Steps before them")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0, INT32_MAX))
       ->capture_default_str();
   validate.add_option("--record-steps", plan.recorded_steps, "Timed steps of a recorded run")
       ->check(CLI::Range(3, 10'000))
@@ -251,7 +252,7 @@ void add_validate(CLI::App& app, Action& chosen, int& status) {
       validate->get_options([](const CLI::Option* option) { return !option->check_name("--help"); });
   const std::vector<CLI::Option*> of_runs{
       validate->add_option("--minutes", request->minutes, "Stop before so many have passed; --resume goes on")
-          ->check(positive("number of minutes", kMostMinutes)),
+          ->check(number("number of minutes", kLeastMinutes, kMostMinutes)),
       validate->add_option("--engine", request->engine, "interlace-engine, where it is not beside this program")
           ->type_name("FILE"),
       validate->add_option("--run-limit", request->run_limit_s, "Seconds after which a run is ended")

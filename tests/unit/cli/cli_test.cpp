@@ -144,17 +144,22 @@ TEST_F(CliTest, NamesTheWordThatIsWrong) {
   EXPECT_EQ(said("predict --from x --schedules y"),
             R"("--schedules" is no option of predict; did you mean "--schedule"?)");
   EXPECT_EQ(said("predict --from x"), "--schedule is required");
-  for (const std::string wrong : {"80GB", "-1", "0", "inf", "nan"}) {
-    EXPECT_EQ(said("predict --from x --schedule all --gpu-memory " + wrong),
-              "--gpu-memory: \"" + wrong + "\" is no positive number of GiB");
+  for (const std::string command : {"predict --from x --schedule all", "search --from x --out y"}) {
+    for (const std::string wrong : {"80GB", "-1", "0", "1e-30", "1e30", "inf", "nan"}) {
+      EXPECT_EQ(said(command + " --gpu-memory " + wrong),
+                "--gpu-memory: \"" + wrong + "\" is no number of GiB from 0.001 to 1000000000");
+    }
+    EXPECT_EQ(said(command + " --measured-step-ms 1e30"),
+              "--measured-step-ms: \"1e30\" is no step time in ms from 0.001 to 10000000");
   }
   for (const std::string wrong : {"-1", "1.5", "99999999999999999999"}) {
     EXPECT_EQ(said("predict --from x --schedule all --seed " + wrong),
               "--seed: \"" + wrong + "\" is no whole number from 0 to 18446744073709551615");
   }
+  EXPECT_EQ(said("validate --batch 0"), R"(--batch: "0" is no whole number from 1 to 2147483647)");
   EXPECT_TRUE(said("info x --kernels -1").starts_with(R"(--kernels: "-1" is no whole number)"));
   EXPECT_EQ(said("schedules --json"), R"("--json" is no option of schedules)");
-  EXPECT_EQ(said("validate --minutes long"), R"(--minutes: "long" is no positive number of minutes)");
+  EXPECT_EQ(said("validate --minutes long"), R"(--minutes: "long" is no number of minutes from 0.001 to 1000000)");
 }
 
 // What stands behind `record` is for another program, which a build lays beside this one.
