@@ -354,9 +354,8 @@ void Forecast::add_prediction(const schedule::Schedule& schedule, std::future<Pr
 Error with_advice_on_profile(const Error& error, const Diagnostics& found) {
   const auto unmatched = std::ranges::find(found.entries(), stages::kUnmatchedRule.code, &Diagnostic::code);
   const std::string_view advice = "or have the annotation profile (--profile) name it as the recording does";
-  const std::string rule = unmatched == found.entries().end()
-                               ? ""
-                               : fmt::format(": no annotation matches its rule {}", unmatched->first_place);
+  const std::string rule =
+      unmatched == found.entries().end() ? "" : fmt::format(": no annotation matches {}", unmatched->first_place);
   return {replay::kStageNotRecorded, error.place(), error.problem(),
           fmt::format("{}, {}{}", error.advice(), advice, rule)};
 }

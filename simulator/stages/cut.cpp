@@ -441,11 +441,12 @@ Cut cut(const Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
     RankCutter cutter(trace, {r}, classifier, diagnostics);
     auto rank = cutter.run();
     if (!rank) {
-      throw Error(kNoIterations, trace.ranks()[r].source,
-                  fmt::format("no complete training iteration: fewer than two ranges match \"{}\" of the \"{}\" "
-                              "annotation profile{}",
-                              profile.iteration_end, profile.name, losses(diagnostics)),
-                  "record at least three steps with annotations, or give a profile of your own (--profile FILE)");
+      throw Error(
+          kNoIterations, trace.ranks()[r].source,
+          fmt::format("no complete training iteration: fewer than two ranges match \"{}\", the iteration_end of "
+                      "the \"{}\" annotation profile{}",
+                      profile.iteration_end, profile.name, losses(diagnostics)),
+          "record at least three steps with annotations, or give a profile of your own (--profile FILE)");
     }
     damage.push_back(cutter.damage(*rank));
     result.ranks.push_back(std::move(*rank));

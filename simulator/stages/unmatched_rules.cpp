@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/base/pattern.hpp"
@@ -35,28 +36,44 @@ bool is_built_in(const Rule& rule) {
          std::ranges::any_of(interlace_profile().rules, is_same);
 }
 
+bool has_built_in_backward(const Profile& profile) {
+  return profile.backward.empty() || profile.backward == torchrec_profile().backward ||
+         profile.backward == interlace_profile().backward;
+}
+
 /// `dense_forward: "^fwd$"`, with the patterns that match nothing; empty where all do.
-std::string unmatched(const Rule& rule, const std::set<std::string_view>& names) {
-  std::vector<std::string> needed = rule.within;
-  if (!rule.markers.empty()) needed.push_back(rule.markers.front());
+std::string unmatched(std::string_view place, const std::vector<std::string>& needed,
+                      const std::set<std::string_view>& names) {
   std::string patterns;
   for (const std::string& text : needed) {
     const Pattern pattern(text);
     if (std::ranges::any_of(names, [&](std::string_view name) { return pattern.is_in(name); })) continue;
     patterns += fmt::format("{}\"{}\"", patterns.empty() ? "" : ", ", text);
   }
-  return patterns.empty() ? patterns : fmt::format("{}: {}", schedule::to_string(rule.stage), patterns);
+  return patterns.empty() ? patterns : fmt::format("{}: {}", place, patterns);
+}
+
+/// What must match for a rule to fit.
+std::vector<std::string> needed_by(const Rule& rule) {
+  std::vector<std::string> needed = rule.within;
+  if (!rule.markers.empty()) needed.push_back(rule.markers.front());
+  return needed;
 }
 
 }  // namespace
 
 void count_unmatched_rules(const trace::Trace& trace, const Profile& profile, Diagnostics& diagnostics) {
-  if (std::ranges::all_of(profile.rules, is_built_in)) return;
+  if (has_built_in_backward(profile) && std::ranges::all_of(profile.rules, is_built_in)) return;
   const std::set<std::string_view> names = annotation_names(trace);
+  const auto count = [&](std::string_view whose, const std::vector<std::string>& needed) {
+    if (const std::string place = unmatched(whose, needed, names); !place.empty()) {
+      diagnostics.count(kUnmatchedRule, place);
+    }
+  };
   for (const Rule& rule : profile.rules) {
-    if (is_built_in(rule)) continue;
-    if (const std::string place = unmatched(rule, names); !place.empty()) diagnostics.count(kUnmatchedRule, place);
+    if (!is_built_in(rule)) count(schedule::to_string(rule.stage), needed_by(rule));
   }
+  if (!has_built_in_backward(profile)) count(R"("backward" of the profile)", {profile.backward});
 }
 
 }  // namespace interlace::stages

@@ -560,6 +560,7 @@ TEST_F(CliTest, CutsByTheProfileGiven) {
       interlace("predict --schedule torchrec/base --from " + sample("sparse") + " --profile " + path("profile.json"));
   EXPECT_EQ(run.status, 1);
   EXPECT_NE(run.err.find("error[stages.no_iterations]"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("\"^my step$\", the iteration_end of the "), std::string::npos) << run.err;
 }
 
 }  // namespace

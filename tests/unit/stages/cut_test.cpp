@@ -120,6 +120,23 @@ TEST(Cut, RulesOfTheUserThatMatchNothingAreTold) {
   EXPECT_EQ(found->first_place, "dense_forward: \"^fwd$\"");
 }
 
+// Threads of autograd are found by it where operations are not recorded.
+TEST(Cut, ABackwardOfTheUserThatMatchesNothingIsTold) {
+  const ingest::Recording recording = sample("sparse");
+  const auto told_of = [&](const std::string& backward) {
+    Profile profile = torchrec_profile();
+    profile.backward = backward;
+    Diagnostics diagnostics;
+    static_cast<void>(cut(recording.trace, profile, diagnostics));
+    const auto found = std::ranges::find(diagnostics.entries(), kUnmatchedRule.code, &Diagnostic::code);
+    return found == diagnostics.entries().end() ? "" : found->first_place;
+  };
+  EXPECT_EQ(told_of("^bwd$"), "\"backward\" of the profile: \"^bwd$\"");
+  EXPECT_EQ(told_of("^## back"), "");
+  EXPECT_EQ(told_of(""), "") << "none is needed";
+  EXPECT_EQ(told_of(interlace_profile().backward), "") << "that of a built-in profile is usual";
+}
+
 TEST(Cut, ATraceWithoutAnnotationsIsRefused) {
   const std::vector<std::filesystem::path> files{std::filesystem::path(INTERLACE_SOURCE_DIR) /
                                                  "samples/traces/hta/cuda_event_sync/event_sync_trace.json.gz"};
