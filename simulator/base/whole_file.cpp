@@ -9,6 +9,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kPartial = ".partial";
+
 /// Such names (/dev/stdout) lead to what is open already.
 bool is_of_system(const fs::path& file) {
   const std::string name = file.lexically_normal().string();
@@ -29,7 +31,7 @@ WholeFile::WholeFile(const fs::path& file) : file_(target_of(file)), partial_(fi
   std::error_code ignored;
   const fs::file_status old = fs::status(file_, ignored);
   const bool is_plain = !fs::exists(old) || fs::is_regular_file(old);
-  if (is_plain && !is_of_system(file_)) partial_ += ".partial";
+  if (is_plain && !is_of_system(file_)) partial_ += kPartial;
   stream_.open(partial_, std::ios::binary | std::ios::trunc);
   is_unfinished_ = stream_.is_open();
   if (is_unfinished_ && fs::is_regular_file(old)) fs::permissions(partial_, old.permissions(), ignored);
@@ -49,5 +51,7 @@ bool WholeFile::finish() {
   is_unfinished_ = static_cast<bool>(failure);
   return !failure;
 }
+
+bool is_called_partial(const fs::path& file) { return file.extension() == kPartial; }
 
 }  // namespace interlace

@@ -28,4 +28,7 @@ class WholeFile {
   bool is_unfinished_ = false;  ///< made, and not in its place yet
 };
 
+/// Whether a file is called as what a WholeFile leaves where its process is killed: a part of it.
+[[nodiscard]] bool is_called_partial(const std::filesystem::path& file);
+
 }  // namespace interlace

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "simulator/base/whole_file.hpp"
 #include "simulator/ingest/errors.hpp"
 #include "simulator/ingest/file_bytes.hpp"
 #include "simulator/ingest/format.hpp"
@@ -104,9 +105,7 @@ std::vector<RankFacts> facts_of_file(const memory_snapshot::Snapshot& snapshot) 
            .parts = {}}};
 }
 
-}  // namespace
-
-RecordedFile read_recorded_file(const std::filesystem::path& file, const ReadOptions& options) {
+RecordedFile read_by_format(const std::filesystem::path& file, const ReadOptions& options) {
   // They may be of many gigabytes, most of them in tables that are not used.
   if (nsys::is_database(first_bytes(file))) return nsys::read_export(file);
   FileBytes bytes = read_file(file);
@@ -122,6 +121,19 @@ RecordedFile read_recorded_file(const std::filesystem::path& file, const ReadOpt
   kineto::RankFile rank_file = kineto::decode_rank_file(content, file);
   count_trailing(bytes, file, rank_file.diagnostics);
   return rank_file;
+}
+
+}  // namespace
+
+RecordedFile read_recorded_file(const std::filesystem::path& file, const ReadOptions& options) {
+  try {
+    return read_by_format(file, options);
+  } catch (const Error& error) {
+    // No copy of it holds more.
+    if (!is_called_partial(file) || error.code() == kCannotOpen.name) throw;
+    throw Error(ErrorCode{error.code()}, error.place(), error.problem(),
+                "a command of Interlace left it when it was ended while writing: run that command again");
+  }
 }
 
 memory_snapshot::Snapshot read_memory_snapshot(const std::filesystem::path& file, const ReadOptions& options) {

@@ -40,6 +40,10 @@ inline constexpr DiagnosticKind kTimeOutOfRange{"ilt.time_out_of_range", Severit
 inline constexpr DiagnosticKind kTruncated{
     "ilt.truncated", Severity::kDataLoss, "the recording was not closed: the file ends before its end chunk",
     "what was written before is used; let the recorded program end in order, or copy the whole file"};
+inline constexpr DiagnosticKind kUnfinished{
+    "ilt.unfinished", Severity::kDataLoss,
+    "the file is a part, NAME.partial, that convert, merge or predict left when it was ended while writing",
+    "what was written before is used; run that command again for all of it"};
 inline constexpr DiagnosticKind kUnknownChunk{"ilt.unknown_chunk", Severity::kWarning,
                                               "parts of a kind that this version does not know; they were skipped",
                                               "a newer Interlace wrote the file and can read all of it"};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/base/saturating.hpp"
+#include "simulator/base/whole_file.hpp"
 #include "simulator/trace/ilt/chunk_io.hpp"
 #include "simulator/trace/ilt/errors.hpp"
 #include "simulator/trace/ilt/fields.hpp"
@@ -405,7 +406,8 @@ const DiagnosticKind& lost_rows_of(ChunkType table) {
 /// Counts what is missing at the end, where no later chunk of the table shows a gap.
 void IltReader::count_lost_end() {
   if (last_chunk_ != ChunkType::kEnd) {
-    found_.count(kTruncated, place_ + " byte " + std::to_string(scanner_.position()));
+    found_.count(is_called_partial(place_) ? kUnfinished : kTruncated,
+                 place_ + " byte " + std::to_string(scanner_.position()));
   }
   for (std::uint16_t type = 1; type < kChunkTypes; ++type) {
     const std::uint64_t announced = scanner_.announced_rows(static_cast<ChunkType>(type));

@@ -13,9 +13,9 @@ namespace interlace::trace {
 /// Reads an .ilt trace (docs/ilt_format.md), whole or cut short anywhere: every complete chunk is used.
 ///
 /// diagnostics receives what the file says of its making, what TraceBuilder::build finds (for a code that both have,
-/// what it finds now) and what is wrong with the file: ilt.truncated, ilt.damaged_chunk, ilt.lost_operations,
-/// ilt.lost_definitions, ilt.lost_facts, ilt.lost_references, ilt.time_out_of_range, ilt.unknown_chunk,
-/// ilt.unknown_column, ilt.unknown_value.
+/// what it finds now) and what is wrong with the file: ilt.truncated or, of a file called NAME.partial, ilt.unfinished;
+/// ilt.damaged_chunk, ilt.lost_operations, ilt.lost_definitions, ilt.lost_facts, ilt.lost_references,
+/// ilt.time_out_of_range, ilt.unknown_chunk, ilt.unknown_column, ilt.unknown_value.
 ///
 /// Throws Error: ilt.cannot_read, ilt.not_ilt, ilt.newer_version, ilt.damaged (header or schema), ilt.invalid (it
 /// contradicts the specification), ilt.too_large (it claims more than the limits of the format), ilt.unit.

@@ -11,6 +11,7 @@
 #include "simulator/trace/ilt/writer.hpp"
 #include "simulator/trace/trace_builder.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/unit/cli/run_interlace.hpp"
 
 namespace interlace::cli {
 namespace {
@@ -104,6 +105,19 @@ TEST(Merge, RefusesClocksThatNothingTellsOf) {
   std::ifstream in(folder.path() / "err");
   const std::string said{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   EXPECT_NE(said.find("error[cli.clocks_unknown]: h1"), std::string::npos) << said;
+}
+
+// Files of a process grow no further than the limit; the signal for that kills it.
+TEST(Convert, LeavesAPartWhereItIsKilled) {
+  const TemporaryFolder folder;
+  const std::string whole = (folder.path() / "a.ilt").string();
+  EXPECT_NE(testing::run_program("ulimit -f 8; " INTERLACE_BINARY " convert " + sample("base") + " -o " + whole).status,
+            0);
+  EXPECT_FALSE(fs::exists(whole));
+  const Finished run = interlace("info " + whole + ".partial");
+  EXPECT_NE(run.err.find(whole + ".partial: the file holds no operation (a command of Interlace left it"),
+            std::string::npos)
+      << run.err;
 }
 
 TEST(Predict, WritesTracesThatCanBeReadAgain) {

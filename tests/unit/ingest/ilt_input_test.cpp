@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -54,6 +55,40 @@ std::string rank_text(int rank, const std::string& at, bool launch = true) {
   text.annotation("step", at, "20");
   if (launch) text.call("cudaLaunchKernel", at + "1", "1", 1);
   return text.text();
+}
+
+// What a killed command leaves is told from a recording that was cut off: there is nothing to copy again.
+TEST(ReadIlt, SaysWhatAPartialFileIs) {
+  const TemporaryFolder folder;
+  const fs::path whole = converted(samples(), folder.path() / "a.ilt");
+  const fs::path part = folder.path() / "a.ilt.partial";
+  using Counts = std::pair<std::int64_t, std::int64_t>;
+  const auto flaws_of = [](const fs::path& file) {
+    const Diagnostics found = read(Files{file}).diagnostics;
+    return Counts(found.count_of("ilt.truncated"), found.count_of("ilt.unfinished"));
+  };
+  fs::copy_file(whole, part);
+  EXPECT_EQ(flaws_of(part), Counts(0, 0)) << "killed before it had its name";
+  fs::resize_file(part, fs::file_size(whole) - 1);
+  EXPECT_EQ(flaws_of(part), Counts(0, 1));
+  fs::resize_file(whole, fs::file_size(whole) - 1);
+  EXPECT_EQ(flaws_of(whole), Counts(1, 0));
+  const auto advice_of = [](const fs::path& file) {
+    try {
+      (void)read(Files{file});
+    } catch (const Error& error) {
+      return error.advice();
+    }
+    return std::string("none");
+  };
+  const std::string again = "run that command again";
+  for (const std::uintmax_t bytes : {0U, 3U, 10U, 3000U}) {
+    fs::resize_file(part, bytes);
+    EXPECT_TRUE(advice_of(part).ends_with(again)) << bytes << ": " << advice_of(part);
+    fs::resize_file(whole, bytes);
+    EXPECT_FALSE(advice_of(whole).ends_with(again)) << bytes;
+  }
+  EXPECT_FALSE(advice_of(folder.path() / "none.partial").ends_with(again)) << "there is none";
 }
 
 TEST(ReadIlt, AFileOfAllRanksReadsAsTheFilesItWasMadeFrom) {
