@@ -129,8 +129,8 @@ class Campaign {
     add("--ranks", plan_.ranks);
     add("--batch", plan_.batch);
     // Of large tables it takes longer than all steps, and nobody reads it here.
-    if (knows("--no-digest")) words.emplace_back("--no-digest");
-    if (knows("--cooldown")) {
+    if (runner_->engine_knows("--no-digest")) words.emplace_back("--no-digest");
+    if (runner_->engine_knows("--cooldown")) {
       // So that the pipeline does not drain in the timed steps.
       const std::int32_t ahead = schedule::depth(schedule::load(engine_name(schedule)));
       words.insert(words.end(), {"--cooldown", std::to_string(ahead)});
@@ -167,16 +167,6 @@ class Campaign {
     console_->note("prediction.json has SHA-256 " + folder_->prediction_digest());
   }
 
-  bool knows(std::string_view option) {
-    if (!help_) {
-      const auto out = folder_->logs() / "help.txt";
-      const auto log = folder_->logs() / "help.log";
-      static_cast<void>(run_child({runner_->engine, {"run", "--help"}, {}, out, log, std::chrono::seconds(60)}));
-      help_ = content_of(out);
-    }
-    return help_->find(option) != std::string::npos;
-  }
-
   /// Why it ended badly; none where it did not.
   std::optional<std::string> run_engine(ChildProcess child) {
     child.environment = plan_.environment;
@@ -192,7 +182,7 @@ class Campaign {
     std::error_code none;
     std::filesystem::remove_all(into, none);  // what an interrupted run left
     std::vector<std::string> words = arguments(schedule, plan_.recorded_steps);
-    if (knows("--record")) {
+    if (runner_->engine_knows("--record")) {
       words.insert(words.end(), {"--record", into.string()});
       return {runner_->engine, std::move(words), {}, out, log, {}};
     }
@@ -264,7 +254,6 @@ class Campaign {
   Clock::time_point began_;
   Clock::duration longest_{0};
   std::int32_t steps_ = 0;
-  std::optional<std::string> help_;
 };
 
 }  // namespace

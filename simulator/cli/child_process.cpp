@@ -1,14 +1,19 @@
 #include "simulator/cli/child_process.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "simulator/base/start_program.hpp"
 #include "simulator/cli/errors.hpp"
@@ -30,6 +35,21 @@ class Output {
   Output& operator=(const Output&) = delete;
   ~Output() { close(descriptor_); }
   [[nodiscard]] int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+/// A file that is in memory alone.
+class Memory {
+ public:
+  Memory() : descriptor_(memfd_create("answer", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) throw Error(kCannotStart, "memfd_create", std::strerror(errno), "answers are kept there");
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { close(descriptor_); }
+  [[nodiscard]] std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
 
  private:
   int descriptor_;
@@ -71,6 +91,14 @@ ChildEnd run_child(const ChildProcess& child) {
     }
     std::this_thread::sleep_for(kBetweenLooks);
   }
+}
+
+ChildAnswer ask_child(const std::filesystem::path& program, std::vector<std::string> arguments,
+                      std::chrono::seconds limit) {
+  const Memory said;
+  const ChildEnd end = run_child({program, std::move(arguments), {}, said.path(), "/dev/null", limit});
+  std::ifstream in(said.path(), std::ios::binary);
+  return {end, std::string(std::istreambuf_iterator<char>(in), {})};
 }
 
 }  // namespace interlace::cli

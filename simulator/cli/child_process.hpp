@@ -27,4 +27,15 @@ struct ChildEnd {
 /// Error(cli.cannot_start).
 [[nodiscard]] ChildEnd run_child(const ChildProcess& child);
 
+/// How a program ended, and what it wrote to its standard output.
+struct ChildAnswer {
+  ChildEnd end;
+  std::string text;
+};
+
+/// Runs a program to hear what it says, without a file of it; its standard error is left out. Throws
+/// Error(cli.cannot_start).
+[[nodiscard]] ChildAnswer ask_child(const std::filesystem::path& program, std::vector<std::string> arguments,
+                                    std::chrono::seconds limit);
+
 }  // namespace interlace::cli

@@ -16,6 +16,7 @@ inline constexpr ErrorCode kDoesNotApply{"cli.does_not_apply"};
 inline constexpr ErrorCode kClocksUnknown{"cli.clocks_unknown"};
 inline constexpr ErrorCode kCannotStart{"cli.cannot_start"};
 inline constexpr ErrorCode kNothingPredicted{"cli.nothing_predicted"};
+inline constexpr ErrorCode kNoGpu{"cli.no_gpu"};
 inline constexpr ErrorCode kNotPlanned{"cli.not_planned"};
 inline constexpr ErrorCode kEngineFailed{"cli.engine_failed"};
 inline constexpr ErrorCode kOtherSettings{"cli.other_settings"};

@@ -6,8 +6,6 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <ostream>
 #include <span>
@@ -19,6 +17,8 @@
 #include "simulator/cli/option_checks.hpp"
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/cli/validate_request.hpp"
+#include "simulator/cli/visible_gpus.hpp"
+#include "simulator/report/file_output.hpp"
 
 namespace interlace::cli {
 
@@ -42,26 +42,6 @@ struct ValidateRequest {
 };
 
 std::filesystem::path folder_of_this_program() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
-
-/// A line a GPU; nothing where the driver's program is not there.
-std::vector<std::string> gpus(const std::filesystem::path& folder) {
-  const auto out = folder / "logs" / "gpus.txt";
-  std::vector<std::string> words{"--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"};
-  // The driver's program shows all of the machine.
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets variables here
-  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) words.push_back(fmt::format("--id={}", visible));
-  try {
-    const ChildEnd end =
-        run_child({"nvidia-smi", std::move(words), {}, out, folder / "logs" / "gpus.log", std::chrono::seconds(30)});
-    if (end.status != 0) return {};
-  } catch (const Error&) {
-    return {};
-  }
-  std::vector<std::string> lines;
-  std::ifstream in(out);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 PlannedCampaign plan_of(const ValidateRequest& request) {
   campaign::Plan plan = request.plan;
@@ -123,6 +103,22 @@ void show_anew(const campaign::Folder& folder, const std::string& format, Consol
   static_cast<void>(judge_and_show(folder, plan, prediction, "", "report_anew.json", format, console));
 }
 
+/// Asks for all that a campaign runs with, before anything is made for it.
+void find_means(const campaign::Plan& plan, CampaignRunner& runner) {
+  if (!std::filesystem::exists(runner.engine)) {
+    throw Error(kPartNotBuilt, runner.engine.string(), "the engine is not part of this build",
+                "build the preset engine-cuda, or name one with --engine");
+  }
+  runner.engine_help = ask_child(runner.engine, {"run", "--help"}, std::chrono::seconds(60)).text;
+  if (plan.device == "cuda") runner.gpus = visible_gpus();
+  const bool records = !plan.recording || plan.record_all;
+  if (records && !runner.engine_knows("--record") && !std::filesystem::exists(runner.recorder)) {
+    throw Error(kPartNotBuilt, runner.recorder.string(),
+                "recording is not part of this build, and the engine cannot record itself",
+                "build the preset gpu-node, or name another engine with --engine");
+  }
+}
+
 int run_validate(const ValidateRequest& request, Console& console) {
   if (request.report) {
     static_cast<void>(show(campaign::Folder(*request.report), request.format, console));
@@ -142,22 +138,14 @@ int run_validate(const ValidateRequest& request, Console& console) {
   CampaignRunner runner{.engine = request.engine ? std::filesystem::path(*request.engine) : here / "interlace-engine",
                         .recorder = here / "interlace-record",
                         .budget = std::nullopt,
-                        .run_limit = std::chrono::seconds(request.run_limit_s),
-                        .gpus = {}};
+                        .run_limit = std::chrono::seconds(request.run_limit_s)};
   if (request.minutes) runner.budget = std::chrono::seconds(static_cast<std::int64_t>(*request.minutes * 60));
-  if (!std::filesystem::exists(runner.engine)) {
-    throw Error(kPartNotBuilt, runner.engine.string(), "the engine is not part of this build",
-                "build the preset engine-cuda, or name one with --engine");
-  }
   const campaign::Folder folder(request.out ? *request.out : *request.resume);
-  std::string device = asked.plan.device;
-  if (request.resume) {
-    device = folder.read_plan().device;
-  } else {
-    std::filesystem::create_directories(folder.logs());
-  }
+  const campaign::Plan plan = request.out ? asked.plan : folder.read_plan();
+  if (request.out) report::refuse_unwritable_folder(folder.path());
+  find_means(plan, runner);
+  if (request.out) std::filesystem::create_directories(folder.path());
   const campaign::Lock lock(folder);
-  if (device == "cuda") runner.gpus = gpus(folder.path());
   if (request.out) {
     asked.plan.hardware = runner.gpus;
     asked.plan.engine = digest_of_engine(runner.engine);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/campaign/campaign_files.hpp"
@@ -21,6 +22,11 @@ struct CampaignRunner {
   std::optional<std::chrono::seconds> budget;  ///< stop before it would be used up
   std::chrono::seconds run_limit{600};         ///< of one run
   std::vector<std::string> gpus;               ///< as Plan::hardware
+  std::string engine_help;                     ///< what the engine says of its command run
+
+  [[nodiscard]] bool engine_knows(std::string_view option) const {
+    return engine_help.find(option) != std::string::npos;
+  }
 };
 
 /// A campaign that was asked for: its plan, and the files that it names as the campaign keeps them.

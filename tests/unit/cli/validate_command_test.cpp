@@ -77,6 +77,63 @@ TEST(Validate, LeavesNoFolderWithoutAnEngine) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
+/// What `validate` finds on a machine: an engine that records or not, and the driver's program.
+class ValidateOnMachine : public ::testing::Test {
+ protected:
+  void put(const std::string& program, const std::string& does) const {
+    std::filesystem::permissions(folder_.write(program, "#!/bin/sh\n" + does + "\n"),
+                                 std::filesystem::perms::owner_all);
+  }
+  [[nodiscard]] std::string at(const std::string& name) const { return (folder_.path() / name).string(); }
+  [[nodiscard]] Finished begin(const std::string& variables, const std::string& program = INTERLACE_BINARY) const {
+    return testing::run_program("PATH=" + folder_.path().string() + " " + variables + " " + program +
+                                " validate --workload tiny --engine " + at("engine") + " --out " + at("new"));
+  }
+  [[nodiscard]] std::string hardware() const {
+    return nlohmann::json::parse(content_of(at("new/plan.json")))["hardware"].dump();
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(ValidateOnMachine, LeavesNoFolderWithoutAGpu) {
+  put("engine", "echo --record");
+  const auto refused = [&](const std::string& variables, const std::string& why) {
+    const Finished run = begin(variables);
+    EXPECT_EQ(run.status, 1);
+    EXPECT_TRUE(run.err.starts_with("error[cli.no_gpu]: " + why)) << run.err;
+    EXPECT_FALSE(std::filesystem::exists(at("new")));
+  };
+  const auto has_device = [](const char* file) { return std::filesystem::exists(file); };
+  if (!has_device("/dev/nvidiactl") && !has_device("/dev/dxg")) refused("", "nvidia-smi: there is no driver");
+  put("nvidia-smi", "echo NVIDIA-SMI has failed; exit 9");
+  refused("", "nvidia-smi: NVIDIA-SMI has failed");
+  put("nvidia-smi", "exit 0");
+  refused("", "nvidia-smi: it knows of no GPU");
+  put("nvidia-smi", "echo 'NVIDIA X, 1, 2 MiB'");
+  refused("CUDA_VISIBLE_DEVICES=", "CUDA_VISIBLE_DEVICES=: no GPU is visible");
+}
+
+TEST_F(ValidateOnMachine, LeavesNoFolderWithoutARecorder) {
+  std::filesystem::copy_file(INTERLACE_BINARY, at("interlace"));  // nothing lies beside it
+  put("engine", "echo --steps");
+  put("nvidia-smi", "echo 'NVIDIA X, 1, 2 MiB'");
+  const Finished run = begin("", at("interlace"));
+  EXPECT_TRUE(run.err.starts_with("error[cli.part_not_built]: " + at("interlace-record"))) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(at("new")));
+}
+
+TEST_F(ValidateOnMachine, KeepsWhichGpusThereAre) {
+  put("engine", "[ \"$2\" = --help ] && echo --record");
+  put("nvidia-smi", "echo 'NVIDIA X, 1, 2 MiB'");
+  EXPECT_TRUE(begin("").err.find("error[cli.engine_failed]") != std::string::npos) << "this engine records nothing";
+  EXPECT_EQ(hardware(), R"(["NVIDIA X, 1, 2 MiB"])");
+  std::filesystem::remove_all(at("new"));
+  put("nvidia-smi", "case \"$*\" in *--id=MIG-1*) exit 6 ;; esac; echo 'NVIDIA X, 1, 2 MiB'");
+  EXPECT_TRUE(begin("CUDA_VISIBLE_DEVICES=MIG-1").err.find("error[cli.engine_failed]") != std::string::npos);
+  EXPECT_EQ(hardware(), "[]") << "CUDA knows parts of GPUs that the driver's program does not";
+}
+
 TEST(Validate, SaysWhatIsMissing) {
   const testing::TemporaryFolder folder;
   const std::string out = " --out " + (folder.path() / "new").string();
