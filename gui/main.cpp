@@ -11,6 +11,7 @@
 #include "gui/window/main_window.hpp"
 #include "simulator/base/program.hpp"
 #include "simulator/base/usage_error.hpp"
+#include "simulator/cli/help_formatter.hpp"
 
 namespace {
 
@@ -33,6 +34,7 @@ struct Request {
 std::optional<int> parse(int argc, char** argv, Request& request) {
   CLI::App app{"Looks at recorded GPU jobs beside what other training-pipeline schedules would do to them.",
                "interlace-gui"};
+  app.formatter(interlace::cli::help_for_terminal());
   app.set_version_flag("--version", "interlace-gui " INTERLACE_VERSION);
   std::vector<std::string> recordings;
   std::string out;

@@ -1,16 +1,13 @@
 #include "simulator/cli/console.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <cstdlib>
 #include <iostream>
-#include <optional>
 #include <string>
 
+#include "simulator/cli/terminal.hpp"
 #include "simulator/report/diagnostics_table.hpp"
 
 namespace interlace::cli {
@@ -19,11 +16,6 @@ namespace {
 
 constexpr std::chrono::seconds kLongWork{3};
 constexpr std::size_t kHangingIndent = 2;  // of what follows the first line of a note
-
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before any thread starts
-  return value == nullptr ? std::string_view{} : std::string_view(value);
-}
 
 /// Whether the user's locale, as POSIX orders the variables, is one of UTF-8.
 bool locale_is_utf8() {
@@ -34,20 +26,6 @@ bool locale_is_utf8() {
     return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
   }
   return false;
-}
-
-/// Columns of the terminal that standard output goes to; COLUMNS says more. Lines of fewer than 60 hold no table, and
-/// longer than 140 are hard to read.
-std::optional<std::size_t> terminal_width() {
-  constexpr std::size_t kNarrowest = 60;
-  constexpr std::size_t kWidest = 140;
-  const std::string_view said = environment("COLUMNS");
-  std::size_t columns = 0;
-  if (std::from_chars(said.data(), said.data() + said.size(), columns).ec != std::errc()) {
-    winsize window{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0) columns = window.ws_col;
-  }
-  return columns == 0 ? std::nullopt : std::optional(std::clamp(columns, kNarrowest, kWidest));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string_view>
 
+#include "simulator/cli/terminal.hpp"
 #include "simulator/report/text.hpp"
 
 namespace interlace::cli {
@@ -52,6 +54,11 @@ std::string HelpFormatter::make_description(const CLI::App* app) const {
 
 std::string HelpFormatter::make_footer(const CLI::App* app) const {
   return wrapped_lines(Formatter::make_footer(app), width_);
+}
+
+std::shared_ptr<HelpFormatter> help_for_terminal() {
+  constexpr std::size_t kWidestHelp = 100;  // columns
+  return std::make_shared<HelpFormatter>(std::min(kWidestHelp, terminal_width().value_or(kWidestHelp)));
 }
 
 }  // namespace interlace::cli

@@ -4,6 +4,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <cstddef>
+#include <memory>
 #include <string>
 
 namespace interlace::cli {
@@ -23,5 +24,8 @@ class HelpFormatter : public CLI::Formatter {
  private:
   std::size_t width_;
 };
+
+/// As wide as the terminal, where that is not too wide to be read.
+[[nodiscard]] std::shared_ptr<HelpFormatter> help_for_terminal();
 
 }  // namespace interlace::cli

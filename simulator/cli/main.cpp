@@ -2,8 +2,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <cstddef>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,12 +13,10 @@
 
 namespace {
 
-constexpr std::size_t kWidestHelp = 100;  // columns
-
 int run(int argc, char** argv, int& failure) {
   CLI::App app{"Predicts what another training-pipeline schedule would do to a recorded GPU job.", "interlace"};
+  app.formatter(interlace::cli::help_for_terminal());
   interlace::cli::Console console;
-  app.formatter(std::make_shared<interlace::cli::HelpFormatter>(std::min(kWidestHelp, console.style().width)));
   app.set_version_flag("--version", "interlace " INTERLACE_VERSION);
   app.require_subcommand(1);
   app.fallthrough();

@@ -30,6 +30,20 @@ Answer run_gui(const QStringList& arguments) {
 
 QString in_qt(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
 
+TEST(Program, ItsHelpFitsTheTerminal) {
+  for (const qsizetype columns : {80, 100}) {
+    QProcess program;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("COLUMNS", QString::number(columns));
+    program.setProcessEnvironment(environment);
+    program.start(INTERLACE_GUI_PROGRAM, {"--help"});
+    ASSERT_TRUE(program.waitForFinished());
+    const QStringList lines = QString::fromUtf8(program.readAllStandardOutput()).split('\n');
+    EXPECT_GT(lines.size(), 20);
+    for (const QString& line : lines) EXPECT_LE(line.size(), columns) << line.toStdString();
+  }
+}
+
 TEST(Program, RendersMeasuredBesidePredictedWithoutADisplay) {
   const testing::TemporaryFolder folder;
   const auto draw = [&](const char* name, const QStringList& more) {
