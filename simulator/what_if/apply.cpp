@@ -78,7 +78,7 @@ bool scale_bandwidth(SiteTable& table, WorkKind kind, double by) {
     any = true;
     const auto faster = [&](double ns) {
       const double fixed = site.bytes > 0 ? std::min(latency, ns) : 0.0;
-      return at_least_one(fixed + (ns - fixed) / by);
+      return at_least_one(ns - (ns - fixed) * (1.0 - 1.0 / by));  // to the bit the same where nothing changes
     };
     site.alone_ns = faster(site.alone_ns);
     for (double& ns : site.transfer_ns) ns = faster(ns);

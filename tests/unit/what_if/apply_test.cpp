@@ -84,6 +84,15 @@ TEST(ApplyEdits, ScalesBandwidthAndKeepsLatency) {
   EXPECT_EQ(scaled.sites[3].transfer_ns, (std::vector<double>{770'000, 730'000}));
 }
 
+// Equal to the bit: a sweep goes through what was recorded (0.1 + (x - 0.1) is not x for most x).
+TEST(ApplyEdits, ALinkOfTheSameBandwidthChangesNothing) {
+  SiteTable before = table();
+  for (int i = 0; i < 50; ++i) {
+    before.sites.push_back(site(Stage::kBackward, WorkKind::kCollective, "nccl", 13'000.0 + 1'234.567 * i, 2'000 + i));
+  }
+  EXPECT_EQ(times(after(ScaleLink{Link::kGpu, 1}, before)), times(before));
+}
+
 // What is of no known size tells no latency of the others.
 TEST(ApplyEdits, ATransferOfUnknownSizeIsScaledWholly) {
   SiteTable before = table();
