@@ -22,6 +22,8 @@ class AtOnce {
     return task->get_future();
   }
 
+  [[nodiscard]] std::size_t size() const { return pieces_.size(); }
+
   /// Once. most: so many at a time; at least one. begins: told of one piece at a time, on any thread.
   void run(std::size_t most, const std::function<void(const std::string& doing)>& begins);
 

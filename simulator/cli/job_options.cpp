@@ -3,12 +3,16 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <iterator>
 #include <string>
 
 #include "simulator/cli/option_checks.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
+#include "simulator/schedule/library.hpp"
 
 namespace interlace::cli {
 
@@ -20,6 +24,28 @@ constexpr double kShortestStepMs = 1e-3;
 constexpr double kLongestStepMs = 1e7;
 
 }  // namespace
+
+void add_recordings_and_schedules(CLI::App& command, PredictRequest& request, const std::string& what) {
+  command.add_option("recording,--from", request.recordings, kRecordingsHelp)->type_name("FILE|DIR");
+  command
+      .add_option("--schedule", request.schedules,
+                  what + ": built-in names (interlace schedules), files, or \"all\" that apply")
+      ->required()
+      ->type_name("NAME|FILE|all");
+}
+
+void tell_recordings_from_schedules(PredictRequest& request) {
+  const auto is_recording = [](const std::string& word) {
+    // A folder may be called as the schedule that was recorded into it; a pipe was never asked for a recording.
+    const bool is_name = word == "all" || schedule::full_name(word, schedule::library());
+    return !is_name && !std::filesystem::is_fifo(word) && !is_schedule(word);
+  };
+  std::ranges::copy_if(request.schedules, std::back_inserter(request.recordings), is_recording);
+  std::erase_if(request.schedules, is_recording);
+  const auto refuse = [](const char* why) { throw CLI::RequiredError(why, CLI::ExitCodes::RequiredError); };
+  if (request.recordings.empty()) refuse("no recording is named: it stands in front of the options, or behind --from");
+  if (request.schedules.empty()) refuse("--schedule is required");
+}
 
 void add_job_options(CLI::App& command, PredictRequest& request) {
   command.add_option("--edit", request.edits, "What-if changes to the recorded job (docs/edits.md)")->type_name("FILE");

@@ -30,6 +30,7 @@ int run(int argc, char** argv, int& failure) {
   interlace::cli::add_explain(app, chosen);
   interlace::cli::add_info(app, chosen);
   interlace::cli::add_search(app, chosen);
+  interlace::cli::add_sweep(app, chosen);
   interlace::cli::add_schedules(app, chosen);
   interlace::cli::add_convert(app, chosen);
   interlace::cli::add_merge(app, chosen);

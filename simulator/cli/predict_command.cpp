@@ -1,41 +1,19 @@
-#include <fmt/format.h>
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <algorithm>
-#include <cstdint>
-#include <filesystem>
-#include <iterator>
 #include <memory>
 #include <ostream>
 
-#include "simulator/base/error.hpp"
-#include "simulator/base/units.hpp"
-#include "simulator/cli/errors.hpp"
+#include "simulator/cli/answer_notes.hpp"
 #include "simulator/cli/job_options.hpp"
 #include "simulator/cli/predict_request.hpp"
-#include "simulator/cli/recording.hpp"
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/report/predict_data.hpp"
 #include "simulator/report/predict_table.hpp"
-#include "simulator/schedule/library.hpp"
 
 namespace interlace::cli {
 
 namespace {
-
-/// Where what is assumed of the machine comes from.
-void tell_machine(const report::RecordedRun& recorded, Console& console) {
-  const auto joined = [](const std::vector<std::string>& texts) { return fmt::format("{}", fmt::join(texts, ", ")); };
-  if (recorded.machine_profile) {
-    console.note("machine: from " + *recorded.machine_profile + ": " + joined(recorded.machine_values));
-  }
-  if (!recorded.machine_fitted.empty()) {
-    console.note("machine: from the recording: " + joined(recorded.machine_fitted) +
-                 (recorded.machine_profile ? "" : "; all else as usual (no --machine)"));
-  }
-}
 
 /// All that was named, files or not.
 std::vector<std::string> files_of(const PredictRequest& request) {
@@ -47,14 +25,6 @@ std::vector<std::string> files_of(const PredictRequest& request) {
   if (request.profile) all.push_back(*request.profile);
   if (request.machine) all.push_back(*request.machine);
   return all;
-}
-
-/// An answer without a prediction is a failure; why each schedule was left out stands in it.
-void refuse_no_prediction(const PredictRequest& request, const report::PredictReport& report) {
-  if (!report.predictions.empty()) return;
-  throw Error(kNothingPredicted, request.recordings.front(),
-              fmt::format("none of the {} schedules applies to the recording", report.skipped.size()),
-              "the reasons stand above; where stages are missing, give the --profile that names them");
 }
 
 }  // namespace
@@ -71,58 +41,31 @@ void show_prediction(const PredictRequest& request, Console& console) {
   } else if (request.format == "csv") {
     report::write_predict_csv(console.out(), answer.report);
     console.out().flush();
-    for (const report::SkippedGroup& group : report::skipped_by_reason(answer.report.skipped)) {
-      console.note("left out, " + group.why + ": " + group.schedules);
-    }
-    tell_machine(answer.report.recorded, console);
-    console.flaws(answer.report.recorded.diagnostics);
+    tell_left_out(answer.report.skipped, console);
+    tell_recorded(answer.report.recorded, console);
   } else {
     report::write_predict_table(console.out(), answer.report, console.style());
     console.out().flush();
-    tell_machine(answer.report.recorded, console);
-    console.flaws(answer.report.recorded.diagnostics);
+    tell_recorded(answer.report.recorded, console);
   }
   // Last: an answer that cannot be kept is there all the same.
   console.out().flush();
   if (request.out) write_answer(answer, *request.out, files_of(request), console);
   console.done();
-  refuse_no_prediction(request, answer.report);
+  if (answer.report.predictions.empty()) refuse_no_prediction(request, answer.report.skipped.size());
 }
-
-namespace {
-
-/// A list of schedules goes on to the next option: recordings behind it were meant as such.
-void take_recordings(PredictRequest& request) {
-  const auto is_recording = [](const std::string& word) {
-    // A folder may be called as the schedule that was recorded into it; a pipe was never asked for a recording.
-    const bool is_name = word == "all" || schedule::full_name(word, schedule::library());
-    return !is_name && !std::filesystem::is_fifo(word) && !is_schedule(word);
-  };
-  std::ranges::copy_if(request.schedules, std::back_inserter(request.recordings), is_recording);
-  std::erase_if(request.schedules, is_recording);
-  const auto refuse = [](const char* why) { throw CLI::RequiredError(why, CLI::ExitCodes::RequiredError); };
-  if (request.recordings.empty()) refuse("no recording is named: it stands in front of the options, or behind --from");
-  if (request.schedules.empty()) refuse("--schedule is required");
-}
-
-}  // namespace
 
 void add_predict(CLI::App& app, Action& chosen) {
   const auto request = std::make_shared<PredictRequest>();
   request->must_anchor = true;
   CLI::App* predict = app.add_subcommand("predict", "Predict what other schedules would do to a recorded job");
-  predict->add_option("recording,--from", request->recordings, kRecordingsHelp)->type_name("FILE|DIR");
+  add_recordings_and_schedules(*predict, *request, "Schedules to predict");
   predict
       ->add_option("--again", request->again,
                    "A recording of another run of the same job: a folder where it has several ranks. Once for each "
                    "such run; what is predicted is the mean over all (docs/validate.md)")
       ->allow_extra_args(false)
       ->type_name("FILE|DIR");
-  predict
-      ->add_option("--schedule", request->schedules,
-                   "Schedules to predict: built-in names (interlace schedules), files, or \"all\" that apply")
-      ->required()
-      ->type_name("NAME|FILE|all");
   add_job_options(*predict, *request);
   predict->add_option("--format", request->format, "How to write the answer")
       ->check(CLI::IsMember({"table", "json", "csv"}))
@@ -134,7 +77,7 @@ void add_predict(CLI::App& app, Action& chosen) {
       "--no-contention", [request] { request->contention = false; },
       "Let works that run side by side not slow each other, to see what sharing the GPU costs");
   predict->callback([request, &chosen] {
-    take_recordings(*request);
+    tell_recordings_from_schedules(*request);
     chosen = [request](Console& console) {
       refuse_unfit_out(*request);
       show_prediction(*request, console);

@@ -18,6 +18,7 @@ void add_predict(CLI::App& app, Action& chosen);
 void add_explain(CLI::App& app, Action& chosen);
 void add_schedules(CLI::App& app, Action& chosen);
 void add_search(CLI::App& app, Action& chosen);
+void add_sweep(CLI::App& app, Action& chosen);
 void add_convert(CLI::App& app, Action& chosen);
 void add_merge(CLI::App& app, Action& chosen);
 /// `words`: all that stands behind the subcommand's name.

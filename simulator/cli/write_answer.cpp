@@ -8,7 +8,6 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "simulator/campaign/campaign_files.hpp"
@@ -16,7 +15,6 @@
 #include "simulator/cli/recording.hpp"
 #include "simulator/ingest/trace_files.hpp"
 #include "simulator/report/chrome_trace.hpp"
-#include "simulator/report/errors.hpp"
 #include "simulator/report/file_output.hpp"
 #include "simulator/report/html_report.hpp"
 #include "simulator/report/predict_data.hpp"
@@ -97,12 +95,7 @@ void write_answer(const PredictAnswer& answer, const std::filesystem::path& fold
   const std::vector<std::string> stems = stems_of(answer.predicted);
   const std::set<std::string> names = names_of_answer(stems);
   for (const std::string& name : names) refuse_overwriting((folder / name).string(), inputs);
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw Error(report::kCannotWrite, folder.string(), "the folder cannot be made: " + failure.message(),
-                "name a folder that may be written to");
-  }
+  report::make_folder(folder);
   const auto write = [&](std::string_view name, const std::function<void(std::ostream&)>& content) {
     console.progress("writing " + (folder / name).string());
     report::write_file(folder / name, content);

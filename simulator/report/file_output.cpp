@@ -83,4 +83,13 @@ void refuse_unwritable_folder(const std::filesystem::path& folder) {
   rmdir(trial.c_str());
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) {
+    throw Error(kCannotWrite, folder.string(), "the folder cannot be made: " + failure.message(),
+                "name a folder that may be written to");
+  }
+}
+
 }  // namespace interlace::report

@@ -7,6 +7,7 @@
 
 #include "simulator/analysis/overlap.hpp"
 #include "simulator/base/diagnostics.hpp"
+#include "simulator/report/predict_report.hpp"
 
 namespace interlace::report {
 
@@ -22,6 +23,9 @@ template <class T>
 [[nodiscard]] Json json_of(const analysis::OverlapSummary& overlap);
 /// [{"code", "severity", "count", "meaning", "advice", "first_place"}]
 [[nodiscard]] Json json_of(std::span<const Diagnostic> diagnostics);
+[[nodiscard]] Json json_of(const RecordedRun& recorded);
+/// [{"schedule", "why"}]
+[[nodiscard]] Json json_of(std::span<const SkippedSchedule> skipped);
 /// Indented text with a newline at the end. Bytes of names that are no UTF-8 become U+FFFD.
 [[nodiscard]] std::string text_of(const Json& json);
 

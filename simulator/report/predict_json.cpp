@@ -25,7 +25,9 @@ Json json_of_overlap(const analysis::OverlapSummary& summary, std::optional<Nano
   return overlap;
 }
 
-Json json_of_recorded(const RecordedRun& recorded) {
+}  // namespace
+
+Json json_of(const RecordedRun& recorded) {
   return Json{
       {"files", recorded.files},
       {"edits", recorded.edits},
@@ -47,6 +49,8 @@ Json json_of_recorded(const RecordedRun& recorded) {
         {"from_recording", recorded.machine_fitted}}},
       {"diagnostics", json_of(recorded.diagnostics)}};
 }
+
+namespace {
 
 Json json_of_rank(const RankMemory& memory) {
   Json culprits = Json::array();
@@ -105,14 +109,18 @@ Json json_of_prediction(const Prediction& row, const RecordedRun& recorded) {
 
 }  // namespace
 
+Json json_of(std::span<const SkippedSchedule> skipped) {
+  Json all = Json::array();
+  for (const SkippedSchedule& one : skipped) all.push_back({{"schedule", one.schedule}, {"why", one.why}});
+  return all;
+}
+
 void write_predict_json(std::ostream& out, const PredictReport& report) {
   Json predictions = Json::array();
   for (const Prediction& row : report.predictions) predictions.push_back(json_of_prediction(row, report.recorded));
-  Json skipped = Json::array();
-  for (const SkippedSchedule& one : report.skipped) skipped.push_back({{"schedule", one.schedule}, {"why", one.why}});
-  out << text_of(Json{{"recorded", json_of_recorded(report.recorded)},
+  out << text_of(Json{{"recorded", json_of(report.recorded)},
                       {"predictions", std::move(predictions)},
-                      {"left_out", std::move(skipped)}});
+                      {"left_out", json_of(report.skipped)}});
 }
 
 }  // namespace interlace::report

@@ -60,11 +60,9 @@ std::vector<std::string> hazard_lines(const Prediction& row) {
   return lines;
 }
 
-bool is_best(std::span<const Prediction> predictions, std::size_t which) {
-  if (predictions.size() < 2) return false;
-  const auto may_be_taken = [](const Prediction& row) {
-    return row.hazards.empty() && fits(row).value_or(true) && (!row.speedup || *row.speedup > 1 + kToldApart);
-  };
+bool may_be_taken(const Prediction& row) { return row.hazards.empty() && fits(row).value_or(true); }
+
+bool is_among_fastest(std::span<const Prediction> predictions, std::size_t which) {
   const Prediction& asked = predictions[which];
   if (!may_be_taken(asked)) return false;
   Nanoseconds fastest = asked.step_time_ns;
@@ -72,6 +70,12 @@ bool is_best(std::span<const Prediction> predictions, std::size_t which) {
     if (may_be_taken(row)) fastest = std::min(fastest, row.step_time_ns);
   }
   return static_cast<double>(asked.step_time_ns) <= static_cast<double>(fastest) * (1 + kToldApart);
+}
+
+bool is_best(std::span<const Prediction> predictions, std::size_t which) {
+  const std::optional<double> speedup = predictions[which].speedup;
+  const bool gains = !speedup || *speedup > 1 + kToldApart;
+  return predictions.size() > 1 && gains && is_among_fastest(predictions, which);
 }
 
 }  // namespace interlace::report

@@ -130,9 +130,12 @@ struct PredictReport {
 /// In the order of the first of each group.
 [[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all);
 
-/// Whether this is one of the schedules to take: it has no hazards, fits in the memory asked for, and is faster than
-/// the recorded schedule, if that is known, and as fast as the fastest such one, as far as predictions can tell
-/// (kToldApart). None is where there is nothing to choose from.
+/// It has no hazards, and fits in the memory asked for.
+[[nodiscard]] bool may_be_taken(const Prediction& row);
+/// Whether this one may be taken, and is as fast as the fastest such one, as far as predictions can tell (kToldApart).
+[[nodiscard]] bool is_among_fastest(std::span<const Prediction> predictions, std::size_t which);
+/// Whether this is one of the schedules to take: it is among the fastest, and faster than the recorded schedule, if
+/// that is known. None is where there is nothing to choose from.
 [[nodiscard]] bool is_best(std::span<const Prediction> predictions, std::size_t which);
 /// Predictions from one recording that differ by less are the same: their speed-ups are off by 0.9 % in the mean
 /// (docs/accuracy.md).

@@ -8,12 +8,12 @@
 
 #include "simulator/report/diagnostics_table.hpp"
 #include "simulator/report/memory_text.hpp"
+#include "simulator/report/table_lines.hpp"
 
 namespace interlace::report {
 
 namespace {
 
-constexpr std::size_t kUnderRow = 4;  // columns that what stands there is indented by
 constexpr std::size_t kStepColumns = 9;
 constexpr std::size_t kRangeColumns = 17;
 constexpr std::size_t kSpeedupColumns = 10;
@@ -53,15 +53,6 @@ std::string whisker(const Prediction& row, const Axis& axis, const TextStyle& st
   return text;
 }
 
-/// A paragraph with its title in the margin.
-void write_titled(std::ostream& out, std::string_view title, const std::string& text, const TextStyle& style) {
-  std::string lead(title);
-  for (const std::string& line : wrapped(text, style.width - title.size())) {
-    out << coloured(style, Colour::kBold, lead) << line << '\n';
-    lead.assign(title.size(), ' ');
-  }
-}
-
 /// Flaws and assumptions that concern all predictions: they are told once, and not with each.
 std::vector<Diagnostic> shared_flaws(const PredictReport& report) {
   if (report.predictions.empty()) return {};
@@ -74,66 +65,11 @@ std::vector<Diagnostic> shared_flaws(const PredictReport& report) {
   return shared;
 }
 
-std::string device_line(const analysis::OverlapSummary& overlap, std::optional<Nanoseconds> host_blocked_ns) {
-  std::string text = fmt::format("exposed communication {} ms", milliseconds(overlap.exposed_communication_ns));
-  if (const auto hidden = overlap.communication_hidden_ratio()) text += fmt::format(" ({} hidden)", percent(*hidden));
-  text += fmt::format(", device idle {} ms", milliseconds(overlap.idle_ns));
-  if (host_blocked_ns) text += fmt::format(", host blocked {} ms", milliseconds(*host_blocked_ns));
-  return text;
-}
-
-void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextStyle& style) {
-  std::string text = recorded.schedule.value_or("a schedule that is not in the library");
-  const auto ranks = static_cast<std::int64_t>(recorded.ranks.size());
-  text += recorded.world_size ? fmt::format(", {} of {}", ranks, counted(*recorded.world_size, "rank"))
-                              : ", " + counted(ranks, "rank");
-  if (recorded.recordings > 1) text += ", " + counted(recorded.recordings, "recording");
-  text += recorded.steps > 0 ? ", " + counted(recorded.steps, "step") : ", no whole step of each rank known";
-  if (recorded.step_time_ns) text += fmt::format(", {} ms a step as recorded", milliseconds(*recorded.step_time_ns));
-  if (recorded.predicted_step_time_ns) {
-    text += fmt::format(", {} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded));
-  }
-  write_titled(out, "recorded  ", text, style);
-  if (recorded.overlap) {
-    write_titled(out, "a step    ", device_line(*recorded.overlap, recorded.host_blocked_ns) + ", as recorded", style);
-  }
-  if (const std::string peaks = recorded_peaks(recorded); !peaks.empty()) {
-    write_titled(out, "memory    ", peaks + ", as recorded", style);
-  }
-  for (const std::string& edit : recorded.edits) write_titled(out, "what if   ", edit, style);
-  if (!recorded.edits.empty()) {
-    write_titled(out, "          ",
-                 "(replayed and predicted alike: speed-ups are over the recorded schedule so changed)", style);
-  }
-}
-
-/// Lines of a text behind a mark, indented under a row.
-void write_item(std::ostream& out, std::string_view mark, const std::string& text, const TextStyle& style) {
-  std::string lead = std::string(kUnderRow, ' ') + std::string(mark) + ' ';
-  const std::size_t indent = columns_of(lead);
-  for (const std::string& line : wrapped(text, style.width - indent)) {
-    out << lead << shortened_middle(line, style.width - indent) << '\n';  // a name may be longer than a line
-    lead.assign(indent, ' ');
-  }
-}
-
 std::string recordings_line(const Prediction& row) {
   std::string text = "by recording: ";
   for (const Nanoseconds step : row.step_times_ns) text += milliseconds(step) + ", ";
   text.resize(text.size() - 2);
   return text + " ms";
-}
-
-/// How late what it reads is; nothing where nothing is.
-std::string staleness_line(const Prediction& row) {
-  std::string text;
-  const auto add = [&](std::string_view what, std::optional<std::int64_t> late) {
-    if (late.value_or(0) == 0) return;
-    text += fmt::format("{}reads {} {} late", text.empty() ? "" : ", ", what, counted(*late, "update"));
-  };
-  add("tables", row.tables_late);
-  add("dense parameters", row.parameters_late);
-  return text.empty() ? text : text + ": not the numbers of a synchronous loop";
 }
 
 void write_row(std::ostream& out, const Prediction& row, bool is_best, std::size_t name_columns, const Axis& axis,
@@ -213,12 +149,7 @@ void write_predict_table(std::ostream& out, const PredictReport& report, const T
                 report.recorded.capacity, shared, style);
     }
   }
-  if (!report.skipped.empty()) out << '\n';
-  for (const SkippedGroup& group : skipped_by_reason(report.skipped)) {
-    for (const std::string& line : wrapped(fmt::format("left out, {}: {}", group.why, group.schedules), style.width)) {
-      out << coloured(style, Colour::kDim, line) << '\n';
-    }
-  }
+  write_left_out(out, report.skipped, style);
 }
 
 }  // namespace interlace::report

@@ -31,20 +31,26 @@ std::string_view singular_of(replay::WorkKind kind) {
 double microseconds(Nanoseconds ns) { return static_cast<double>(ns) / static_cast<double>(kMicrosecond); }
 
 struct Describe {
+  std::optional<std::string_view> number = {};  ///< instead of the edit's own
+
+  [[nodiscard]] std::string shown(double own) const { return number ? std::string(*number) : fmt::format("{}", own); }
+
   std::string operator()(const ScaleStage& e) const {
-    return fmt::format("{} takes {} times as long on the device", schedule::to_string(e.stage), e.by);
+    return fmt::format("{} takes {} times as long on the device", schedule::to_string(e.stage), shown(e.by));
   }
   std::string operator()(const ScaleKernels& e) const {
-    return fmt::format("kernels that match \"{}\" take {} times as long", e.pattern, e.by);
+    return fmt::format("kernels that match \"{}\" take {} times as long", e.pattern, shown(e.by));
   }
   std::string operator()(const ScaleKind& e) const {
-    return fmt::format("{} take {} times as long", plural_of(e.kind), e.by);
+    return fmt::format("{} take {} times as long", plural_of(e.kind), shown(e.by));
   }
   std::string operator()(const ScaleLink& e) const {
     return fmt::format("the link {} has {} times the bandwidth", e.link == Link::kGpu ? "between GPUs" : "to the host",
-                       e.by);
+                       shown(e.by));
   }
-  std::string operator()(const ScaleHost& e) const { return fmt::format("the host takes {} times as long", e.by); }
+  std::string operator()(const ScaleHost& e) const {
+    return fmt::format("the host takes {} times as long", shown(e.by));
+  }
   std::string operator()(const DropSync& e) const {
     return fmt::format("{} no longer blocks the host", schedule::to_string(e.stage));
   }
@@ -53,12 +59,14 @@ struct Describe {
   }
   std::string operator()(const AddWork& e) const {
     return fmt::format("{} has a {} of {} us more", schedule::to_string(e.stage), singular_of(e.kind),
-                       microseconds(e.takes));
+                       shown(microseconds(e.takes)));
   }
 };
 
 }  // namespace
 
 std::string describe(const Edit& edit) { return std::visit(Describe{}, edit.change); }
+
+std::string describe(const Edit& edit, std::string_view number) { return std::visit(Describe{number}, edit.change); }
 
 }  // namespace interlace::what_if

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "simulator/base/units.hpp"
@@ -80,10 +81,17 @@ struct AddWork {
 /// A what-if: one change to a recorded job.
 struct Edit {
   std::variant<ScaleStage, ScaleKernels, ScaleKind, ScaleLink, ScaleHost, DropSync, CaptureStage, AddWork> change;
-  std::string place;  ///< where it was read, e.g. "slow.json: edit 2"
+  std::string place;   ///< where it was read, e.g. "slow.json: edit 2"
+  bool swept = false;  ///< marked as the one that a sweep varies (what_if/sweep.hpp)
 };
+
+/// The most that `by` of an edit may be, and that a given stage may take.
+inline constexpr double kMostTimes = 1e6;
+inline constexpr double kMostMicroseconds = 1e8;
 
 /// In words, e.g. "optimizer_step takes 2 times as long on the device".
 [[nodiscard]] std::string describe(const Edit& edit);
+/// The same with this in place of its number: "the host takes x times as long".
+[[nodiscard]] std::string describe(const Edit& edit, std::string_view number);
 
 }  // namespace interlace::what_if

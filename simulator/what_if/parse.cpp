@@ -23,8 +23,6 @@ using nlohmann::json;
 using replay::WorkKind;
 using schedule::Stage;
 
-constexpr double kLargestFactor = 1e6;
-constexpr double kLongest = 1e8;  // microseconds
 constexpr double kUsualHostTime = 10;
 /// cudaGraphLaunch takes 3 to 8 us for up to a thousand kernels on an H200's host (docs/benchmarks/graph_capture), and
 /// Python a few more to get there.
@@ -49,7 +47,7 @@ class EditReader {
 
   Edit read() const {
     if (!edit_->is_object()) refuse("an edit must be an object");
-    if (edit_->contains("scale")) return {scale(), place_};
+    if (edit_->contains("scale")) return {scale(), place_, swept()};
     if (edit_->contains("drop_sync")) {
       allow(*edit_, {"drop_sync"});
       return {DropSync{stage_within("drop_sync")}, place_};
@@ -58,7 +56,7 @@ class EditReader {
       allow(*edit_, {"capture", "host_us"});
       return {CaptureStage{stage_within("capture"), host_time(kUsualGraphLaunch)}, place_};
     }
-    if (edit_->contains("stage")) return {added(), place_};
+    if (edit_->contains("stage")) return {added(), place_, swept()};
     refuse("an edit needs \"scale\", \"drop_sync\", \"capture\" or \"stage\"");
   }
 
@@ -91,17 +89,23 @@ class EditReader {
 
   /// "host_us", or as many microseconds where it is absent.
   Nanoseconds host_time(double usual_us) const {
-    return nanoseconds(edit_->contains("host_us") ? number(*edit_, "host_us", kLongest, true) : usual_us);
+    return nanoseconds(edit_->contains("host_us") ? number(*edit_, "host_us", kMostMicroseconds, true) : usual_us);
+  }
+
+  bool swept() const {
+    if (!edit_->contains("swept")) return false;
+    if (!edit_->at("swept").is_boolean()) refuse("\"swept\" must be true or false");
+    return edit_->at("swept").get<bool>();
   }
 
   Change scale() const {
-    allow(*edit_, {"scale", "by"});
+    allow(*edit_, {"scale", "by", "swept"});
     const json& what = edit_->at("scale");
     if (!what.is_object() || what.size() != 1) {
       refuse("\"scale\" must hold one of stage, kernels, kind, link, host");
     }
     if (!edit_->contains("by")) refuse("\"by\" is missing");
-    const double by = number(*edit_, "by", kLargestFactor, false);
+    const double by = number(*edit_, "by", kMostTimes, false);
     const std::string& key = what.begin().key();
     const json& value = what.begin().value();
     if (key == "stage") return ScaleStage{stage(value), by};
@@ -114,7 +118,7 @@ class EditReader {
   }
 
   AddWork added() const {
-    allow(*edit_, {"stage", "takes_us", "kind", "host_us", "sms"});
+    allow(*edit_, {"stage", "takes_us", "kind", "host_us", "sms", "swept"});
     AddWork work;
     work.stage = stage(edit_->at("stage"));
     if (std::ranges::find(kByModule, work.stage) != kByModule.end()) {
@@ -123,7 +127,7 @@ class EditReader {
                       schedule::to_string(work.stage)));
     }
     if (!edit_->contains("takes_us")) refuse("\"takes_us\" is missing");
-    work.takes = std::max<Nanoseconds>(1, nanoseconds(number(*edit_, "takes_us", kLongest, false)));
+    work.takes = std::max<Nanoseconds>(1, nanoseconds(number(*edit_, "takes_us", kMostMicroseconds, false)));
     work.host = host_time(kUsualHostTime);
     if (edit_->contains("kind")) work.kind = kind(edit_->at("kind"));
     if (edit_->contains("sms")) work.sms = sms(work.kind);

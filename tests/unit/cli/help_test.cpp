@@ -11,7 +11,7 @@ namespace {
 
 TEST(Help, FitsTheTerminal) {
   for (const std::string command :
-       {"", "predict", "explain", "info", "schedules", "convert", "merge", "check", "validate"}) {
+       {"", "predict", "explain", "info", "search", "sweep", "schedules", "convert", "merge", "check", "validate"}) {
     for (const auto& [columns, widest] : {std::pair{"80", 80U}, std::pair{"140", 100U}, std::pair{"", 100U}}) {
       const Finished help = interlace(command + " --help", columns);
       EXPECT_EQ(help.status, 0);
