@@ -87,6 +87,7 @@ TEST(ApplyEdits, ScalesBandwidthAndKeepsLatency) {
 // Equal to the bit: a sweep goes through what was recorded (0.1 + (x - 0.1) is not x for most x).
 TEST(ApplyEdits, ALinkOfTheSameBandwidthChangesNothing) {
   SiteTable before = table();
+  before.sites[2].alone_ns = 12'345.678;  // so that the latency is no whole number
   for (int i = 0; i < 50; ++i) {
     before.sites.push_back(site(Stage::kBackward, WorkKind::kCollective, "nccl", 13'000.0 + 1'234.567 * i, 2'000 + i));
   }
