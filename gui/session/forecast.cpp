@@ -87,8 +87,9 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
   progress.begin("laying out " + schedule.name);
   Tags tags = tags_of_prediction(replayed.prediction.trace);
   Diagnostics of_prediction;  // what is known is that of the recording
+  const graph::ProcessGroups groups(replayed.prediction.trace, of_prediction);
   forecast->run = std::make_shared<Run>(schedule.name, std::move(replayed.prediction.trace), std::move(tags),
-                                        std::move(replayed.prediction.steps), of_prediction);
+                                        std::move(replayed.prediction.steps), groups, of_prediction);
   return forecast;
 }
 

@@ -9,8 +9,10 @@
 #include "gui/session/recorded_steps.hpp"
 #include "gui/session/tagging.hpp"
 #include "simulator/analysis/annotations.hpp"
+#include "simulator/analysis/clock_offsets.hpp"
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/cli/recorded_run.hpp"
+#include "simulator/graph/process_groups.hpp"
 #include "simulator/ingest/read.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/schedule/library.hpp"
@@ -19,18 +21,28 @@ namespace interlace::gui {
 
 namespace {
 
-/// A recording without the annotations of the profile, or without device work, can be looked at all the same.
-std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, const stages::Profile& profile,
-                                            Recorded& recorded) {
+/// A recording without the annotations of the profile can be looked at all the same.
+void cut(const trace::Trace& trace, const stages::Profile& profile, Recorded& recorded) {
   try {
-    stages::Cut cut = stages::cut(trace, profile, recorded.diagnostics);
-    replay::SiteTable table = replay::find_sites(trace, cut, recorded.diagnostics);
+    recorded.cut = stages::cut(trace, profile, recorded.diagnostics);
+  } catch (const Error& error) {
+    recorded.no_predictions = error.problem();
+  }
+}
+
+/// So can one without device work.
+std::optional<replay::SiteTable> find_sites(const trace::Trace& trace, const graph::ProcessGroups& groups,
+                                            Recorded& recorded) {
+  if (!recorded.cut) return std::nullopt;
+  try {
+    replay::SiteTable table = replay::find_sites(trace, *recorded.cut, groups, recorded.diagnostics);
     const std::vector<schedule::Schedule> library = schedule::all_sound();
-    const schedule::Schedule* known = replay::recorded_schedule(library, trace, cut, table, recorded.diagnostics);
-    recorded.cut = std::move(cut);
+    const schedule::Schedule* known =
+        replay::recorded_schedule(library, trace, *recorded.cut, table, recorded.diagnostics);
     if (known != nullptr) recorded.schedule = *known;
     return table;
   } catch (const Error& error) {
+    recorded.cut.reset();
     recorded.no_predictions = error.problem();
     return std::nullopt;
   }
@@ -67,25 +79,24 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   ingest::Recording recording = ingest::read(recorded->files);
   recorded->diagnostics = std::move(recording.diagnostics);
   progress.begin("cutting the recording into stages");
-  std::optional<replay::SiteTable> sites =
-      find_sites(recording.trace, profile ? *profile : stages::profile_of(recording.trace), *recorded);
-  const stages::Cut* cut = recorded->cut ? &*recorded->cut : nullptr;
+  cut(recording.trace, profile ? *profile : stages::profile_of(recording.trace), *recorded);
+  const graph::ProcessGroups groups(recording.trace, recorded->diagnostics);
+  std::optional<replay::SiteTable> sites = find_sites(recording.trace, groups, *recorded);
+  const stages::Cut* its_stages = recorded->cut ? &*recorded->cut : nullptr;
   const schedule::Schedule* known = recorded->schedule ? &*recorded->schedule : nullptr;
-  std::vector<std::vector<Interval>> steps = steps_of_recording(recording.trace, cut);
+  std::vector<std::vector<Interval>> steps = steps_of_recording(recording.trace, its_stages);
   describe(recording.trace, *recorded);
   if (sites) recorded->facts.machine_fitted = sites->fitted;
   recorded->memory = analysis::memory_use(recording.trace);
   progress.begin("laying out the timeline");
-  Tags tags = tags_of_recording(recording.trace, cut, known);
+  Tags tags = tags_of_recording(recording.trace, its_stages, known);
   Diagnostics of_timeline;  // tell of the arrows, nothing of predictions
-  recorded->run =
-      std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps), of_timeline);
+  recorded->run = std::make_shared<Run>("measured", std::move(recording.trace), std::move(tags), std::move(steps),
+                                        groups, of_timeline);
   if (sites) make_predictor(std::move(*sites), *recorded);
+  analysis::count_differing_clocks(recorded->run->trace(), groups, recorded->diagnostics);
   recorded->facts.diagnostics = recorded->diagnostics.entries();
-  for (const Diagnostic& found : of_timeline.entries()) {
-    // Of process groups both the arrows and the replay tell.
-    if (recorded->diagnostics.count_of(found.code) == 0) recorded->diagnostics.add(found);
-  }
+  recorded->diagnostics.merge(of_timeline);
   give_back_freed_memory();
   progress.begin("drawing");
   return recorded;

@@ -16,14 +16,14 @@ constexpr std::size_t kMostForGraph = 3'000'000;
 }  // namespace
 
 Run::Run(std::string title, trace::Trace trace, Tags tags, std::vector<std::vector<Interval>> steps,
-         Diagnostics& diagnostics)
+         const graph::ProcessGroups& groups, Diagnostics& diagnostics)
     : title_(std::move(title)),
       trace_(std::move(trace)),
       scene_(trace_, std::move(tags)),
       steps_(std::move(steps)),
       memory_(analysis::memory_curves(trace_)) {
   if (trace_.size() <= kMostForGraph) {
-    graph_ = std::make_unique<graph::Graph>(trace_, diagnostics);
+    graph_ = std::make_unique<graph::Graph>(trace_, groups, diagnostics);
   } else {
     static_cast<void>(graph::infer_waits(trace_, diagnostics));
   }

@@ -13,6 +13,7 @@
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/interval.hpp"
 #include "simulator/graph/critical_path.hpp"
+#include "simulator/graph/process_groups.hpp"
 
 namespace interlace::gui {
 
@@ -20,10 +21,10 @@ namespace interlace::gui {
 /// was made, since its scene refers to its trace.
 class Run {
  public:
-  /// steps: by rank, the steady training steps in the trace, by time; may be empty. Counts under graph.* what of the
-  /// dependencies the trace does not tell.
+  /// steps: by rank, the steady training steps in the trace, by time; may be empty. groups: of the trace. Counts under
+  /// graph.* what else of the dependencies the trace does not tell.
   Run(std::string title, trace::Trace trace, Tags tags, std::vector<std::vector<Interval>> steps,
-      Diagnostics& diagnostics);
+      const graph::ProcessGroups& groups, Diagnostics& diagnostics);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run();

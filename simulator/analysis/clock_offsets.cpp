@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "simulator/graph/process_groups.hpp"
 #include "simulator/trace/clock_tolerance.hpp"
 
 namespace interlace::analysis {
@@ -111,9 +110,7 @@ std::vector<HostClock> hosts_of(const trace::Trace& trace, const std::vector<Run
 
 }  // namespace
 
-std::vector<HostClock> host_clocks(const trace::Trace& trace) {
-  Diagnostics told_elsewhere;
-  const graph::ProcessGroups groups(trace, told_elsewhere);
+std::vector<HostClock> host_clocks(const trace::Trace& trace, const graph::ProcessGroups& groups) {
   std::vector<Runs> of_ranks;
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) of_ranks.push_back(runs_of(trace, groups, {r}));
   std::vector<HostClock> hosts = hosts_of(trace, of_ranks);
@@ -134,9 +131,9 @@ std::vector<HostClock> host_clocks(const trace::Trace& trace) {
   return hosts;
 }
 
-void count_differing_clocks(const trace::Trace& trace, Diagnostics& diagnostics) {
+void count_differing_clocks(const trace::Trace& trace, const graph::ProcessGroups& groups, Diagnostics& diagnostics) {
   if (trace.ranks().size() < 2) return;
-  for (const HostClock& host : host_clocks(trace)) {
+  for (const HostClock& host : host_clocks(trace, groups)) {
     const bool fits = host.is_steady && std::abs(host.offset) <= host.residual + trace::kClockTolerance;
     if (fits) continue;
     diagnostics.count(kClocksDiffer,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
+#include "simulator/graph/process_groups.hpp"
 #include "simulator/trace/trace.hpp"
 
 namespace interlace::analysis {
@@ -28,11 +29,11 @@ struct HostClock {
 /// and a rank there bounds the offset from both sides, and all together leave the interval whose middle is given. The
 /// k-th of a kernel's runs in a stream belongs to the k-th on the other ranks; where numbers of runs differ, as in
 /// recordings that do not begin alike, those runs are not used. Broadcasts and point-to-point transfers bind one
-/// direction only and are not used. O(n).
-[[nodiscard]] std::vector<HostClock> host_clocks(const trace::Trace& trace);
+/// direction only and are not used. groups: of the trace. O(n).
+[[nodiscard]] std::vector<HostClock> host_clocks(const trace::Trace& trace, const graph::ProcessGroups& groups);
 
 /// Counts the ranks that cannot have had the first rank's clock (trace.clocks_differ).
-void count_differing_clocks(const trace::Trace& trace, Diagnostics& diagnostics);
+void count_differing_clocks(const trace::Trace& trace, const graph::ProcessGroups& groups, Diagnostics& diagnostics);
 
 inline constexpr DiagnosticKind kClocksDiffer{
     "trace.clocks_differ", Severity::kWarning,

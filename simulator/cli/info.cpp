@@ -29,7 +29,8 @@ void run_info(const InfoOptions& options, Console& console) {
   ingest::Recording recording = read_recording(options.files, options.memory_snapshots, console);
   // What each stream waited for is often not recorded; how much of it could be told is part of a recording's quality.
   static_cast<void>(graph::infer_waits(recording.trace, recording.diagnostics));
-  analysis::count_differing_clocks(recording.trace, recording.diagnostics);
+  const graph::ProcessGroups groups(recording.trace, recording.diagnostics);
+  analysis::count_differing_clocks(recording.trace, groups, recording.diagnostics);
   console.progress("analysing");
   const report::InfoReport info = report::make_info(recording.trace, recording.diagnostics, options.kernels);
   console.done();

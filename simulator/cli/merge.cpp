@@ -72,7 +72,9 @@ void run_merge(const MergeOptions& options, Console& console) {
   }
   refuse_overwriting(options.output, options.files);
   ingest::Recording recording = read_recording(options.files, {}, console);
-  const std::vector<analysis::HostClock> hosts = analysis::host_clocks(recording.trace);
+  Diagnostics of_groups;  // to be told by who reads what is written
+  const graph::ProcessGroups groups(recording.trace, of_groups);
+  const std::vector<analysis::HostClock> hosts = analysis::host_clocks(recording.trace, groups);
   if (!options.trust_clocks) check_known(hosts);
   std::vector<Nanoseconds> shifts(recording.trace.ranks().size(), 0);
   for (const analysis::HostClock& host : hosts) {

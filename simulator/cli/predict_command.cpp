@@ -13,22 +13,6 @@
 
 namespace interlace::cli {
 
-namespace {
-
-/// All that was named, files or not.
-std::vector<std::string> files_of(const PredictRequest& request) {
-  std::vector<std::string> all;
-  for (const auto* named :
-       {&request.recordings, &request.again, &request.schedules, &request.edits, &request.memory_snapshots}) {
-    all.insert(all.end(), named->begin(), named->end());
-  }
-  if (request.profile) all.push_back(*request.profile);
-  if (request.machine) all.push_back(*request.machine);
-  return all;
-}
-
-}  // namespace
-
 void refuse_unfit_out(const PredictRequest& request) {
   if (request.out) refuse_unfit_folder(*request.out, files_of(request));
 }

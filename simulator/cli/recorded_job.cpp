@@ -91,11 +91,13 @@ RecordedJob::RecordedJob(const PredictRequest& request, Console& console)
       read_with_(recording_.diagnostics),
       cut_(cut_of(recording_, request, console)),
       machine_(request.machine ? std::optional(contention::read_machine_profile(*request.machine)) : std::nullopt),
-      sites_(replay::find_sites(recording_.trace, cut_, recording_.diagnostics, machine_ ? &*machine_ : nullptr)),
+      groups_(recording_.trace, recording_.diagnostics),
+      sites_(
+          replay::find_sites(recording_.trace, cut_, groups_, recording_.diagnostics, machine_ ? &*machine_ : nullptr)),
       library_(schedule::all_sound()),
       own_(not_in(library_, asked_)),
       known_(recognised(request)) {
-  analysis::count_differing_clocks(recording_.trace, recording_.diagnostics);
+  analysis::count_differing_clocks(recording_.trace, groups_, recording_.diagnostics);
   describe(request);
   if (request.must_anchor && request.measured_step_ms) refuse_useless_step(*request.measured_step_ms, recorded_);
 }

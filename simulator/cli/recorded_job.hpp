@@ -7,6 +7,7 @@
 #include "simulator/analysis/step_window.hpp"
 #include "simulator/cli/predict_request.hpp"
 #include "simulator/contention/machine_profile.hpp"
+#include "simulator/graph/process_groups.hpp"
 #include "simulator/ingest/read.hpp"
 #include "simulator/replay/sites.hpp"
 #include "simulator/report/predict_report.hpp"
@@ -53,6 +54,7 @@ class RecordedJob {
   Diagnostics read_with_;
   stages::Cut cut_;
   std::optional<contention::MachineProfile> machine_;
+  graph::ProcessGroups groups_;
   replay::SiteTable sites_;
   std::vector<schedule::Schedule> library_;
   std::vector<schedule::Schedule> own_;  ///< those asked for that are not in the library

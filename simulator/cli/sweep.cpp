@@ -108,6 +108,7 @@ void keep(const report::SweepReport& report, const PredictRequest& job, Console&
 }
 
 void run_sweep(const SweepRequest& request, Console& console) {
+  refuse_unfit_out(request.job);
   const report::SweepReport report = swept(request, console);
   console.done();
   if (request.job.format == "json") {

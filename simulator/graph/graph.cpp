@@ -40,6 +40,9 @@ Graph::Adjacency compress(const std::vector<Edge>& edges, std::size_t vertices, 
 }  // namespace
 
 Graph::Graph(const trace::Trace& trace, Diagnostics& diagnostics)
+    : Graph(trace, ProcessGroups(trace, diagnostics), diagnostics) {}
+
+Graph::Graph(const trace::Trace& trace, const ProcessGroups& groups, Diagnostics& diagnostics)
     : trace_(&trace), waits_(infer_waits(trace, diagnostics)) {
   EdgeList list(trace, diagnostics);
   const StreamQueues queues(trace);
@@ -50,7 +53,7 @@ Graph::Graph(const trace::Trace& trace, Diagnostics& diagnostics)
   add_event_waits(waits_, list);
   add_host_syncs(trace, queues, list, diagnostics);
   add_blocking_copies(trace, list);
-  add_rendezvous(trace, queues, list, diagnostics);
+  add_rendezvous(trace, queues, groups, list, diagnostics);
   add_thread_handoffs(trace, list, diagnostics);
 
   meeting_times_ = std::move(list.meeting_times());

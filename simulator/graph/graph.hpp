@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simulator/base/diagnostics.hpp"
+#include "simulator/graph/process_groups.hpp"
 #include "simulator/graph/waits.hpp"
 #include "simulator/trace/trace.hpp"
 
@@ -58,6 +59,8 @@ class Graph {
 
   /// Applies all rules of graph/rules and counts under graph.* what they could not decide.
   Graph(const trace::Trace& trace, Diagnostics& diagnostics);
+  /// The same where the process groups of the trace are known already.
+  Graph(const trace::Trace& trace, const ProcessGroups& groups, Diagnostics& diagnostics);
 
   [[nodiscard]] const trace::Trace& trace() const { return *trace_; }
   [[nodiscard]] const std::vector<ResolvedWait>& waits() const { return waits_; }

@@ -18,10 +18,10 @@ Members places_of(const graph::ProcessGroup& group, const stages::Cut& cut) {
 
 }  // namespace
 
-Communicators::Communicators(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics)
-    : groups_(trace, diagnostics), members_(1, Members(cut.ranks.size())) {
+Communicators::Communicators(const graph::ProcessGroups& groups, const stages::Cut& cut)
+    : groups_(&groups), members_(1, Members(cut.ranks.size())) {
   std::iota(members_.front().begin(), members_.front().end(), 0);
-  for (const graph::ProcessGroup& group : groups_.all()) {
+  for (const graph::ProcessGroup& group : groups.all()) {
     Members members = places_of(group, cut);
     if (group.name.empty() || members.empty() || members == members_.front()) {
       of_group_.push_back(kAll);
@@ -33,7 +33,7 @@ Communicators::Communicators(const trace::Trace& trace, const stages::Cut& cut, 
 }
 
 std::uint32_t Communicators::of(trace::OperationId work) const {
-  const auto group = groups_.of(work);
+  const auto group = groups_->of(work);
   return group ? of_group_[*group] : kAll;
 }
 

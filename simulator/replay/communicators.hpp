@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulator/base/diagnostics.hpp"
 #include "simulator/graph/process_groups.hpp"
 #include "simulator/stages/cut.hpp"
 #include "simulator/trace/trace.hpp"
@@ -20,15 +19,15 @@ class Communicators {
   /// All recorded ranks: always the first communicator.
   static constexpr std::uint32_t kAll = 0;
 
-  /// Counts graph.ambiguous_group.
-  Communicators(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics);
+  /// groups: of the recording that was cut; they must outlive this.
+  Communicators(const graph::ProcessGroups& groups, const stages::Cut& cut);
 
   /// That a collective is of; kAll for other work.
   [[nodiscard]] std::uint32_t of(trace::OperationId work) const;
   [[nodiscard]] const std::vector<Members>& all() const { return members_; }
 
  private:
-  graph::ProcessGroups groups_;
+  const graph::ProcessGroups* groups_;
   std::vector<Members> members_;
   std::vector<std::uint32_t> of_group_;  ///< by process group
 };

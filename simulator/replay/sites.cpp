@@ -246,7 +246,12 @@ class SiteFinder {
 
 SiteTable find_sites(const Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics,
                      const contention::MachineProfile* machine) {
-  const Communicators communicators(trace, cut, diagnostics);
+  return find_sites(trace, cut, graph::ProcessGroups(trace, diagnostics), diagnostics, machine);
+}
+
+SiteTable find_sites(const Trace& trace, const stages::Cut& cut, const graph::ProcessGroups& groups,
+                     Diagnostics& diagnostics, const contention::MachineProfile* machine) {
+  const Communicators communicators(groups, cut);
   SiteTable table = SiteFinder(trace, cut, communicators).run();
   const contention::MachineProfile unknown;
   estimate_costs(trace, table, diagnostics, machine == nullptr ? unknown : *machine);

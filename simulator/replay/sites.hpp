@@ -12,6 +12,7 @@
 #include "simulator/contention/kernel_shape.hpp"
 #include "simulator/contention/machine_profile.hpp"
 #include "simulator/contention/slowdown.hpp"
+#include "simulator/graph/process_groups.hpp"
 #include "simulator/replay/communicators.hpp"
 #include "simulator/replay/host_disturbance.hpp"
 #include "simulator/replay/race_odds.hpp"
@@ -120,6 +121,10 @@ struct SiteTable {
 /// Finds the sites of a cut trace and estimates what each costs without company. What a machine profile tells (none:
 /// null) stands in for what is usual; its launch latency also for the recorded one, which the recorder lengthens.
 [[nodiscard]] SiteTable find_sites(const trace::Trace& trace, const stages::Cut& cut, Diagnostics& diagnostics,
+                                   const contention::MachineProfile* machine = nullptr);
+/// The same where the process groups of the trace are known already.
+[[nodiscard]] SiteTable find_sites(const trace::Trace& trace, const stages::Cut& cut,
+                                   const graph::ProcessGroups& groups, Diagnostics& diagnostics,
                                    const contention::MachineProfile* machine = nullptr);
 
 /// Of what a collective sends and receives on its rank, the larger; 0 where the type of its elements is unknown.

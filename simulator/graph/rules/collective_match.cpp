@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "simulator/graph/process_groups.hpp"
 #include "simulator/graph/rules/collective_order.hpp"
 #include "simulator/graph/rules/rules.hpp"
 
@@ -95,10 +94,9 @@ std::size_t match_parts(const trace::Trace& trace, const std::vector<Part>& part
 }  // namespace
 
 std::vector<MatchedCollective> match_collectives(const trace::Trace& trace, const StreamQueues& queues,
-                                                 Diagnostics& diagnostics) {
+                                                 const ProcessGroups& groups, Diagnostics& diagnostics) {
   std::vector<MatchedCollective> all;
   if (trace.ranks().size() < 2) return all;
-  const ProcessGroups groups(trace, diagnostics);
   const std::vector<Streams> of_groups = collect(trace, queues, groups);
   for (std::size_t g = 0; g < of_groups.size(); ++g) {
     const ProcessGroup& group = groups.all()[g];

@@ -6,8 +6,9 @@
 namespace interlace::graph {
 
 // A collective cannot end on any rank before it has started on every rank.
-void add_rendezvous(const trace::Trace& trace, const StreamQueues& queues, EdgeList& edges, Diagnostics& diagnostics) {
-  for (const MatchedCollective& match : match_collectives(trace, queues, diagnostics)) {
+void add_rendezvous(const trace::Trace& trace, const StreamQueues& queues, const ProcessGroups& groups, EdgeList& edges,
+                    Diagnostics& diagnostics) {
+  for (const MatchedCollective& match : match_collectives(trace, queues, groups, diagnostics)) {
     Nanoseconds last_start = 0;
     for (const trace::OperationId part : match.parts) last_start = std::max(last_start, trace.start(part));
     const VertexId meeting = edges.add_meeting(last_start);

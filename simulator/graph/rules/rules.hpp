@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "simulator/graph/process_groups.hpp"
 #include "simulator/graph/range_nesting.hpp"
 #include "simulator/graph/rules/edge_list.hpp"
 #include "simulator/graph/stream_queues.hpp"
@@ -18,7 +19,8 @@ void add_stream_order(const trace::Trace& trace, const StreamQueues& queues, Edg
 void add_event_waits(std::span<const ResolvedWait> waits, EdgeList& edges);
 void add_host_syncs(const trace::Trace& trace, const StreamQueues& queues, EdgeList& edges, Diagnostics& diagnostics);
 void add_blocking_copies(const trace::Trace& trace, EdgeList& edges);
-void add_rendezvous(const trace::Trace& trace, const StreamQueues& queues, EdgeList& edges, Diagnostics& diagnostics);
+void add_rendezvous(const trace::Trace& trace, const StreamQueues& queues, const ProcessGroups& groups, EdgeList& edges,
+                    Diagnostics& diagnostics);
 void add_thread_handoffs(const trace::Trace& trace, EdgeList& edges, Diagnostics& diagnostics);
 
 inline constexpr DiagnosticKind kOverlapOnStream{

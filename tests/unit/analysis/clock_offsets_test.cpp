@@ -11,6 +11,15 @@ namespace {
 
 constexpr const char* kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
+std::vector<HostClock> clocks_of(const trace::Trace& trace) {
+  Diagnostics diagnostics;
+  return host_clocks(trace, graph::ProcessGroups(trace, diagnostics));
+}
+
+void count_differing(const trace::Trace& trace, Diagnostics& diagnostics) {
+  count_differing_clocks(trace, graph::ProcessGroups(trace, diagnostics), diagnostics);
+}
+
 /// Two hosts with a rank each; what the second records is off by `error` ns, and by `drift` ns more each collective.
 struct TwoHosts {
   trace::TraceBuilder builder;
@@ -33,7 +42,7 @@ struct TwoHosts {
     part(first, begin_here, end, name);
     part(second, begin_there + off, end + off, name);
   }
-  std::vector<HostClock> clocks() { return host_clocks(std::move(builder).build(diagnostics)); }
+  std::vector<HostClock> clocks() { return clocks_of(std::move(builder).build(diagnostics)); }
 };
 
 TEST(ClockOffsets, LieWithinTheStatedBound) {
@@ -105,7 +114,7 @@ TEST(ClockOffsets, OneHostHasOneClock) {
   trace::TraceBuilder builder;
   Diagnostics diagnostics;
   for (int i = 0; i < 3; ++i) builder.add_rank({.number = i, .source = "r", .host_name = i == 2 ? "" : "a"});
-  const auto clocks = host_clocks(std::move(builder).build(diagnostics));
+  const auto clocks = clocks_of(std::move(builder).build(diagnostics));
   ASSERT_EQ(clocks.size(), 1U);
   EXPECT_EQ(clocks[0].ranks.size(), 3U);
 }
@@ -119,8 +128,8 @@ TEST(ClockOffsets, RanksWithoutAHostAreOnOneUnlessTheirCollectivesContradictThat
       hosts.collective(now, now, now + 20 * kMicrosecond);
     }
     const trace::Trace trace = std::move(hosts.builder).build(hosts.diagnostics);
-    const auto clocks = host_clocks(trace);
-    count_differing_clocks(trace, hosts.diagnostics);
+    const auto clocks = clocks_of(trace);
+    count_differing(trace, hosts.diagnostics);
     // 60 us are 20 of collectives, and 40 that clocks of one host may differ by.
     const bool differ = std::abs(error) > 60 * kMicrosecond;
     ASSERT_EQ(clocks.size(), differ ? 2U : 1U) << error;
@@ -137,7 +146,7 @@ TEST(ClockOffsets, OfNamedHostsCountWhereTheyCannotAgree) {
     TwoHosts hosts;
     hosts.error = error;
     hosts.collective(1'000, 1'000, 1'000 + 20 * kMicrosecond);
-    count_differing_clocks(std::move(hosts.builder).build(hosts.diagnostics), hosts.diagnostics);
+    count_differing(std::move(hosts.builder).build(hosts.diagnostics), hosts.diagnostics);
     EXPECT_EQ(hosts.diagnostics.count_of("trace.clocks_differ"), error > 70 * kMicrosecond ? 1 : 0);
   }
 }

@@ -81,5 +81,21 @@ TEST_F(ProcessGroups, OnlyTheRanksOfAGroupWaitForEachOther) { EXPECT_NEAR(step_m
 // PyTorch calls groups of one dimension of a mesh alike.
 TEST_F(ProcessGroups, OfOneNameAreToldApartByWhoRunsTogether) { EXPECT_NEAR(step_ms(predict("1", "1")), 9.3, 0.2); }
 
+// Three ranks that run together are too many for groups of two.
+TEST_F(ProcessGroups, ThatNothingTellsApartAreToldByInfo) {
+  std::string third = loop_of(1, "1", "1");
+  third.replace(third.find(R"("rank": 1)"), 9, R"("rank": 2)");
+  const auto file = [&](const char* name, const std::string& text) { return " " + folder.write(name, text).string(); };
+  const Finished run = interlace("info --format json" + file("r0.json", loop_of(0, "1", "1")) +
+                                 file("r1.json", loop_of(1, "1", "1")) + file("r2.json", third));
+  ASSERT_EQ(run.status, 0) << run.err;
+  std::int64_t collectives = 0;
+  const Json answer = Json::parse(run.out);
+  for (const Json& flaw : answer["diagnostics"]) {
+    if (flaw["code"] == "graph.ambiguous_group") collectives = flaw["count"];
+  }
+  EXPECT_EQ(collectives, 3 * 6);
+}
+
 }  // namespace
 }  // namespace interlace::cli

@@ -29,7 +29,8 @@ class CollectiveMatchTest : public testing::Test {
   std::string matches(const Trace& trace) {
     std::string text;
     const StreamQueues queues(trace);
-    for (const MatchedCollective& match : match_collectives(trace, queues, diagnostics)) {
+    for (const MatchedCollective& match :
+         match_collectives(trace, queues, ProcessGroups(trace, diagnostics), diagnostics)) {
       for (std::size_t p = 0; p < match.parts.size(); ++p) {
         if (p > 0) text += ' ';
         text += trace.name(match.parts[p]);

@@ -35,8 +35,9 @@ RunPtr run_of(std::string title, Nanoseconds lookup, Nanoseconds early = 0) {
   trace::Trace trace = small.build();
   Tags tags = tags_of_prediction(trace);
   Diagnostics counted;
+  const graph::ProcessGroups groups(trace, counted);
   return std::make_shared<gui::Run>(std::move(title), std::move(trace), std::move(tags),
-                                    std::vector<std::vector<Interval>>{steps}, counted);
+                                    std::vector<std::vector<Interval>>{steps}, groups, counted);
 }
 
 TEST(Comparison, FindsTheSameWorkOfTheSameBatch) {
@@ -137,7 +138,8 @@ TEST(OperationFacts, NameAThreadOnce) {
   trace::Trace trace = small.build();
   Tags tags = tags_of_prediction(trace);
   Diagnostics counted;
-  const gui::Run run("measured", std::move(trace), std::move(tags), {}, counted);
+  const graph::ProcessGroups groups(trace, counted);
+  const gui::Run run("measured", std::move(trace), std::move(tags), {}, groups, counted);
   const auto lane_of = [&](trace::OperationId op) {
     for (const auto& [what, text] : facts_of_operation(run, op, 0, {})) {
       if (what == "lane") return text;

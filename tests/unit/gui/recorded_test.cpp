@@ -26,6 +26,7 @@
 #include "simulator/graph/graph.hpp"
 #include "simulator/report/text.hpp"
 #include "simulator/schedule/library.hpp"
+#include "tests/support/kineto_text.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/gui/small_trace.hpp"
 
@@ -109,6 +110,42 @@ TEST(OpenRecording, TellsWhatOfDependenciesIsNotRecorded) {
   for (const Diagnostic& known : recorded->facts.diagnostics) {
     EXPECT_GE(recorded->diagnostics.count_of(known.code), known.count) << "all of them are shown: " << known.code;
   }
+}
+
+/// A rank that takes part in one all-reduce of this group, `at` us after the others' clocks say.
+std::string rank_with_collective(int rank, int at, const std::string& group, int size) {
+  testing::KinetoText text;
+  text.rank(rank, 3)
+      .call("cudaLaunchKernel", std::to_string(at + 1'000), "5", 1)
+      .call("cudaEventQuery", "9000", "5", 2);
+  return text
+      .kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 30, std::to_string(at + 1'010), "100", 1,
+              R"("Collective name": "allreduce", "In msg nelems": 1000, "Out msg nelems": 1000, "dtype": "Float", )"
+              R"("Process Group Name": ")" +
+                  group + R"(", "Group size": )" + std::to_string(size))
+      .text();
+}
+
+TEST(OpenRecording, TellsOfRanksWhoseClocksDiffer) {
+  const testing::TemporaryFolder folder;
+  for (const int error : {0, 300}) {
+    const RecordedPtr recorded = open_recording({folder.write("r0.json", rank_with_collective(0, 0, "0", 2)),
+                                                 folder.write("r1.json", rank_with_collective(1, error, "0", 2))},
+                                                {});
+    const std::int64_t differ = error == 0 ? 0 : 1;
+    EXPECT_EQ(recorded->diagnostics.count_of("trace.clocks_differ"), differ);
+    EXPECT_EQ(std::ranges::count(recorded->facts.diagnostics, "trace.clocks_differ", &Diagnostic::code), differ);
+  }
+}
+
+// Three ranks that run together are too many for groups of two.
+TEST(OpenRecording, CountsAmbiguousGroupsOnce) {
+  const testing::TemporaryFolder folder;
+  std::vector<std::filesystem::path> files;
+  for (int rank = 0; rank < 3; ++rank) {
+    files.push_back(folder.write("r" + std::to_string(rank) + ".json", rank_with_collective(rank, 0, "mesh_dp", 2)));
+  }
+  EXPECT_EQ(open_recording(files, {})->diagnostics.count_of("graph.ambiguous_group"), 3);
 }
 
 TEST(SampleRecording, IsFoundFromBelowAndNowhereElse) {

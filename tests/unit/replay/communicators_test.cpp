@@ -39,7 +39,8 @@ TEST_F(CommunicatorsTest, HoldTheRanksOfTheirGroup) {
   builder.add_kernel({.lane = stream(0), .name = builder.intern("kernel"), .start = 5 * kMillisecond, .duration = 1},
                      {});
   const trace::Trace trace = std::move(builder).build(diagnostics);
-  const Communicators communicators(trace, cut, diagnostics);
+  const graph::ProcessGroups groups(trace, diagnostics);
+  const Communicators communicators(groups, cut);
   EXPECT_EQ(communicators.all(), (std::vector<Members>{{0, 1, 2, 3}, {0, 2}, {1, 3}}));
   for (std::uint32_t op = 0; op < trace.size(); ++op) {
     const std::uint32_t of_mesh = trace.rank_of({op}).value % 2 + 1;
@@ -51,7 +52,8 @@ TEST_F(CommunicatorsTest, HoldTheRanksOfTheirGroup) {
 TEST_F(CommunicatorsTest, HoldAllWhoMayMeetWhereGroupsRunSideBySide) {
   run({0, 1, 3}, "mesh_dp", 2, 0);
   const trace::Trace trace = std::move(builder).build(diagnostics);
-  const Communicators communicators(trace, cut, diagnostics);
+  const graph::ProcessGroups groups(trace, diagnostics);
+  const Communicators communicators(groups, cut);
   EXPECT_EQ(communicators.all(), (std::vector<Members>{{0, 1, 2, 3}, {0, 1, 3}}));
   EXPECT_EQ(diagnostics.count_of(graph::kAmbiguousGroup.code), 3);
 }
@@ -62,7 +64,8 @@ TEST_F(CommunicatorsTest, NameRanksByTheirPlacesInTheCut) {
   cut.ranks.erase(cut.ranks.begin(), cut.ranks.begin() + 2);
   cut.ranks.push_back({.rank = {0}});
   const trace::Trace trace = std::move(builder).build(diagnostics);
-  EXPECT_EQ(Communicators(trace, cut, diagnostics).all(), (std::vector<Members>{{0, 1, 2}, {0, 1}}));
+  const graph::ProcessGroups groups(trace, diagnostics);
+  EXPECT_EQ(Communicators(groups, cut).all(), (std::vector<Members>{{0, 1, 2}, {0, 1}}));
 }
 
 }  // namespace
