@@ -13,19 +13,17 @@ std::vector<std::string> render(const RenderRequest& request) {
   const std::vector<schedule::AskedSchedule> asked = schedule::asked_schedules(request.schedules);
   const Progress silent;
   const RecordedPtr recorded = open_recording(request.recordings, silent, request.profile);
-  Forecaster forecaster(recorded);
+  std::vector<std::future<Answer>> answers;
+  Forecaster(recorded).predict(
+      asked, silent, [&](std::size_t /*place*/, std::future<Answer> answer) { answers.push_back(std::move(answer)); });
   std::vector<ForecastPtr> forecasts;
   std::vector<report::SkippedSchedule> left_out;
-  for (const auto& [schedule, by_name] : asked) {
-    if (by_name) {
-      forecasts.push_back(forecaster.predict(schedule, silent));
-      continue;
-    }
-    auto answer = forecaster.predict_if_it_applies(schedule, silent);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    Answer answer = answers[i].get();
     if (ForecastPtr* forecast = std::get_if<ForecastPtr>(&answer)) {
       forecasts.push_back(std::move(*forecast));
     } else {
-      left_out.push_back({schedule.name, std::get<std::string>(answer)});
+      left_out.push_back({asked[i].schedule.name, std::get<std::string>(answer)});
     }
   }
   const RenderedComparison comparison(recorded, std::move(forecasts), request.options);

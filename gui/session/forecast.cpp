@@ -1,47 +1,41 @@
 #include "gui/session/forecast.hpp"
 
+#include <mutex>
 #include <utility>
 
 #include "gui/session/tagging.hpp"
-#include "simulator/analysis/compare.hpp"
+#include "simulator/base/at_once.hpp"
 #include "simulator/cli/prediction_row.hpp"
+#include "simulator/graph/process_groups.hpp"
 #include "simulator/replay/applicable.hpp"
 
 namespace interlace::gui {
 
-Forecaster::Replayed Forecaster::replay(const schedule::Schedule& schedule) const {
-  replay::Prediction prediction = recorded_->predictor->predict(schedule, {});
-  analysis::StepAnalysis steps = cli::analyse_prediction(prediction, recorded_->run->trace());
-  return {std::move(prediction), std::move(steps)};
-}
+namespace {
+
+/// Hands answers on in the order in which they were asked for, whichever comes first.
+class InTurn {
+ public:
+  InTurn(std::size_t asked, const Forecaster::Answered& answered) : answers_(asked), answered_(&answered) {}
+
+  void add(std::size_t place, std::future<Answer> answer) {
+    const std::scoped_lock lock(one_at_a_time_);
+    answers_[place] = std::move(answer);
+    for (; next_ < answers_.size() && answers_[next_].valid(); ++next_) (*answered_)(next_, std::move(answers_[next_]));
+  }
+
+ private:
+  std::mutex one_at_a_time_;
+  std::vector<std::future<Answer>> answers_;
+  const Forecaster::Answered* answered_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
 
 std::optional<Nanoseconds> Forecaster::replayed_step() const {
-  if (!itself_) return std::nullopt;
-  return itself_->prediction.step_time;
-}
-
-void Forecaster::replay_recorded() {
-  const replay::Predictor& predictor = *recorded_->predictor;
-  itself_ = replay(*recorded_->schedule);
-  if (const auto measured = predictor.sites().unrecorded_step_ns) {
-    step_anchor_.emplace(*measured, itself_->prediction.step_time);
-    step_anchor_->correct(itself_->prediction, 1.0);
-    step_anchor_->judge(diagnostics_);
-  }
-  if (const auto& overlap = recorded_->facts.overlap) {
-    const replay::Predictor without_memory(recorded_->run->trace(), *recorded_->cut, predictor.sites());
-    overlap_anchor_ = cli::overlap_anchor(*overlap, without_memory, *recorded_->schedule, {});
-  }
-}
-
-std::variant<ForecastPtr, std::string> Forecaster::predict_if_it_applies(const schedule::Schedule& schedule,
-                                                                         const Progress& progress) {
-  refuse_where_nothing_can_be_predicted();
-  ForecastPtr forecast;
-  const auto why_not = replay::predict_if_applicable(schedule, recorded_->predictor->sites(),
-                                                     [&] { forecast = predict(schedule, progress); });
-  if (why_not) return *why_not;
-  return forecast;
+  if (!baseline_) return std::nullopt;
+  return baseline_->step_time();
 }
 
 void Forecaster::refuse_where_nothing_can_be_predicted() const {
@@ -53,36 +47,77 @@ void Forecaster::refuse_where_nothing_can_be_predicted() const {
       "can be looked at all the same");
 }
 
-ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progress& progress) {
+void Forecaster::prepare(const Progress& progress) {
   refuse_where_nothing_can_be_predicted();
-  if (recorded_->schedule && !itself_) {
-    progress.begin("replaying " + recorded_->schedule->name);
-    replay_recorded();
+  if (!recorded_->schedule || baseline_) return;
+  const replay::Predictor& predictor = *recorded_->predictor;
+  AtOnce all;
+  std::future<cli::Baseline> baseline = cli::replay_recorded({.trace = &recorded_->run->trace(),
+                                                              .schedule = &*recorded_->schedule,
+                                                              .predictor = &predictor,
+                                                              .edited = &predictor,
+                                                              .options = {},
+                                                              .overlap = recorded_->facts.overlap},
+                                                             all);
+  all.run(predictor.fit_at_once({}), [&](const std::string& doing) { progress.begin(doing); });
+  baseline_ = baseline.get();
+  baseline_->judge(diagnostics_);
+}
+
+ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progress& progress) {
+  prepare(progress);
+  return forecast_of(schedule, progress);
+}
+
+void Forecaster::predict(std::span<const schedule::AskedSchedule> asked, const Progress& progress,
+                         const Answered& answered) {
+  prepare(progress);
+  InTurn in_turn(asked.size(), answered);
+  AtOnce all;
+  std::vector<std::future<void>> over;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    over.push_back(all.add(asked[i].schedule.name, [&, i] {
+      std::packaged_task<Answer()> task([&] { return answer_to(asked[i], progress); });
+      task();
+      if (!progress.stop.stop_requested()) in_turn.add(i, task.get_future());
+    }));
   }
+  // What does not apply is not told to be predicted: each says itself what it does.
+  all.run(recorded_->predictor->fit_at_once({}), [&](const std::string& /*doing*/) { progress.go_on(); });
+  for (std::future<void>& one : over) one.get();
+  progress.go_on();
+}
+
+Answer Forecaster::answer_to(const schedule::AskedSchedule& asked, const Progress& progress) const {
+  if (asked.by_name) return forecast_of(asked.schedule, progress);
+  ForecastPtr forecast;
+  auto why_not = replay::predict_if_applicable(asked.schedule, recorded_->predictor->sites(),
+                                               [&] { forecast = forecast_of(asked.schedule, progress); });
+  if (why_not) return std::move(*why_not);
+  return forecast;
+}
+
+ForecastPtr Forecaster::forecast_of(const schedule::Schedule& schedule, const Progress& progress) const {
   progress.begin("predicting " + schedule.name);
-  const bool is_itself = itself_ && schedule::same_pipeline(schedule, *recorded_->schedule);
-  Replayed replayed = is_itself ? *itself_ : replay(schedule);
+  const bool is_itself = baseline_ && schedule::same_pipeline(schedule, *recorded_->schedule);
+  cli::Replayed replayed =
+      is_itself ? baseline_->itself() : cli::replayed(schedule, *recorded_->predictor, recorded_->run->trace(), {});
   replayed.prediction.schedule = schedule.name;
-  const double alike = itself_ ? cli::likeness(itself_->steps.overlap.mean, replayed.steps.overlap.mean) : 0.0;
-  if (step_anchor_ && !is_itself) step_anchor_->correct(replayed.prediction, alike);
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
   forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {},
                                       recorded_->predictor->sites().lone_rank);
-  if (overlap_anchor_) overlap_anchor_->correct(forecast->row.overlap, alike);
-  if (itself_) {
-    forecast->replayed_step_ns = itself_->prediction.step_time;
-    forecast->diagnostics = diagnostics_.entries();
-    if (step_anchor_) forecast->replay_error = step_anchor_->error();
-    if (overlap_anchor_) {
-      forecast->replayed_hidden_ratio = overlap_anchor_->replayed_ratio();
+  if (baseline_) {
+    baseline_->relate(replayed, forecast->row);
+    report::RecordedRun told;
+    baseline_->describe(told);
+    forecast->replayed_step_ns = told.predicted_step_time_ns;
+    forecast->replay_error = told.replay_error;
+    forecast->replayed_hidden_ratio = told.replayed_hidden_ratio;
+    if (recorded_->facts.overlap) {
       forecast->recorded_hidden_ratio = recorded_->facts.overlap->communication_hidden_ratio();
     }
-    forecast->row.speedup =
-        static_cast<double>(itself_->prediction.step_time) / static_cast<double>(replayed.prediction.step_time);
-    for (analysis::Reason& reason : analysis::compare(itself_->steps, replayed.steps)) {
-      forecast->row.reasons.push_back(std::move(reason.text));
-    }
+    forecast->diagnostics = diagnostics_.entries();
   }
   progress.begin("laying out " + schedule.name);
   Tags tags = tags_of_prediction(replayed.prediction.trace);

@@ -1,18 +1,20 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "gui/session/recorded.hpp"
-#include "simulator/analysis/step_analysis.hpp"
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/error.hpp"
-#include "simulator/cli/overlap_anchor.hpp"
-#include "simulator/replay/anchor.hpp"
-#include "simulator/replay/predict.hpp"
+#include "simulator/cli/baseline.hpp"
+#include "simulator/schedule/library.hpp"
 
 namespace interlace::gui {
 
@@ -33,6 +35,9 @@ struct Forecast {
 
 using ForecastPtr = std::shared_ptr<const Forecast>;
 
+/// What came of a schedule that was asked for: of one among many that says nothing about the recording, why.
+using Answer = std::variant<ForecastPtr, std::string>;
+
 /// Predicts schedules from one recording. Remembers the recorded schedule replayed, which the others are compared with;
 /// so it is for one thread at a time.
 class Forecaster {
@@ -42,28 +47,27 @@ class Forecaster {
   /// Blocks. Throws gui.cannot_predict, replay.stage_not_recorded, Cancelled.
   [[nodiscard]] ForecastPtr predict(const schedule::Schedule& schedule, const Progress& progress);
 
-  /// The same of one among many; where it says nothing about this recording, why.
-  [[nodiscard]] std::variant<ForecastPtr, std::string> predict_if_it_applies(const schedule::Schedule& schedule,
-                                                                             const Progress& progress);
+  /// The answer to the schedule that was asked for at this place, or what predicting it threw.
+  using Answered = std::function<void(std::size_t place, std::future<Answer> answer)>;
+  /// The same of several at once, as many as half of the memory holds. Each is answered in its turn, as soon as those
+  /// before it are; one at a time, on any thread. Throws gui.cannot_predict, what replaying the recorded schedule
+  /// throws, and Cancelled, after which no more is answered.
+  void predict(std::span<const schedule::AskedSchedule> asked, const Progress& progress, const Answered& answered);
 
   /// The recorded schedule replayed: what speed-ups refer to. None before the first prediction, and where the recorded
   /// schedule is not known.
   [[nodiscard]] std::optional<Nanoseconds> replayed_step() const;
 
  private:
-  struct Replayed {
-    replay::Prediction prediction;
-    analysis::StepAnalysis steps;
-  };
-  [[nodiscard]] Replayed replay(const schedule::Schedule& schedule) const;
-  void replay_recorded();
   /// Throws gui.cannot_predict.
   void refuse_where_nothing_can_be_predicted() const;
+  /// Replays the recorded schedule where that is yet to be done.
+  void prepare(const Progress& progress);
+  [[nodiscard]] Answer answer_to(const schedule::AskedSchedule& asked, const Progress& progress) const;
+  [[nodiscard]] ForecastPtr forecast_of(const schedule::Schedule& schedule, const Progress& progress) const;
 
   RecordedPtr recorded_;
-  std::optional<Replayed> itself_;
-  std::optional<replay::Anchor> step_anchor_;  ///< where the recording tells what steps took without the recorder
-  std::optional<cli::OverlapAnchor> overlap_anchor_;
+  std::optional<cli::Baseline> baseline_;
   Diagnostics diagnostics_;  ///< of that replay
 };
 

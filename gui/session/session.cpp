@@ -68,28 +68,39 @@ void Session::open(std::vector<std::filesystem::path> files, std::optional<stage
       place);
 }
 
-void Session::predict(const schedule::Schedule& schedule) {
-  if (!forecaster_) return;
-  start(schedule.name + " cannot be predicted", [this, schedule, forecaster = forecaster_](const Progress& progress) {
-    ForecastPtr forecast = forecaster->predict(schedule, progress);
-    return [this, forecast, forecaster] {
-      if (forecaster == forecaster_) Q_EMIT predicted(forecast);
-    };
+void Session::hand_over(std::stop_token of, std::function<void()> done) {
+  QMetaObject::invokeMethod(this, [of = std::move(of), done = std::move(done)] {
+    if (!of.stop_requested()) done();
   });
 }
 
-void Session::predict_if_it_applies(const schedule::Schedule& schedule) {
-  if (!forecaster_) return;
-  start(schedule.name + " cannot be predicted", [this, schedule, forecaster = forecaster_](const Progress& progress) {
-    const auto answer = forecaster->predict_if_it_applies(schedule, progress);
-    return [this, name = schedule.name, answer, forecaster] {
+void Session::tell(const std::string& schedule, std::future<Answer> answer,
+                   const std::shared_ptr<Forecaster>& forecaster, const std::stop_token& of) {
+  try {
+    const Answer came = answer.get();
+    hand_over(of, [this, schedule, came, forecaster] {
       if (forecaster != forecaster_) return;
-      if (const ForecastPtr* forecast = std::get_if<ForecastPtr>(&answer)) {
+      if (const ForecastPtr* forecast = std::get_if<ForecastPtr>(&came)) {
         Q_EMIT predicted(*forecast);
       } else {
-        Q_EMIT left_out({name, std::get<std::string>(answer)});
+        Q_EMIT left_out({schedule, std::get<std::string>(came)});
       }
-    };
+    });
+  } catch (const Cancelled&) {
+  } catch (...) {
+    const Failure failure = failure_of(std::current_exception(), schedule + " cannot be predicted");
+    hand_over(of, [this, failure] { Q_EMIT failed(failure); });
+  }
+}
+
+void Session::predict(std::vector<schedule::AskedSchedule> asked) {
+  if (!forecaster_ || asked.empty()) return;
+  const std::string what = asked.size() == 1 ? asked.front().schedule.name + " cannot" : "Schedules cannot";
+  start(what + " be predicted", [this, asked = std::move(asked), forecaster = forecaster_](const Progress& progress) {
+    forecaster->predict(asked, progress, [&](std::size_t place, std::future<Answer> answer) {
+      tell(asked[place].schedule.name, std::move(answer), forecaster, progress.stop);
+    });
+    return std::function<void()>();
   });
 }
 

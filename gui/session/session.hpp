@@ -5,9 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "gui/session/failure.hpp"
@@ -17,9 +20,10 @@
 
 namespace interlace::gui {
 
-/// Opens recordings and predicts schedules on a thread of its own, one thing after the other; results come as signals
-/// in the thread that the session lives in. What is cancelled, or meant for a recording closed since, is dropped
-/// without a word, and nothing new waits for it: reading cannot be broken off in the midst of a file.
+/// Opens recordings and predicts schedules on a thread of its own, one thing after the other, several schedules at once
+/// where they are asked for together; results come as signals in the thread that the session lives in. What is
+/// cancelled, or meant for a recording closed since, is dropped without a word, and nothing new waits for it: reading
+/// cannot be broken off in the midst of a file.
 class Session : public QObject {
   Q_OBJECT
 
@@ -30,10 +34,9 @@ class Session : public QObject {
 
   /// Replaces what is open once all has been read; nothing changes where that fails. profile: as of open_recording().
   void open(std::vector<std::filesystem::path> files, std::optional<stages::Profile> profile = std::nullopt);
-  /// Predicts from the open recording; does nothing where none is.
-  void predict(const schedule::Schedule& schedule);
-  /// The same of one among many: what does not apply to the recording is left out.
-  void predict_if_it_applies(const schedule::Schedule& schedule);
+  /// Predicts from the open recording, all at once; does nothing where none is. Results come one by one in this order;
+  /// one among many that does not apply to the recording is left out.
+  void predict(std::vector<schedule::AskedSchedule> asked);
   /// Judges a schedule that is being edited, then predicts it where it can run and a recording is open. Only the last
   /// one asked for counts: what comes late of earlier ones is dropped.
   void try_out(const schedule::Schedule& draft);
@@ -56,7 +59,7 @@ class Session : public QObject {
   void opened();
   void predicted(const interlace::gui::ForecastPtr& forecast);
   void failed(const interlace::gui::Failure& failure);
-  /// By predict_if_it_applies().
+  /// One among many.
   void left_out(const interlace::report::SkippedSchedule& schedule);
   void judged(const interlace::gui::VerdictPtr& verdict);
   void report_written(const QString& file);
@@ -72,6 +75,11 @@ class Session : public QObject {
   template <class Work>
   void start(std::string title_on_failure, Work work, std::string place = {});
   void predict_draft(const schedule::Schedule& draft, std::uint64_t number);
+  /// Has `done` run on the thread of this unless what it is of is cancelled until then. From any thread.
+  void hand_over(std::stop_token of, std::function<void()> done);
+  /// What came of a schedule that was asked for. From any thread.
+  void tell(const std::string& schedule, std::future<Answer> answer, const std::shared_ptr<Forecaster>& forecaster,
+            const std::stop_token& of);
 
   std::unique_ptr<QThreadPool> worker_;
   std::vector<std::unique_ptr<QThreadPool>> given_up_;  ///< still busy with what was cancelled

@@ -160,7 +160,7 @@ void MainWindow::when_opened() {
 void MainWindow::predict(const std::string& name_or_file) {
   try {
     const schedule::Schedule& asked = asked_.emplace_back(schedule::load_beside(name_or_file, asked_));
-    session_.predict(asked);
+    session_.predict({{asked, true}});
     hover_label_->clear();
     show_busy(session_.busy());
   } catch (const Error&) {
@@ -172,7 +172,8 @@ void MainWindow::predict_all() {
   hover_label_->clear();
   left_out_.clear();
   show_left_out();
-  for (const schedule::Schedule& schedule : schedule::all_sound()) session_.predict_if_it_applies(schedule);
+  const std::vector<std::string> all{"all"};
+  session_.predict(schedule::asked_schedules(all));
   show_busy(session_.busy());
 }
 

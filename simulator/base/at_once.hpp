@@ -24,7 +24,9 @@ class AtOnce {
 
   [[nodiscard]] std::size_t size() const { return pieces_.size(); }
 
-  /// Once. most: so many at a time; at least one. begins: told of one piece at a time, on any thread.
+  /// Once. most: so many at a time; at least one. They begin in the order in which they were added. begins: told of one
+  /// piece at a time, on any thread. Once that throws no further piece begins; it is thrown on when those that had
+  /// begun are done, and the futures of the others are never ready.
   void run(std::size_t most, const std::function<void(const std::string& doing)>& begins);
 
  private:

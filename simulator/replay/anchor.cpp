@@ -25,11 +25,9 @@ void Anchor::judge(Diagnostics& diagnostics) const {
   if (is_far()) diagnostics.count(kFarFromMeasured, fmt::format("{:+.1f} % off", 100 * error_));
 }
 
-void Anchor::correct(Prediction& prediction, double likeness) const {
+Nanoseconds Anchor::corrected(Nanoseconds replayed, double likeness) const {
   const double by = std::pow(1.0 + error_, std::lerp(kSharedError, 1.0, likeness));
-  for (Nanoseconds* time : {&prediction.step_time, &prediction.step_time_low, &prediction.step_time_high}) {
-    *time = std::llround(static_cast<double>(*time) / by);
-  }
+  return std::llround(static_cast<double>(replayed) / by);
 }
 
 }  // namespace interlace::replay

@@ -2,7 +2,6 @@
 
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/interval.hpp"
-#include "simulator/replay/predict.hpp"
 
 namespace interlace::replay {
 
@@ -23,9 +22,9 @@ class Anchor {
   [[nodiscard]] bool is_far() const;
   /// Counts replay.far_from_measured where it is.
   void judge(Diagnostics& diagnostics) const;
-  /// Step times. likeness: in [0, 1], how nearly the schedule replays as the recorded one; 1 for that one, edited or
-  /// not.
-  void correct(Prediction& prediction, double likeness) const;
+  /// A step time as replayed. likeness: in [0, 1], how nearly the schedule replays as the recorded one; 1 for that one,
+  /// edited or not.
+  [[nodiscard]] Nanoseconds corrected(Nanoseconds replayed, double likeness) const;
 
  private:
   double error_;

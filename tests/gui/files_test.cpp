@@ -265,5 +265,19 @@ TEST_F(WindowTest, CancelDropsWhatIsUnderWay) {
   EXPECT_EQ(window_.timelines().forecasts().back()->schedule.name, "torchrec/fused_sparse_dist");
 }
 
+TEST_F(WindowTest, ResultsOfAllComeOneByOneUntilCancelled) {
+  open(kBase);
+  QSignalSpy predicted(&window_.session(), &Session::predicted);
+  window_.findChild<QAction*>("predict_all")->trigger();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return predicted.count() > 0; }, kPatienceMs));
+  EXPECT_TRUE(window_.session().busy()) << "the others are under way";
+  window_.session().cancel();
+  const auto came = static_cast<std::size_t>(predicted.count());
+  EXPECT_EQ(window_.timelines().forecasts().size(), came);
+  window_.predict("torchrec/fused_sparse_dist");
+  settle();
+  EXPECT_EQ(window_.timelines().forecasts().size(), came + 1);
+}
+
 }  // namespace
 }  // namespace interlace::gui

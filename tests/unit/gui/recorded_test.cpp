@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <variant>
@@ -34,6 +36,8 @@ namespace interlace::gui {
 namespace {
 
 const std::filesystem::path kTraces = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces";
+
+const std::vector<std::string> kAll{"all"};
 
 RecordedPtr open_base() {
   return open_recording({kTraces / "torchrec_c6/base.r0.json.gz", kTraces / "torchrec_c6/base.r1.json.gz"}, {});
@@ -270,6 +274,59 @@ TEST(Forecaster, PredictsWhatTheCommandLinePredicts) {
   }
 }
 
+TEST(Forecaster, PredictsManyAsOneByOneAndAnswersInTurn) {
+  const RecordedPtr recorded = open_base();
+  const std::vector<schedule::AskedSchedule> asked = schedule::asked_schedules(kAll);
+  std::vector<std::future<Answer>> answers;
+  Forecaster(recorded).predict(asked, {}, [&](std::size_t place, std::future<Answer> answer) {
+    EXPECT_EQ(place, answers.size());
+    answers.push_back(std::move(answer));
+  });
+  ASSERT_EQ(answers.size(), asked.size());
+  Forecaster forecaster(recorded);
+  std::size_t predicted = 0;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const Answer answer = answers[i].get();
+    const auto* forecast = std::get_if<ForecastPtr>(&answer);
+    if (forecast == nullptr) continue;
+    ++predicted;
+    const ForecastPtr alone = forecaster.predict(asked[i].schedule, {});
+    EXPECT_EQ((*forecast)->schedule.name, asked[i].schedule.name);
+    EXPECT_EQ((*forecast)->row.step_time_ns, alone->row.step_time_ns) << asked[i].schedule.name;
+    EXPECT_EQ((*forecast)->row.reasons, alone->row.reasons);
+    EXPECT_TRUE(std::ranges::equal((*forecast)->run->trace().starts(), alone->run->trace().starts()));
+  }
+  EXPECT_GT(predicted, 5U);
+}
+
+// What is asked for by name is an error where it does not apply, and keeps nobody else from an answer.
+TEST(Forecaster, AnswersEachOfManyForItself) {
+  const std::vector<std::string> names{"recsys/dp_mp_serial", "torchrec/staged"};
+  std::vector<std::future<Answer>> answers;
+  Forecaster(open_base()).predict(schedule::asked_schedules(names), {}, [&](std::size_t, std::future<Answer> answer) {
+    answers.push_back(std::move(answer));
+  });
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_THROW((void)answers[0].get(), Error);
+  EXPECT_EQ(std::get<ForecastPtr>(answers[1].get())->schedule.name, "torchrec/staged");
+}
+
+TEST(Forecaster, ManyCanBeGivenUpInTheMidst) {
+  const RecordedPtr recorded = open_base();
+  std::stop_source stop;
+  std::size_t answered = 0;
+  Forecaster forecaster(recorded);
+  EXPECT_THROW(forecaster.predict(schedule::asked_schedules(kAll), {{}, stop.get_token()},
+                                  [&](std::size_t, std::future<Answer>) {
+                                    ++answered;
+                                    stop.request_stop();
+                                  }),
+               Cancelled);
+  EXPECT_LE(answered, 5U) << "but what was being predicted";
+  // Nothing of it is left in what follows.
+  EXPECT_GT(forecaster.predict(schedule::find("torchrec/staged"), {})->row.step_time_ns, 0);
+}
+
 // All of it: recorded memory, what the recording tells of the machine, flaws, and what was left out.
 TEST(WriteReport, IsWhatTheCommandLineWrites) {
   const testing::TemporaryFolder folder;
@@ -285,17 +342,17 @@ TEST(WriteReport, IsWhatTheCommandLineWrites) {
       << program.readAllStandardError().toStdString();
 
   const RecordedPtr recorded = open_recording({file}, {});
-  Forecaster forecaster(recorded);
   std::vector<ForecastPtr> forecasts;
   std::vector<report::SkippedSchedule> left_out;
-  for (const schedule::Schedule& schedule : schedule::all_sound()) {
-    const auto answer = forecaster.predict_if_it_applies(schedule, {});
+  const std::vector<schedule::AskedSchedule> asked = schedule::asked_schedules(kAll);
+  Forecaster(recorded).predict(asked, {}, [&](std::size_t place, std::future<Answer> coming) {
+    const Answer answer = coming.get();
     if (const auto* forecast = std::get_if<ForecastPtr>(&answer)) {
       forecasts.push_back(*forecast);
     } else {
-      left_out.push_back({schedule.name, std::get<std::string>(answer)});
+      left_out.push_back({asked[place].schedule.name, std::get<std::string>(answer)});
     }
-  }
+  });
   ASSERT_FALSE(recorded->facts.memory.empty() || recorded->facts.machine_fitted.empty() || left_out.empty());
   for (const auto& [ours, theirs] : {std::pair{"gui.json", "report.json"}, std::pair{"gui.csv", "report.csv"},
                                      std::pair{"gui.html", "report.html"}}) {
