@@ -55,8 +55,7 @@ std::future<Baseline> replay_recorded(const BaselineJob& job, AtOnce& all) {
   replay::PredictOptions options = job.options;
   options.simulation.machine.contention = true;
 
-  auto itself = all.add("replaying " + job.schedule->name,
-                        [job] {
+  auto itself = all.add("replaying " + job.schedule->name, [job] {
     return replayed(*job.schedule, *job.edited, *job.trace, job.options, job.keeps_trace);
   });
   SharedReplays own;
