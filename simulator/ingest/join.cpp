@@ -40,8 +40,10 @@ std::vector<Member> members_of(std::span<const RecordedFile> files, Diagnostics&
     for (RankFacts& rank : facts_of(files[file])) facts.push_back(std::move(rank));
     for (std::size_t rank = 0; members.size() < facts.size(); ++rank) members.push_back({file, rank});
   }
+  // A whole trace by itself numbers its ranks.
+  const bool is_whole = files.size() == 1 && std::holds_alternative<TraceFile>(files.front());
+  if (!is_whole) tell_ranks_by_device(facts);
   if (files.size() > 1) {
-    tell_ranks_by_device(facts);
     const auto untold = std::ranges::count_if(facts, [](const RankFacts& rank) { return !rank.rank; });
     diagnostics.count(kRanksByOrder, facts.front().file.string(), untold);
   }

@@ -84,12 +84,12 @@ TEST(ApplyEdits, ScalesBandwidthAndKeepsLatency) {
   EXPECT_EQ(scaled.sites[3].transfer_ns, (std::vector<double>{770'000, 730'000}));
 }
 
-// Equal to the bit: a sweep goes through what was recorded (0.1 + (x - 0.1) is not x for most x).
+// Equal to the bit: a sweep goes through what was recorded (0.1 + (x - 0.1) is not x for many x).
 TEST(ApplyEdits, ALinkOfTheSameBandwidthChangesNothing) {
   SiteTable before = table();
-  before.sites[2].alone_ns = 12'345.678;  // so that the latency is no whole number
+  before.sites[2].alone_ns = 8'000.0 / 3;  // so that the latency is no whole number
   for (int i = 0; i < 50; ++i) {
-    before.sites.push_back(site(Stage::kBackward, WorkKind::kCollective, "nccl", 13'000.0 + 1'234.567 * i, 2'000 + i));
+    before.sites.push_back(site(Stage::kBackward, WorkKind::kCollective, "nccl", 1e5 / (i + 3), 2'000 + i));
   }
   EXPECT_EQ(times(after(ScaleLink{Link::kGpu, 1}, before)), times(before));
 }
