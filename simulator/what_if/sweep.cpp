@@ -17,7 +17,14 @@ namespace {
 constexpr const char* kMark = "mark the one to vary with \"swept\": true (docs/sweep.md)";
 constexpr std::size_t kMostValues = 1000;
 
-bool has_number(const Edit& edit) { return !std::holds_alternative<DropSync>(edit.change); }
+bool has_number(const Edit& edit) {
+  return std::visit(
+      [](const auto& change) {
+        return requires { change.by; }
+        || requires { change.takes; };
+      },
+      edit.change);
+}
 
 /// Positions of the edits that this holds for.
 template <class Holds>

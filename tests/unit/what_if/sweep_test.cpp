@@ -13,6 +13,7 @@ namespace {
 const std::string kLink = R"({"scale": {"link": "gpu"}, "by": 0.25})";
 const std::string kHost = R"({"scale": {"host": true}, "by": 1.5})";
 const std::string kDrop = R"({"drop_sync": {"stage": "input_dist_finish"}})";
+const std::string kCapture = R"({"capture": {"stage": "dense_forward"}})";
 
 std::vector<Edit> edits_of(const std::string& edits) {
   return parse_edits(R"({"interlace_edits": 1, "edits": [)" + edits + "]}", "mine.json");
@@ -37,14 +38,14 @@ Error unclear(const std::string& edits) {
 }
 
 TEST(Sweep, VariesTheOnlyEditWithANumber) {
-  const Sweep sweep(edits_of(kDrop + "," + kLink));
+  const Sweep sweep(edits_of(kDrop + "," + kLink + "," + kCapture));
   EXPECT_EQ(sweep.unit(), SweptUnit::kTimes);
   EXPECT_EQ(sweep.usual(), 1.0);  // as recorded, whatever the file says
   const std::vector<Edit> edits = sweep.at(3);
-  ASSERT_EQ(edits.size(), 2U);
+  ASSERT_EQ(edits.size(), 3U);
   EXPECT_EQ(std::get<ScaleLink>(edits[1].change), (ScaleLink{Link::kGpu, 3}));
   EXPECT_EQ(describe(sweep.swept(), "x"), "the link between GPUs has x times the bandwidth");
-  ASSERT_EQ(sweep.others().size(), 1U);
+  ASSERT_EQ(sweep.others().size(), 2U);
   EXPECT_TRUE(std::holds_alternative<DropSync>(sweep.others().front().change));
 }
 
@@ -69,7 +70,7 @@ TEST(Sweep, RefusesWhatItCannotTellApart) {
   EXPECT_EQ(both.code(), "what_if.unclear_sweep");
   EXPECT_EQ(both.place(), "mine.json: edit 2");
   EXPECT_NE(both.advice().find("\"swept\": true"), std::string::npos);
-  EXPECT_EQ(unclear(kDrop).code(), "what_if.unclear_sweep");
+  EXPECT_EQ(unclear(kDrop + "," + kCapture).code(), "what_if.unclear_sweep");
   EXPECT_EQ(unclear(marked(kLink) + "," + marked(kHost)).code(), "what_if.unclear_sweep");
   EXPECT_EQ(refused([] { static_cast<void>(edits_of(marked(kDrop))); }).code(), "what_if.bad_edit");
 }
