@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Predicts captured steps from recordings of the eager loop, and lays them beside what measure.py measured.
 
-compare.py INTERLACE RESULTS [RECORDINGS]: RESULTS holds <model>.json and launches.json, RECORDINGS (else RESULTS)
-<model>.eager.json.gz or .ilt. Writes RESULTS/predictions.json, keeping what it says of models whose recording is not
+compare.py INTERLACE RESULTS [RECORDINGS]: RESULTS holds <model>.json and launches.json, and folders with more of the
+former; RECORDINGS (else RESULTS) <model>.eager.json.gz or .ilt, in the same folders. Writes RESULTS/predictions.json, keeping what it says of models whose recording is not
 there, and the tables of RESULTS/README.md, between its marks.
 """
 import json
@@ -38,8 +38,8 @@ def recording_of(model, folders):
 
 
 def steps_table(models, predictions):
-    yield "| model | step | measured ms (least - most of 5) | predicted ms | error |"
-    yield "|---|---|---|---|---|"
+    yield "| model | step | measured ms (least - most) | times | predicted ms | error |"
+    yield "|---|---|---|---|---|---|"
     for model, result in models.items():
         for mode, name in NAMES.items():
             times = result["step_ms"][mode]
@@ -47,7 +47,7 @@ def steps_table(models, predictions):
             error = 100 * (predicted / times["median"] - 1)
             told = "(taught)" if mode == "eager" else f"{error:+.1f} %"
             yield (f"| {result['layers']} layers of {result['width']}, batch {result['batch']} | {name} "
-                   f"| {times['median']:.2f} ({min(times['all']):.2f} - {max(times['all']):.2f}) | {predicted:.2f} | {told} |")
+                   f"| {times['median']:.2f} ({min(times['all']):.2f} - {max(times['all']):.2f}) | {len(times['all'])} | {predicted:.2f} | {told} |")
 
 
 def launches_table(rows):
@@ -67,8 +67,9 @@ def put(text, mark, lines):
 def main():
     interlace, results = sys.argv[1], pathlib.Path(sys.argv[2])
     folders = [pathlib.Path(folder) for folder in sys.argv[2:]]
-    models = {path.stem: json.loads(path.read_text()) for path in sorted(results.glob("l*_w*_b*.json"))}
-    models = dict(sorted(models.items(), key=lambda item: item[1]["step_ms"]["eager"]["median"]))
+    files = sorted(results.rglob("l*_w*_b*.json"), key=lambda file: (len(file.parts), file))
+    models = {str(file.relative_to(results).with_suffix("")): json.loads(file.read_text()) for file in files}
+    models = dict(sorted(models.items(), key=lambda item: (item[1]["layers"] * item[1]["width"], item[0].count("/"))))
     kept = results / "predictions.json"
     predictions = json.loads(kept.read_text()) if kept.exists() else {}
     for model in models:
