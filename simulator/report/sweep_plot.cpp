@@ -13,8 +13,8 @@ namespace interlace::report {
 
 namespace {
 
-constexpr double kLeft = 70;
-constexpr double kTop = 48;
+constexpr double kPlotLeft = 70;
+constexpr double kPlotTop = 48;
 constexpr double kPlotWidth = 620;
 constexpr double kLeastHeight = 360;
 constexpr double kUnder = 56;   // the plot: marks of its axis, and what that is of
@@ -51,12 +51,12 @@ class Canvas {
   [[nodiscard]] double x(double value) const {
     const double low = scaled(report_.values.front());
     const double high = scaled(report_.values.back());
-    return kLeft + (high > low ? (scaled(value) - low) / (high - low) : 0.5) * kPlotWidth;
+    return kPlotLeft + (high > low ? (scaled(value) - low) / (high - low) : 0.5) * kPlotWidth;
   }
   [[nodiscard]] double y(Nanoseconds time) const {
-    return kTop + height_ * static_cast<double>(to_ - time) / static_cast<double>(to_ - from_);
+    return kPlotTop + height_ * static_cast<double>(to_ - time) / static_cast<double>(to_ - from_);
   }
-  [[nodiscard]] double bottom() const { return kTop + height_; }
+  [[nodiscard]] double bottom() const { return kPlotTop + height_; }
   [[nodiscard]] std::vector<Nanoseconds> marks() const { return axis_marks(from_, to_, 9); }
 
  private:
@@ -74,8 +74,8 @@ void put_axes(Markup& svg, const SweepReport& report, const Canvas& canvas) {
   const std::vector<Nanoseconds> marks = canvas.marks();
   for (const Nanoseconds mark : marks) {
     const double y = canvas.y(mark);
-    svg.put("<path {} d=\"M{} {:.1f}h{}\"/>", kGrid, kLeft, y, kPlotWidth);
-    svg.put("<text {} x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kMarkText, kLeft - 8, y + 4,
+    svg.put("<path {} d=\"M{} {:.1f}h{}\"/>", kGrid, kPlotLeft, y, kPlotWidth);
+    svg.put("<text {} x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kMarkText, kPlotLeft - 8, y + 4,
             mark_text(mark, marks.size() > 1 ? marks[1] - marks[0] : kMillisecond));
   }
   double free_from = 0;  // on the axis below, for the next value
@@ -84,7 +84,7 @@ void put_axes(Markup& svg, const SweepReport& report, const Canvas& canvas) {
     const std::string text = fmt::format("{}", value);
     const double half = kDigit * static_cast<double>(text.size()) / 2;
     const double x = canvas.x(value);
-    svg.put("<path {} d=\"M{:.1f} {}V{:.1f}\"/>", kGrid, x, kTop, canvas.bottom() + 4);
+    svg.put("<path {} d=\"M{:.1f} {}V{:.1f}\"/>", kGrid, x, kPlotTop, canvas.bottom() + 4);
     if (x - half < free_from) continue;
     free_from = x + half + kDigit;
     svg.put("<text {} x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", kMarkText, x, canvas.bottom() + 18,
@@ -92,10 +92,10 @@ void put_axes(Markup& svg, const SweepReport& report, const Canvas& canvas) {
   }
   const bool times = report.scale == SweepScale::kTimes;
   if (times && report.values.front() <= 1 && report.values.back() >= 1) {
-    svg.put("<path {} d=\"M{:.1f} {}V{:.1f}\"><title>as recorded</title></path>\n", kUsualLine, canvas.x(1), kTop,
+    svg.put("<path {} d=\"M{:.1f} {}V{:.1f}\"><title>as recorded</title></path>\n", kUsualLine, canvas.x(1), kPlotTop,
             canvas.bottom());
   }
-  svg.put("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"middle\">x{}: {}</text>\n", kLeft + kPlotWidth / 2,
+  svg.put("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"middle\">x{}: {}</text>\n", kPlotLeft + kPlotWidth / 2,
           canvas.bottom() + 40, times ? ", 1 as recorded" : " in us", escaped_markup(report.swept));
 }
 
@@ -147,7 +147,7 @@ std::vector<double> name_heights(const SweepReport& report, const Canvas& canvas
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return ends[i].step_time_ns; });
   std::vector<double> heights(ends.size());
-  double free_from = kTop;
+  double free_from = kPlotTop;
   for (const std::size_t i : order) {
     heights[i] = std::max(free_from, canvas.y(ends[i].step_time_ns));
     free_from = heights[i] + kLineHeight;
@@ -174,7 +174,7 @@ void put_names(Markup& svg, const SweepReport& report, const std::vector<std::st
   const std::vector<double> heights = name_heights(report, canvas);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const double end = canvas.x(report.values.back());
-    const double at = kLeft + kPlotWidth + kNameAt;
+    const double at = kPlotLeft + kPlotWidth + kNameAt;
     svg.put("<path fill=\"none\" stroke-width=\"0.7\" stroke=\"{}\" d=\"M{:.1f} {:.1f}L{} {:.1f}h20\"/>",
             kInks[i % kInks.size()], end + 5, canvas.y(report.rows.back()[i].step_time_ns), at - 26, heights[i]);
     put_mark(svg, i, at - 12, heights[i]);
@@ -193,7 +193,7 @@ std::string sweep_plot(const SweepReport& report) {
   constexpr double kLetter = 7.5;  // of the widest of usual fonts, bold
   std::size_t longest = 0;
   for (const std::string& name : names) longest = std::max(longest, columns_of(name));
-  const double width = std::ceil(kLeft + kPlotWidth + kNameAt + kLetter * static_cast<double>(longest)) + 8;
+  const double width = std::ceil(kPlotLeft + kPlotWidth + kNameAt + kLetter * static_cast<double>(longest)) + 8;
   svg.put(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"sans-serif\" font-size=\"12\" fill=\"#24292f\">\n",
@@ -202,7 +202,7 @@ std::string sweep_plot(const SweepReport& report) {
   svg.put(
       "<text font-weight=\"bold\" x=\"{}\" y=\"24\">Predicted step time; bands hold single steps, slowest and fastest "
       "tenth aside</text>\n",
-      kLeft);
+      kPlotLeft);
   put_axes(svg, report, canvas);
   const std::size_t schedules = report.rows.front().size();
   for (std::size_t i = 0; i < schedules; ++i) put_band(svg, report, i, canvas);
