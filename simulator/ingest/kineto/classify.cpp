@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "simulator/ingest/unless_none.hpp"
 #include "simulator/trace/limits.hpp"
 
 namespace interlace::ingest::kineto {
@@ -14,12 +15,6 @@ using trace::SyncKind;
 
 /// Kineto moves the row of a stream's synchronisations aside by this much.
 constexpr std::int64_t kSyncRowOffset = 1'000'000;
-/// How Kineto prints "no stream", "no event": -1, in older versions as an unsigned 32-bit number.
-constexpr std::int64_t kUnsignedMinusOne = std::numeric_limits<std::uint32_t>::max();
-
-std::optional<std::int64_t> unless_none(std::optional<std::int64_t> value) {
-  return value && *value >= 0 && *value != kUnsignedMinusOne ? value : std::nullopt;
-}
 
 std::int32_t to_int32(std::int64_t value) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(),

@@ -13,6 +13,7 @@
 
 #include "simulator/ingest/names.hpp"
 #include "simulator/ingest/nsys/flaws.hpp"
+#include "simulator/ingest/unless_none.hpp"
 
 namespace interlace::ingest::nsys {
 

@@ -81,8 +81,4 @@ std::string_view Placement::text(std::optional<std::int64_t> id) {
   return "(unnamed)";
 }
 
-std::optional<std::int64_t> unless_none(std::optional<std::int64_t> number) {
-  return number && *number >= 0 && *number != UINT32_MAX ? number : std::nullopt;
-}
-
 }  // namespace interlace::ingest::nsys

@@ -54,7 +54,4 @@ class Placement {
   std::size_t lanes_ = 0;
 };
 
-/// A number that stands for "no stream", "no event": absent, -1, or that in 32 bits without a sign.
-[[nodiscard]] std::optional<std::int64_t> unless_none(std::optional<std::int64_t> number);
-
 }  // namespace interlace::ingest::nsys
