@@ -10,6 +10,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -94,21 +95,31 @@ report::SweepReport swept(const SweepRequest& request, Console& console) {
   return report;
 }
 
-void keep(const report::SweepReport& report, const PredictRequest& job, Console& console) {
-  const std::vector<std::pair<std::string, std::function<void(std::ostream&)>>> files{
-      {std::string(ingest::kAnswerFile), [&](std::ostream& out) { report::write_sweep_json(out, report); }},
-      {"sweep.csv", [&](std::ostream& out) { report::write_sweep_csv(out, report); }},
-      {"sweep.svg", [&](std::ostream& out) { out << report::sweep_plot(report); }}};
-  for (const auto& [name, write] : files) refuse_overwriting((*job.out / name).string(), files_of(job));
-  report::make_folder(*job.out);
-  for (const auto& [name, write] : files) {
-    console.progress("writing " + (*job.out / name).string());
-    report::write_file(*job.out / name, write);
+constexpr std::string_view kSweepRows = "sweep.csv";
+constexpr std::string_view kSweepPicture = "sweep.svg";
+
+/// Before any work is done for it.
+void refuse_unfit_answer(const PredictRequest& job) {
+  if (!job.out) return;
+  report::refuse_unwritable_folder(*job.out);
+  for (const std::string_view name : {ingest::kAnswerFile, kSweepRows, kSweepPicture}) {
+    refuse_overwriting((*job.out / name).string(), files_of(job));
   }
 }
 
+void keep(const report::SweepReport& report, const PredictRequest& job, Console& console) {
+  report::make_folder(*job.out);
+  const auto write = [&](std::string_view name, const std::function<void(std::ostream&)>& content) {
+    console.progress("writing " + (*job.out / name).string());
+    report::write_file(*job.out / name, content);
+  };
+  write(ingest::kAnswerFile, [&](std::ostream& out) { report::write_sweep_json(out, report); });
+  write(kSweepRows, [&](std::ostream& out) { report::write_sweep_csv(out, report); });
+  write(kSweepPicture, [&](std::ostream& out) { out << report::sweep_plot(report); });
+}
+
 void run_sweep(const SweepRequest& request, Console& console) {
-  refuse_unfit_out(request.job);
+  refuse_unfit_answer(request.job);
   const report::SweepReport report = swept(request, console);
   console.done();
   if (request.job.format == "json") {
