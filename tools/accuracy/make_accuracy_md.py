@@ -12,6 +12,7 @@ import fitted_values  # noqa: E402
 import goals  # noqa: E402
 import memory  # noqa: E402
 import metrics  # noqa: E402
+import raw_results  # noqa: E402
 import seeds  # noqa: E402
 import sets  # noqa: E402
 import unseen  # noqa: E402
@@ -296,7 +297,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit("usage: make_accuracy_md.py RAW.json > docs/accuracy.md")
     path = Path(sys.argv[1])
-    sys.stdout.write(page(json.loads(path.read_text()), path.name))
+    sys.stdout.write(page(raw_results.read(path), path.name))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ the recorded schedule's as measured, up by how much as predicted, in percent. Do
 nothing changes puts all of them on the horizontal line.
 """
 
-import json
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import campaigns  # noqa: E402
 import goals  # noqa: E402
 import metrics  # noqa: E402
+import raw_results  # noqa: E402
 import unseen  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,7 +132,7 @@ def panels(raw):
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: picture.py RAW.json > docs/pictures/accuracy.svg")
-    sys.stdout.write(picture(panels(json.loads(Path(sys.argv[1]).read_text()))))
+    sys.stdout.write(picture(panels(raw_results.read(sys.argv[1]))))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ PyTorch profiler). Writes the raw results that make_accuracy_md.py reads. Exit 1
 
 import argparse
 import datetime
-import json
 import platform
 import subprocess
 import sys
@@ -22,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import memory  # noqa: E402
 import predictions  # noqa: E402
+import raw_results  # noqa: E402
 import sets  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,7 +119,7 @@ def main():
             result["timed_on"] = f"{platform.machine()}, as found: other work may have run beside it"
     except (predictions.PredictFailed, OSError, subprocess.CalledProcessError) as failure:
         sys.exit(f"run_accuracy.py: {failure}")
-    Path(asked.out).write_text(json.dumps(result, separators=(",", ":")) + "\n")
+    raw_results.write(asked.out, result)
 
 
 if __name__ == "__main__":

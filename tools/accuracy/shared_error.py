@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import goals  # noqa: E402
 import metrics  # noqa: E402
+import raw_results  # noqa: E402
 import unseen  # noqa: E402
 from fitted_values import FITTED  # noqa: E402
 
@@ -61,11 +62,11 @@ def campaign(interlace, folder, shared):
 
 def torchrec(path):
     """The same of the sets in one file of raw results, whose recordings tell no step."""
-    raw = json.loads(path.read_text())
+    raw = raw_results.read(path)
     for name, source, rows in goals.evaluations(raw, bimodal=False):
         itself = next(row for row in rows if row["is_source"])
         yield {
-            "recording": f"{path.stem}/{name}/{source}",
+            "recording": f"{path.name.partition('.')[0]}/{name}/{source}",
             "told": None,
             "measured": math.log(1 + itself["step_error"] / 100),
             "others": {row["schedule"]: math.log(1 + row["step_error"] / 100) for row in metrics.others(rows)},

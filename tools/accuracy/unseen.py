@@ -1,17 +1,15 @@
 """The section on jobs that were recorded after the model was made: predicted once as it was, and again since."""
 
-import json
-
 import goals
 import memory
 import metrics
 import predictions
+import raw_results
 import sets
 from markdown import bullets, pair, paragraph, signed, table
 
-
-# What they are, by the name of their raw results: torchrec_h200_<name>.json as predicted first, ..._now.json as predicted
-# again.
+# What they are, by the name of their raw results: torchrec_h200_<name>.json.xz as predicted first,
+# torchrec_h200_<name>_now.json.xz as predicted again.
 GROUPS = {
     "unseen": (
         "Five jobs of 2026-11-22",
@@ -82,14 +80,14 @@ GROUPS = {
 def files(place):
     """(name, file as predicted first, file as predicted last: the same until predicted again) of each group there."""
     for name in GROUPS:
-        first, now = (place / f"torchrec_h200_{name}{end}.json" for end in ("", "_now"))
+        first, now = (place / f"torchrec_h200_{name}{end}.json.xz" for end in ("", "_now"))
         if first.exists():
             yield name, first, now if now.exists() else first
 
 
 def load(place):
     """(title, text, raw as predicted first, raw as predicted last) of each group whose raw results are there."""
-    return [(*GROUPS[name], *(json.loads(file.read_text()) for file in both)) for name, *both in files(place)]
+    return [(*GROUPS[name], *(raw_results.read(file) for file in both)) for name, *both in files(place)]
 
 
 def judged(raw):

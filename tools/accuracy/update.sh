@@ -24,17 +24,17 @@ trap 'rm -f "$raw.new" docs/accuracy.md.new docs/pictures/accuracy.svg.new' EXIT
 python3 -B tools/accuracy/run_accuracy.py "$interlace" "$sets" "$raw.new" --jobs "${JOBS:-2}" --commit "$commit"
 mv "$raw.new" "$raw"
 if [[ -n $unseen ]]; then
-  for first in docs/benchmarks/accuracy/torchrec_h200_*.json; do
-    [[ $first != *_now.json ]] || continue
-    names=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1]))["sets"])' "$first")
-    with_memory=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1])).get("memory", {}))' "$first")
+  for first in docs/benchmarks/accuracy/torchrec_h200_*.json.xz; do
+    [[ $first != *_now.json.xz ]] || continue
+    names=$(xz -dc "$first" | python3 -c 'import json, sys; print(*json.load(sys.stdin)["sets"])')
+    with_memory=$(xz -dc "$first" | python3 -c 'import json, sys; print(*json.load(sys.stdin).get("memory", {}))')
     # shellcheck disable=SC2086  # names of sets
     if ! (cd "$unseen" && ls -d $names) >/dev/null 2>&1; then
       echo "update.sh: $first stays as predicted before: not all of its recordings are in $unseen" >&2
       continue
     fi
     # shellcheck disable=SC2086  # names of sets
-    python3 -B tools/accuracy/run_accuracy.py "$interlace" "$unseen" "${first%.json}_now.json" --jobs "${JOBS:-2}" \
+    python3 -B tools/accuracy/run_accuracy.py "$interlace" "$unseen" "${first%.json.xz}_now.json.xz" --jobs "${JOBS:-2}" \
       --commit "$commit" --sets $names --memory $with_memory
   done
 fi
