@@ -62,6 +62,10 @@ Machine::Machine(std::size_t ranks, const std::vector<SimulatedStream>& streams,
     gpu.streams.resize(streams.size());
     for (std::size_t s = 0; s < streams.size(); ++s) gpu.streams[s].priority = streams[s].priority;
   }
+  for (const SimulatedStream& one : streams) {
+    std::vector<double>& of_one = shares_.emplace_back();
+    for (const SimulatedStream& other : streams) of_one.push_back(in_one_queue(one.with_main, other.with_main));
+  }
 }
 
 void Machine::reserve(std::size_t works) {
@@ -123,8 +127,28 @@ void Machine::wait(std::uint32_t rank, StreamIndex stream, TokenId token) {
 double Machine::resumes_at(const Stream& stream) const { return stream.waited_until_ns + options_.wait_latency_ns; }
 
 double Machine::ready_at(const Stream& stream, const Work& head) const {
-  return std::max(
-      {head.called_ns + options_.launch_latency_ns, stream.last_end_ns + head.dispatch_gap_ns, resumes_at(stream)});
+  const double fetch_ns = head.kind == WorkKind::kKernel && !head.in_graph ? stream.fetch_delay_ns : 0.0;
+  return std::max({head.called_ns + options_.launch_latency_ns, stream.last_end_ns + head.dispatch_gap_ns + fetch_ns,
+                   resumes_at(stream)});
+}
+
+bool Machine::is_fetched(const Stream& stream) const {
+  const auto by_compute = [&](WorkId id) { return is_fetched_for_compute(works_[id.index()].kind); };
+  if (stream.running) return by_compute(*stream.running);
+  const auto work = std::ranges::find(stream.queue, Entry::Kind::kWork, &Entry::kind);
+  return work != stream.queue.end() && by_compute(WorkId{work->id});
+}
+
+double Machine::fetch_delay_ns(const Gpu& gpu, std::size_t stream) const {
+  double share = 0;
+  for (std::size_t other = 0; other < gpu.streams.size(); ++other) {
+    if (other != stream && shares_[stream][other] > share && is_fetched(gpu.streams[other])) {
+      share = shares_[stream][other];
+    }
+  }
+  if (share == 0) return 0;
+  const bool copying = std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].loads_link; });
+  return share * (copying ? options_.fetch_delays.beside_copies_ns : options_.fetch_delays.beside_work_ns);
 }
 
 Delays Machine::delays(const Work& work) const {
@@ -265,6 +289,7 @@ void Machine::finish(Gpu& gpu, WorkId id) {
   Stream& stream = gpu.streams[work.stream.index()];
   stream.running.reset();
   stream.last_end_ns = now_ns_;
+  stream.fetch_delay_ns = options_.contention ? fetch_delay_ns(gpu, work.stream.index()) : 0.0;
   std::erase(gpu.running, id);
   std::erase(gpu.active, &work.active);
   if (work.group) std::erase(collectives_, id);

@@ -10,6 +10,7 @@
 #include "simulator/base/id.hpp"
 #include "simulator/base/units.hpp"
 #include "simulator/contention/gpu.hpp"
+#include "simulator/replay/fetch_delays.hpp"
 #include "simulator/replay/program.hpp"
 #include "simulator/replay/race_odds.hpp"
 
@@ -43,6 +44,8 @@ struct Work {
   double crowded_rate = 1.0;             ///< collectives: progress while kernels run beside it on any rank
   std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
   const RaceOdds* races = nullptr;       ///< collectives: of their site
+  bool loads_link = false;               ///< a copy from the host that takes its time
+  bool in_graph = false;                 ///< its command comes with those of a CUDA graph
   std::optional<RaceDraw> draw;          ///< collectives; none: what is ready with one always starts first
   std::optional<Delays> usual_delays;    ///< as `delays`, where the recording shows it
   Delays delays;                         ///< as it started; waits: those not over when made
@@ -58,8 +61,9 @@ struct Work {
 };
 
 struct MachineOptions {
-  double launch_latency_ns = 9'000;     ///< from the start of a launch call to the work on an idle stream
-  double wait_latency_ns = 1'500;       ///< from the end of what a stream waited for to its next work
+  double launch_latency_ns = 9'000;  ///< from the start of a launch call to the work on an idle stream
+  double wait_latency_ns = 1'500;    ///< from the end of what a stream waited for to its next work
+  FetchDelays fetch_delays;
   bool collectives_cross_host = false;  ///< collectives and host copies share PCIe and host memory
   double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
   double lost_to_host_copies = contention::kLostToHostCopies;  ///< part of its pace that such a collective loses
@@ -111,6 +115,7 @@ class Machine {
     double last_end_ns = -1e18;
     double waited_until_ns = -1e18;  ///< when the last wait in front of the head was satisfied
     int waits = 0;                   ///< passed in front of the head
+    double fetch_delay_ns = 0;       ///< of the next kernel, where it was queued before the last work ended
     std::int32_t priority = 0;
     bool of_collectives = false;
   };
@@ -138,6 +143,10 @@ class Machine {
   bool step_stream(Gpu& gpu, Stream& stream);
   /// Times no farther apart are one.
   [[nodiscard]] double instant_ns() const;
+  /// Has it unfinished work that the device fetches commands for?
+  [[nodiscard]] bool is_fetched(const Stream& stream) const;
+  /// By how much other streams delay the next kernel of this one.
+  [[nodiscard]] double fetch_delay_ns(const Gpu& gpu, std::size_t stream) const;
   /// When a stream takes up what stands behind its last wait.
   [[nodiscard]] double resumes_at(const Stream& stream) const;
   /// When the work at the head of a stream could start but for other kernels.
@@ -172,6 +181,7 @@ class Machine {
   std::vector<Group> groups_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> group_of_;  ///< by communicator and number in it
   std::vector<WorkId> collectives_;                                            ///< that run, on any GPU
+  std::vector<std::vector<double>> shares_;  ///< by two streams: how likely they share a queue of commands
   std::int32_t sm_count_;
   MachineOptions options_;
   double now_ns_ = 0;

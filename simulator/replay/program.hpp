@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simulator/base/error.hpp"
+#include "simulator/replay/fetch_delays.hpp"
 #include "simulator/replay/sites.hpp"
 #include "simulator/schedule/schedule.hpp"
 
@@ -43,6 +44,7 @@ struct Instruction {
 struct SimulatedStream {
   std::string name;
   std::int32_t priority = 0;
+  double with_main = kUnknownQueue;  ///< how often its commands come through the queue of the main stream's
 };
 
 /// One steady iteration of a schedule, made of the calls of one recorded iteration of one rank.

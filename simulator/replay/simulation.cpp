@@ -280,6 +280,8 @@ class Simulation {
     work.called_ns = now;
     work.call = result_.calls.size();
     work.dispatch_gap_ns = site.dispatch_gap_ns;
+    work.loads_link = site.loads_link;
+    work.in_graph = site.in_graph;
     work.active = active_of(site, rank);
     work.crowded_rate = site.crowded_rate;
     work.usual_delays = site.delays;

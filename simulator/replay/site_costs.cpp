@@ -6,6 +6,7 @@
 
 #include "simulator/base/statistics.hpp"
 #include "simulator/replay/collective_costs.hpp"
+#include "simulator/replay/command_queues.hpp"
 #include "simulator/replay/kernel_costs.hpp"
 #include "simulator/replay/meetings.hpp"
 #include "simulator/replay/observation.hpp"
@@ -28,8 +29,7 @@ constexpr Nanoseconds kHeldBack = 30 * kMicrosecond;
 /// a collective on another stream ended.
 class DispatchTimes {
  public:
-  DispatchTimes(const Trace& trace, std::size_t sites)
-      : trace_(&trace), gaps(sites), collective_ends_(trace.ranks().size()) {
+  explicit DispatchTimes(const Trace& trace) : trace_(&trace), collective_ends_(trace.ranks().size()) {
     for (std::uint32_t i = 0; i < trace.size(); ++i) {
       const OperationId op{i};
       if (trace.kind(op) == OperationKind::kCollective) {
@@ -45,8 +45,11 @@ class DispatchTimes {
     const Nanoseconds free = trace_->end(before);
     const Nanoseconds gap = start - free;
     if (called + kQueuedEarly < free && gap >= 0 && gap < kLongestDispatchGap) {
-      gaps[work.site.index()].push_back(static_cast<double>(gap));
-      (work.on_collective_stream ? collective_gaps : all_gaps).push_back(static_cast<double>(gap));
+      if (work.on_collective_stream) {
+        collective_gaps.push_back(static_cast<double>(gap));
+      } else {
+        starts.push_back({work.site, trace_->lane_of(*work.work), trace_->rank_of(*work.work), free, gap});
+      }
     } else if (free + kIdleBefore < called && !work.on_collective_stream) {
       latencies.push_back(static_cast<double>(start - called));
     } else if (called + kQueuedEarly < start && gap > kHeldBack && !work.on_collective_stream) {
@@ -65,8 +68,7 @@ class DispatchTimes {
   const Trace* trace_;
 
  public:
-  std::vector<std::vector<double>> gaps;  ///< by site
-  std::vector<double> all_gaps;           ///< but those before collectives
+  std::vector<QueuedStart> starts;  ///< but of collectives
   std::vector<double> collective_gaps;
   std::vector<double> latencies;
   std::vector<double> waits;  ///< from the end of a collective to the work that waited for it
@@ -83,7 +85,7 @@ void for_each_work(const RecordedIteration& iteration, Visit visit) {
 }
 
 DispatchTimes dispatch_times(const Trace& trace, const SiteTable& table) {
-  DispatchTimes times(trace, table.sites.size());
+  DispatchTimes times(trace);
   for (const auto& iterations : table.ranks) {
     std::map<LaneId, OperationId> before;
     const auto see = [&](const RecordedCall& call, const RecordedWork& work) {
@@ -96,10 +98,30 @@ DispatchTimes dispatch_times(const Trace& trace, const SiteTable& table) {
   return times;
 }
 
+/// The streams that works of the main one were recorded on.
+std::map<trace::RankId, LaneId> main_lanes(const Trace& trace, const SiteTable& table) {
+  std::map<trace::RankId, LaneId> lanes;
+  for (const Site& site : table.sites) {
+    if (site.on_side_stream || site.kind != WorkKind::kKernel) continue;
+    for (const OperationId op : site.instances) lanes.try_emplace(trace.rank_of(op), trace.lane_of(op));
+  }
+  return lanes;
+}
+
+/// In the mean over those of its streams that show it.
+std::optional<double> with_main(const Trace& trace, const Site& site, const CommandQueues& queues) {
+  std::vector<double> all;
+  for (const OperationId op : site.instances) {
+    if (const auto seen = queues.with_main.find(trace.lane_of(op)); seen != queues.with_main.end()) {
+      all.push_back(seen->second);
+    }
+  }
+  return all.empty() ? std::nullopt : std::optional(statistics::mean(all));
+}
+
 /// Gaps between queued works, and the latencies of a launch on an idle stream and of a wait.
 void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine) {
   constexpr std::size_t kEnough = 8;
-  constexpr double kUsualGap = 1'500.0;
   constexpr double kUsualCollectiveGap = 1'800.0;
   constexpr double kUsualLatency = 9'000.0;
   constexpr double kUsualWait = 1'500.0;
@@ -111,14 +133,23 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
   const auto quick = [](const std::vector<double>& seen, double otherwise) {
     return seen.size() < kEnough ? otherwise : statistics::quantile(seen, 0.25);
   };
-  const double usual_gap = middle(times.all_gaps, machine.dispatch_gap_ns.value_or(kUsualGap));
+  const CommandQueues queues = command_queues(trace, table, times.starts, main_lanes(trace, table));
+  std::vector<double> all_gaps;
+  std::vector<std::vector<double>> gaps(table.sites.size());
+  for (std::size_t i = 0; i < times.starts.size(); ++i) {
+    if (!queues.undelayed[i]) continue;
+    all_gaps.push_back(static_cast<double>(times.starts[i].gap));
+    gaps[times.starts[i].site.index()].push_back(all_gaps.back());
+  }
+  const double usual_gap = middle(all_gaps, machine.dispatch_gap_ns.value_or(kUsualDispatchGap));
   table.wait_latency_ns = quick(times.waits, machine.wait_latency_ns.value_or(kUsualWait));
   const double collective_gap = quick(times.collective_gaps, kUsualCollectiveGap);
   for (std::size_t s = 0; s < table.sites.size(); ++s) {
     Site& site = table.sites[s];
     // On side streams the gap shows when blocks of the kernel beside it retired, not what the device needs.
-    const bool unclear = times.gaps[s].empty() || site.on_side_stream;
-    site.dispatch_gap_ns = unclear ? usual_gap : statistics::median(times.gaps[s]);
+    const bool unclear = gaps[s].empty() || site.on_side_stream;
+    site.dispatch_gap_ns = unclear ? usual_gap : statistics::median(gaps[s]);
+    site.with_main = with_main(trace, site, queues);
     if (site.kind == WorkKind::kCollective) site.dispatch_gap_ns = collective_gap;
   }
   // The recorder lengthens recorded launches, but not those of a profile.
@@ -126,7 +157,7 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
   const auto say = [&](const char* what, bool seen) {
     if (seen) table.fitted.emplace_back(what);
   };
-  say("gap between works", times.all_gaps.size() >= kEnough);
+  say("gap between works", all_gaps.size() >= kEnough);
   say("wait latency", times.waits.size() >= kEnough);
   say("launch latency", times.latencies.size() >= kEnough && !machine.launch_latency_ns);
 }

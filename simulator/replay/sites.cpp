@@ -10,6 +10,7 @@
 #include "simulator/graph/blocking_copies.hpp"
 #include "simulator/graph/communication_streams.hpp"
 #include "simulator/replay/devices_of_ranks.hpp"
+#include "simulator/replay/host_copies.hpp"
 #include "simulator/replay/left_out.hpp"
 #include "simulator/replay/lone_rank.hpp"
 #include "simulator/replay/long_calls.hpp"
@@ -229,7 +230,11 @@ class SiteFinder {
       if (site.kind == WorkKind::kCollective)
         site.ctas = static_cast<std::int32_t>(std::min<std::int64_t>(kernel->blocks(), site.shape.sm_count));
     }
-    if (const trace::CopyDetail* copy = trace_->copy(op)) site.bytes = copy->bytes;
+    if (const trace::CopyDetail* copy = trace_->copy(op)) {
+      site.bytes = copy->bytes;
+      site.loads_link = site.kind == WorkKind::kHostCopy && copy->destination == trace::MemorySpace::kDevice &&
+                        copy->bytes >= kLeastHostCopy;
+    }
     return site;
   }
 

@@ -30,6 +30,11 @@ enum class WorkKind : std::uint8_t {
   kMemset,
 };
 
+/// Other works are copies, whose commands are fetched by the engines that carry them out.
+[[nodiscard]] constexpr bool is_fetched_for_compute(WorkKind kind) {
+  return kind != WorkKind::kHostCopy && kind != WorkKind::kDeviceCopy;
+}
+
 /// A place in the training loop that puts work on the device: the n-th work of its name in its segment, of collectives
 /// the n-th of its name and communicator. Every rank, or every rank of the communicator, has an instance of it in every
 /// iteration; what they have in common is kept here. An edit may invent sites: they have no
@@ -39,10 +44,14 @@ struct Site {
   std::uint32_t ordinal = 0;  ///< among the works of this name in the segment
   std::string name;           ///< as recorded, or as an edit calls it
   WorkKind kind = WorkKind::kKernel;
-  bool on_side_stream = false;    ///< recorded on another stream than the one the optimizer runs on
-  bool blocks_host = false;       ///< some of its calls return when the copy is done
-  contention::KernelShape shape;  ///< kernels and collectives
-  std::int32_t ctas = 0;          ///< SMs that a collective holds
+  bool on_side_stream = false;      ///< recorded on another stream than the one the optimizer runs on
+  bool blocks_host = false;         ///< some of its calls return when the copy is done
+  bool loads_link = false;          ///< a copy from the host that takes its time
+  bool in_graph = false;            ///< an edit captured it: its command comes with those of its CUDA graph
+  std::optional<double> with_main;  ///< how often the commands of the stream that it was recorded on came through the
+                                    ///< queue of the main one's, where a side stream shows it (command_queues.hpp)
+  contention::KernelShape shape;    ///< kernels and collectives
+  std::int32_t ctas = 0;            ///< SMs that a collective holds
   trace::CollectiveFunction function = trace::CollectiveFunction::kUnknown;
   std::uint32_t communicator = Communicators::kAll;  ///< of a collective: whose ranks meet in it
   Bytes bytes = 0;  ///< of copies; of a collective the most that one rank sends or receives
@@ -58,7 +67,8 @@ struct Site {
   double spread = 0;                    ///< standard deviation of alone_ns, as a part of it
   contention::Sensitivity sensitivity;  ///< kernels: to collectives beside them (contention/slowdown.hpp)
   std::optional<Delays> delays;         ///< under the recorded schedule, on average
-  double dispatch_gap_ns = 0;           ///< between the work before it on the stream and its start, when queued early
+  double dispatch_gap_ns = 0;           ///< between the work before it on the stream and its start, when queued early,
+                                        ///< where no other stream delays it
 };
 
 /// One host call of an iteration, with the works it launched. Also, without call and works, the instant at which a

@@ -190,7 +190,9 @@ struct Apply {
     const auto launch = static_cast<Nanoseconds>(std::llround(static_cast<double>(e.host) / table->host_scale));
     for_each_iteration(*table, [&](RecordedIteration& iteration) { any = capture(iteration, e.stage, launch) || any; });
     for (Site& site : table->sites) {
-      if (site.segment.stage == e.stage) site.dispatch_gap_ns = std::min(site.dispatch_gap_ns, kGapInGraph);
+      if (site.segment.stage != e.stage) continue;
+      site.dispatch_gap_ns = std::min(site.dispatch_gap_ns, kGapInGraph);
+      site.in_graph = true;
     }
     return any;
   }

@@ -139,6 +139,18 @@ FITTED = (
         "124 of TorchRec (1.0); the mean of the two",
     ),
     Constant(
+        "kFetchBesideWork",
+        "simulator/replay/fetch_delays.hpp",
+        "what a kernel starts later (ns) while another stream whose commands come through the same queue has unfinished work",
+        "chains of kernels on one H200 (docs/benchmarks/placement, 9 and 10)",
+    ),
+    Constant(
+        "kFetchBesideCopies",
+        "simulator/replay/fetch_delays.hpp",
+        "the same while a copy from the host runs",
+        "the same chains",
+    ),
+    Constant(
         "kSharedError",
         "simulator/replay/anchor.cpp",
         "part of what the replay of the recorded schedule is off from a run without the recorder that predictions of others "

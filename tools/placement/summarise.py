@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu and waiting.cu found.
+"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu, waiting.cu and queues.cu found.
 
     tools/placement/summarise.py docs/benchmarks/placement > docs/benchmarks/placement/summary.txt
 """
@@ -175,6 +175,34 @@ def waiting(path):
             print(f"    {s} of its group wait  " + " ".join(f"{median(c):6.2f}" if c else " " * 6 for c in cells))
 
 
+def queues(path):
+    lines = lines_of(path)
+    title("The same beside copies: microseconds from a queued kernel to the next, by what another stream does")
+    print("  (quick and slow: medians of the pairs of streams below and above 2 us without a copy, and how many these are)")
+    gaps = [d for d in lines if "does" in d]
+    copies = ("none", "to host", "to device")
+    print(f"  {'':22}" + "".join(f"{'copy ' + c:>16}" for c in copies))
+    alone = [median(d["ns"] for d in gaps if d["does"] == "idle" and d["copy"] == c) / 1e3 for c in copies]
+    print(f"  {'nothing':22}" + "".join(f"{a:16.2f}" for a in alone))
+    for does in ("waits", "waits for this one", "runs"):
+        by_pair = collections.defaultdict(list)
+        for d in gaps:
+            if d["does"] == does:
+                by_pair[d["on"], d["other"], d["copy"]].append(d["ns"] / 1e3)
+        of = {pair: median(values) for pair, values in by_pair.items()}
+        slow = {pair[:2] for pair, us in of.items() if pair[2] == "none" and us > 2}
+        for name, among in (("quick", False), ("slow", True)):
+            cells = [[us for pair, us in of.items() if pair[2] == c and (pair[:2] in slow) == among] for c in copies]
+            print(f"  {does + ', ' + name:22}" + "".join(f"{median(c):10.2f} ({len(c):3})" if c else " " * 16 for c in cells))
+    for what, unit in (("wait_ns", "a kernel to one of another stream that waits for it"),
+                       ("launch_ns", "a launch on a stream that stands still to the host's sight of it")):  # fmt: skip
+        print(f"  from {unit}")
+        for name, among in (("no other stream waits", False), ("another stream waits", True)):
+            cells = [[d[what] / 1e3 for d in lines if what in d and d["copy"] == c and (d["waiting"] >= 0) == among]
+                     for c in copies]  # fmt: skip
+            print(f"    {name:22}" + "".join(f"{median(c):14.2f}" for c in cells))
+
+
 def main():
     folder = Path(sys.argv[1])
     one_gpu(folder / "one_gpu.jsonl.xz")
@@ -182,6 +210,7 @@ def main():
     multiplications(folder / "multiplications.jsonl.xz")
     urgent(folder / "urgent.jsonl.xz")
     waiting(folder / "waiting.jsonl.xz")
+    queues(folder / "queues.jsonl.xz")
 
 
 if __name__ == "__main__":

@@ -15,10 +15,11 @@ using contention::Bound;
 constexpr StreamIndex kMainStream{0};
 constexpr StreamIndex kSideStream{1};
 
-/// Times below are chosen so that the launch latency (10), the dispatch gap (1) and the wait latency (4) show.
+/// Times below are chosen so that the launch latency (10), the dispatch gap (1) and the wait latency (4) show; what
+/// streams of one command queue delay each other by does only where a test says so.
 class MachineTest : public testing::Test {
  protected:
-  MachineOptions options{.launch_latency_ns = 10, .wait_latency_ns = 4, .contention = true};
+  MachineOptions options{.launch_latency_ns = 10, .wait_latency_ns = 4, .fetch_delays = {0, 0}, .contention = true};
   Machine machine{1, {{"main", 0}, {"side", 0}}, 132, options};
 
   static Work copy(StreamIndex stream, double called, double alone, std::uint32_t rank = 0) {
@@ -109,6 +110,52 @@ TEST_F(MachineTest, StreamsOverlapUnlessOneWaits) {
   drain(machine);
   EXPECT_DOUBLE_EQ(*machine.works()[beside.index()].start_ns, 10);
   EXPECT_DOUBLE_EQ(*machine.works()[after.index()].start_ns, 110 + 4);
+}
+
+/// When the second of two kernels on a stream starts after the first has ended, while another stream waits for a copy.
+class CommandQueueTest : public MachineTest {
+ protected:
+  CommandQueueTest() { options.fetch_delays = {.beside_work_ns = 20, .beside_copies_ns = 50}; }
+
+  [[nodiscard]] double gap(double with_main, const Work& waits, bool from_host, bool in_graph = false) const {
+    constexpr StreamIndex kCopies{2};
+    Machine m{1, {{"main", 0, 1.0}, {"side", 0, with_main}, {"copies", 0, 1.0}}, 132, options};
+    Work copied = copy(kCopies, 0, 1000);
+    copied.loads_link = from_host;
+    m.launch(copied);
+    m.wait(0, kSideStream, m.record(0, kCopies));
+    m.launch(waits);
+    Work one = kernel(kMainStream, 0, 100, 10);
+    one.in_graph = in_graph;
+    const WorkId first = m.launch(one);
+    const WorkId second = m.launch(one);
+    drain(m);
+    return *m.works()[second.index()].start_ns - *m.works()[first.index()].end_ns;
+  }
+};
+
+TEST_F(CommandQueueTest, AStreamThatWaitsDelaysKernelsOfItsQueue) {
+  const Work waits = kernel(kSideStream, 0, 50, 10);
+  EXPECT_DOUBLE_EQ(gap(1.0, waits, false), 1 + 20);
+  EXPECT_DOUBLE_EQ(gap(0.0, waits, false), 1);
+  EXPECT_DOUBLE_EQ(gap(kUnknownQueue, waits, false), 1 + 10);
+}
+
+TEST_F(CommandQueueTest, ACopyFromTheHostMakesThatDelayLonger) {
+  const Work waits = kernel(kSideStream, 0, 50, 10);
+  EXPECT_DOUBLE_EQ(gap(1.0, waits, true), 1 + 50);
+  EXPECT_DOUBLE_EQ(gap(0.0, waits, true), 1);
+}
+
+TEST_F(CommandQueueTest, WaitingCopiesDelayNothing) { EXPECT_DOUBLE_EQ(gap(1.0, copy(kSideStream, 0, 50), true), 1); }
+
+TEST_F(CommandQueueTest, NothingIsFetchedForTheKernelsOfAGraph) {
+  EXPECT_DOUBLE_EQ(gap(1.0, kernel(kSideStream, 0, 50, 10), true, true), 1);
+}
+
+TEST_F(CommandQueueTest, WithoutContentionNothingIsDelayed) {
+  options.contention = false;
+  EXPECT_DOUBLE_EQ(gap(1.0, kernel(kSideStream, 0, 50, 10), true), 1);
 }
 
 TEST_F(MachineTest, AHostCopyIsSlowedByCollectivesThatMoveDataNotByThoseThatWait) {

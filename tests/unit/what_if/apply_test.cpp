@@ -174,6 +174,8 @@ TEST(ApplyEdits, CapturesAStageIntoOneLaunch) {
   EXPECT_EQ(iteration.calls[3].gap, 7'000);
   EXPECT_EQ(iteration.calls[4].duration, 500);
   EXPECT_LT(t.sites[1].dispatch_gap_ns, 700);
+  EXPECT_TRUE(t.sites[1].in_graph);
+  EXPECT_FALSE(t.sites[3].in_graph);
   EXPECT_EQ(t.sites[3].dispatch_gap_ns, 700);
 }
 
