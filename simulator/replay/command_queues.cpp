@@ -18,7 +18,7 @@ using trace::Trace;
 /// From the return of a launch call until the device knows of the work.
 constexpr Nanoseconds kKnown = 1 * kMicrosecond;
 /// Fewer starts tell nothing.
-constexpr std::size_t kEnough = 8;
+constexpr std::size_t kFewestStarts = 8;
 /// A start that is later than usual by this part of what a shared queue costs was delayed by one.
 constexpr double kShows = 0.5;
 /// What delays a work less often than this does not matter to it.
@@ -105,7 +105,7 @@ CommandQueues command_queues(const Trace& trace, const SiteTable& table, std::sp
       seen.emplace_back(i, around(starts[i], courses));
       if (seen.back().second.waiting.empty()) alone.push_back(static_cast<double>(starts[i].gap));
     }
-    const double usual = alone.size() < kEnough ? kUsualDispatchGap : statistics::median(alone);
+    const double usual = alone.size() < kFewestStarts ? kUsualDispatchGap : statistics::median(alone);
 
     // Some starts are late with nothing that delays them: by so much fewer than those seen are others delayed.
     Share by_chance;
@@ -127,7 +127,7 @@ CommandQueues command_queues(const Trace& trace, const SiteTable& table, std::sp
       }
     }
     for (const auto& [lane, share] : with_main) {
-      if (share.all < kEnough) continue;
+      if (share.all < kFewestStarts) continue;
       const double chance = std::min(by_chance.part(), 0.5);
       queues.with_main[lane] = std::clamp((share.part() - chance) / (1.0 - chance), 0.0, 1.0);
     }
