@@ -90,6 +90,57 @@ Gaps gaps(int times) {
   return {median(std::move(same)), median(std::move(across))};
 }
 
+/// From the end of a kernel to the start of the next, queued long before, while streams wait for an event: of any two
+/// that are first used one after the other, one shares the kernels' queue of commands (docs/contention.md).
+class BesideWaiting {
+ public:
+  BesideWaiting() { check(cudaEventCreateWithFlags(&ends_, cudaEventDisableTiming), "cudaEventCreate"); }
+  BesideWaiting(const BesideWaiting&) = delete;
+  BesideWaiting(BesideWaiting&&) = delete;
+  BesideWaiting& operator=(const BesideWaiting&) = delete;
+  BesideWaiting& operator=(BesideWaiting&&) = delete;
+  ~BesideWaiting() { cudaEventDestroy(ends_); }
+
+  /// Median over `times` chains, in us; `copying`: while a copy from pinned memory runs.
+  [[nodiscard]] double gap_us(int times, bool copying) {
+    std::vector<double> all;
+    for (int i = 0; i < times; ++i) {
+      launch_stamped(stamps_.as<std::uint64_t>(), kQueueing, chain_.get());
+      if (copying) {
+        check(cudaMemcpyAsync(to_.as<void>(), from_.as<void>(), from_.bytes(), cudaMemcpyHostToDevice, copies_.get()),
+              "cudaMemcpyAsync");
+      }
+      for (int k = 0; k < kKernels; ++k) launch_stamped(stamps_.as<std::uint64_t>() + 2 * k, kKernel, chain_.get());
+      check(cudaEventRecord(ends_, chain_.get()), "cudaEventRecord");
+      for (const Stream* waits : {&first_, &second_}) {
+        check(cudaStreamWaitEvent(waits->get(), ends_, 0), "cudaStreamWaitEvent");
+        launch_nothing(waits->get());
+      }
+      for (const Stream* stream : {&chain_, &first_, &second_, &copies_}) stream->synchronise();
+      const auto* at = stamps_.as<std::uint64_t>();
+      for (int k = kKernels / 2; k < kKernels; ++k) {
+        all.push_back(static_cast<double>(at[2 * k]) - static_cast<double>(at[2 * k - 1]));
+      }
+    }
+    return median(std::move(all)) * 1e-3;
+  }
+
+ private:
+  static constexpr int kKernels = 40;
+  static constexpr std::uint64_t kQueueing = 500'000;  // the host is done with queueing by then
+  static constexpr std::uint64_t kKernel = 5'000;
+  static constexpr std::size_t kCopyBytes = std::size_t{128} << 20;  // longer than all that
+
+  Stream chain_;
+  Stream first_;
+  Stream second_;
+  Stream copies_;
+  cudaEvent_t ends_ = nullptr;
+  Memory stamps_{Memory::Place::kPinned, 2 * kKernels * sizeof(std::uint64_t)};
+  Memory from_{Memory::Place::kPinned, kCopyBytes};
+  Memory to_{Memory::Place::kDevice, kCopyBytes};
+};
+
 }  // namespace
 
 Json measure_latencies(const Effort& effort) {
@@ -110,13 +161,18 @@ Json measure_latencies(const Effort& effort) {
   const double seen = launch_to_seen_us(times, stream);
   const double synchronised = launch_to_synchronised_us(times, stream);
   const Gaps between = gaps(times / 4);
+  BesideWaiting beside_waiting;
+  const double waiting = beside_waiting.gap_us(times / 10, false);
+  const double copying = beside_waiting.gap_us(times / 10, true);
   return {{"launch_call_us", launch},
           {"event_record_call_us", record},
           {"stream_wait_call_us", wait},
           {"launch_to_seen_by_host_us", seen},
           {"launch_to_synchronised_us", synchronised},
           {"next_on_stream_us", between.same_stream_us},
-          {"across_streams_us", between.event_wait_us}};
+          {"across_streams_us", between.event_wait_us},
+          {"next_beside_waiting_us", waiting},
+          {"next_beside_waiting_and_copy_us", copying}};
 }
 
 }  // namespace interlace::calibrate

@@ -41,6 +41,13 @@ class ProfileReader {
       profile.launch_latency_ns = microseconds(*latencies, "launch_to_seen_by_host_us");
       profile.wait_latency_ns = microseconds(*latencies, "across_streams_us");
       profile.dispatch_gap_ns = microseconds(*latencies, "next_on_stream_us");
+      const auto more_than_gap = [&](const char* name) -> std::optional<double> {
+        const auto gap = microseconds(*latencies, name);
+        return gap && profile.dispatch_gap_ns ? std::optional(std::max(0.0, *gap - *profile.dispatch_gap_ns))
+                                              : std::nullopt;
+      };
+      profile.fetch_beside_work_ns = more_than_gap("next_beside_waiting_us");
+      profile.fetch_beside_copies_ns = more_than_gap("next_beside_waiting_and_copy_us");
     }
     read_slowdowns(hardware, profile);
     return profile;
@@ -123,6 +130,8 @@ std::vector<std::string> MachineProfile::values(std::span<const std::string> rec
   add("launch latency", launch_latency_ns, kNsPerUs, " us");
   add("wait latency", wait_latency_ns, kNsPerUs, " us");
   add("gap between works", dispatch_gap_ns, kNsPerUs, " us");
+  add("delay by streams that wait", fetch_beside_work_ns, kNsPerUs, " us");
+  add("delay by them beside copies", fetch_beside_copies_ns, kNsPerUs, " us");
   add("sensitivity of streaming kernels", streaming_sensitivity, 1, "");
   add("sensitivity of kernels that follow indices", gather_sensitivity, 1, "");
   add("pace of host copies beside collectives", host_copy_rate, 1, "");

@@ -21,6 +21,9 @@ struct MachineProfile {
   std::optional<double> launch_latency_ns;
   std::optional<double> wait_latency_ns;  ///< from the end of what a stream waited for to its next work
   std::optional<double> dispatch_gap_ns;  ///< between works queued on one stream
+  /// What another stream of its queue that waits adds to that gap, and besides a copy from the host.
+  std::optional<double> fetch_beside_work_ns;
+  std::optional<double> fetch_beside_copies_ns;
   /// Of streaming and index-following kernels to collectives of 32 CTAs (memory_slowdown). The CTAs of the measured
   /// collective come from how much it slowed a kernel bound by compute: SMs * (1 - 1 / slowdown).
   std::optional<double> streaming_sensitivity;

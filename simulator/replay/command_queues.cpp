@@ -93,7 +93,7 @@ struct Share {
 
 CommandQueues command_queues(const Trace& trace, const SiteTable& table, std::span<const QueuedStart> starts,
                              const std::map<RankId, LaneId>& main_lanes) {
-  const FetchDelays delays;
+  const FetchDelays& delays = table.fetch_delays;
   CommandQueues queues;
   queues.undelayed.assign(starts.size(), true);
   for (const auto& [rank, main] : main_lanes) {

@@ -516,6 +516,7 @@ SimulationOptions on_recorded_machine(SimulationOptions options, const SiteTable
   options.host_scale = options.host_scale.value_or(options.as_recorded ? 1.0 : table.host_scale);
   options.machine.launch_latency_ns = table.launch_latency_ns;
   options.machine.wait_latency_ns = table.wait_latency_ns;
+  options.machine.fetch_delays = table.fetch_delays;
   options.machine.collectives_cross_host = table.collectives_cross_host;
   options.machine.host_copy_rate = table.host_copy_rate;
   options.machine.lost_to_host_copies = table.lost_to_host_copies;

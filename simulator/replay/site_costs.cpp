@@ -133,6 +133,8 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
   const auto quick = [](const std::vector<double>& seen, double otherwise) {
     return seen.size() < kEnough ? otherwise : statistics::quantile(seen, 0.25);
   };
+  table.fetch_delays = {machine.fetch_beside_work_ns.value_or(kFetchBesideWork),
+                        machine.fetch_beside_copies_ns.value_or(kFetchBesideCopies)};
   const CommandQueues queues = command_queues(trace, table, times.starts, main_lanes(trace, table));
   std::vector<double> all_gaps;
   std::vector<std::vector<double>> gaps(table.sites.size());

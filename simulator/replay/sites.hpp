@@ -14,6 +14,7 @@
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/graph/process_groups.hpp"
 #include "simulator/replay/communicators.hpp"
+#include "simulator/replay/fetch_delays.hpp"
 #include "simulator/replay/host_disturbance.hpp"
 #include "simulator/replay/race_odds.hpp"
 #include "simulator/stages/cut.hpp"
@@ -120,6 +121,7 @@ struct SiteTable {
   double lost_to_host_copies = contention::kLostToHostCopies;  ///< part of its pace that such a collective loses
   double launch_latency_ns = 0;  ///< from the start of a launch call to the start of the work on an idle stream
   double wait_latency_ns = 0;    ///< from the end of what a stream waited for to its next work
+  FetchDelays fetch_delays;
   double host_scale = kUsualHostScale;
   std::optional<double> unrecorded_step_ns;  ///< of the recorded schedule without the recorder, where anybody knows
   Nanoseconds step_ns = 0;                   ///< recorded, mean over ranks and the iterations that are replayed

@@ -38,6 +38,18 @@ TEST(MachineProfile, TellsLatencies) {
   EXPECT_EQ(profile.values(recorded).size(), 2U) << "what the recording tells is not taken from the profile";
 }
 
+TEST(MachineProfile, TellsWhatWaitingStreamsAddToAGap) {
+  const std::string of_both = R"("next_beside_waiting_us": 2.5, "next_beside_waiting_and_copy_us": 6)";
+  const MachineProfile profile = parse_machine_profile(
+      profile_with(R"(, "latencies": {"next_on_stream_us": 1.5, )" + of_both + "}"), "machine.json");
+  EXPECT_EQ(profile.fetch_beside_work_ns, 1'000);
+  EXPECT_EQ(profile.fetch_beside_copies_ns, 4'500);
+  EXPECT_EQ(profile.values().size(), 3U);
+  const MachineProfile without_gap =
+      parse_machine_profile(profile_with(R"(, "latencies": {)" + of_both + "}"), "machine.json");
+  EXPECT_FALSE(without_gap.fetch_beside_work_ns);
+}
+
 TEST(MachineProfile, TellsSensitivitiesFromTheCtasThatAKernelLost) {
   // 132 / 100: a collective of 32 CTAs, so that sensitivities are the slowdowns less one.
   const MachineProfile profile = parse_machine_profile(profile_with(R"(, "slowdowns": [
