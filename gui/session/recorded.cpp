@@ -86,7 +86,7 @@ RecordedPtr open_recording(std::vector<std::filesystem::path> files, const Progr
   const schedule::Schedule* known = recorded->schedule ? &*recorded->schedule : nullptr;
   std::vector<std::vector<Interval>> steps = steps_of_recording(recording.trace, its_stages);
   describe(recording.trace, *recorded);
-  if (sites) recorded->facts.machine_fitted = sites->fitted;
+  if (sites) cli::add_machine(*sites, recorded->facts);
   recorded->memory = analysis::memory_use(recording.trace);
   progress.begin("laying out the timeline");
   Tags tags = tags_of_recording(recording.trace, its_stages, known);

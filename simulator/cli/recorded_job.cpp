@@ -141,7 +141,7 @@ void RecordedJob::describe(const PredictRequest& request) {
   if (steps && !request.again.empty()) {
     recorded_.works_a_step = works_a_step(recording_.trace, steps->windows.device);
   }
-  recorded_.machine_fitted = sites_.fitted;
+  add_machine(sites_, recorded_);
   if (machine_) {
     recorded_.machine_profile = machine_->source;
     recorded_.machine_values = machine_->values(sites_.fitted);

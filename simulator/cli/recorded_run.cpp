@@ -1,5 +1,6 @@
 #include "simulator/cli/recorded_run.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "simulator/cli/memory_rows.hpp"
@@ -21,6 +22,13 @@ report::RecordedRun recorded_run(const trace::Trace& trace, std::vector<std::str
   recorded.host_blocked_ns = steps->host_blocked_ns;
   recorded.steps = steps->windows.device.front().steps;
   return recorded;
+}
+
+void add_machine(const replay::SiteTable& sites, report::RecordedRun& recorded) {
+  recorded.machine_fitted = sites.fitted;
+  for (const replay::SharedQueue& queue : sites.shared_queues) {
+    recorded.late_starts.push_back({queue.stream, std::llround(queue.late_ns)});
+  }
 }
 
 }  // namespace interlace::cli

@@ -1,6 +1,7 @@
 #include "simulator/replay/command_queues.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "simulator/base/interval.hpp"
@@ -83,64 +84,95 @@ Surroundings around(const QueuedStart& start, const Courses& courses) {
 }
 
 struct Share {
-  double delayed = 0;
+  double late = 0;
   double all = 0;
 
-  [[nodiscard]] double part() const { return all > 0 ? delayed / all : 0.0; }
+  void count(bool is_late) {
+    late += is_late ? 1.0 : 0.0;
+    all += 1.0;
+  }
+  [[nodiscard]] double part() const { return all > 0 ? late / all : 0.0; }
+};
+
+/// The starts of one rank, and what they show.
+class RankStarts {
+ public:
+  RankStarts(std::span<const QueuedStart> starts, RankId rank, LaneId main, const Courses& courses,
+             const FetchDelays& delays)
+      : starts_(starts), main_(main), delays_(delays) {
+    std::vector<double> alone;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      if (starts[i].rank != rank) continue;
+      seen_.emplace_back(i, around(starts[i], courses));
+      if (seen_.back().second.waiting.empty()) alone.push_back(static_cast<double>(starts[i].gap));
+    }
+    usual_ = alone.size() < kFewestStarts ? kUsualDispatchGap : statistics::median(alone);
+  }
+
+  /// Some starts are late with nothing that delays them: by so much fewer than those seen are others delayed.
+  [[nodiscard]] std::map<LaneId, double> with_main() const {
+    Share by_chance;
+    std::map<LaneId, Share> shares;
+    for (const auto& [i, surroundings] : seen_) {
+      if (surroundings.in_company || surroundings.waiting.size() > 1) continue;
+      if (surroundings.waiting.empty()) by_chance.count(is_late(i, surroundings));
+      if (const auto side = side_lane(i, surroundings)) shares[*side].count(is_late(i, surroundings));
+    }
+    const double chance = std::min(by_chance.part(), 0.5);
+    std::map<LaneId, double> parts;
+    for (const auto& [lane, share] : shares) {
+      if (share.all < kFewestStarts) continue;
+      parts[lane] = std::clamp((share.part() - chance) / (1.0 - chance), 0.0, 1.0);
+    }
+    return parts;
+  }
+
+  /// Adds what is told in `queues` of the streams: which starts nothing delayed, and for how long the others were late.
+  void tell(CommandQueues& queues) const {
+    const auto share_of = [&](LaneId lane) {
+      const auto known = queues.with_main.find(lane);
+      return lane == main_ ? 1.0 : known == queues.with_main.end() ? kUnknownQueue : known->second;
+    };
+    for (const auto& [i, surroundings] : seen_) {
+      const double own = share_of(starts_[i].lane);
+      queues.undelayed[i] = std::ranges::none_of(
+          surroundings.waiting, [&](LaneId other) { return in_one_queue(own, share_of(other)) > kHardlyEver; });
+      const auto side = surroundings.in_company ? std::nullopt : side_lane(i, surroundings);
+      if (side && share_of(*side) > kUnknownQueue && is_late(i, surroundings)) queues.late_ns[*side] += late_ns(i);
+    }
+  }
+
+ private:
+  [[nodiscard]] double late_ns(std::size_t start) const { return static_cast<double>(starts_[start].gap) - usual_; }
+
+  [[nodiscard]] bool is_late(std::size_t start, const Surroundings& surroundings) const {
+    return late_ns(start) > kShows * (surroundings.copying ? delays_.beside_copies_ns : delays_.beside_work_ns);
+  }
+
+  /// Where works of a side stream and of the main one, and of no other, were beside each other: the side stream.
+  [[nodiscard]] std::optional<LaneId> side_lane(std::size_t start, const Surroundings& surroundings) const {
+    if (surroundings.waiting.size() != 1) return std::nullopt;
+    if (starts_[start].lane == main_) return surroundings.waiting.front();
+    return surroundings.waiting.front() == main_ ? std::optional(starts_[start].lane) : std::nullopt;
+  }
+
+  std::span<const QueuedStart> starts_;
+  LaneId main_;
+  FetchDelays delays_;
+  std::vector<std::pair<std::size_t, Surroundings>> seen_;
+  double usual_ = kUsualDispatchGap;
 };
 
 }  // namespace
 
 CommandQueues command_queues(const Trace& trace, const SiteTable& table, std::span<const QueuedStart> starts,
                              const std::map<RankId, LaneId>& main_lanes) {
-  const FetchDelays& delays = table.fetch_delays;
   CommandQueues queues;
   queues.undelayed.assign(starts.size(), true);
   for (const auto& [rank, main] : main_lanes) {
-    const Courses courses = courses_of(trace, table, rank.index());
-    std::vector<std::pair<std::size_t, Surroundings>> seen;
-    std::vector<double> alone;
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      if (starts[i].rank != rank) continue;
-      seen.emplace_back(i, around(starts[i], courses));
-      if (seen.back().second.waiting.empty()) alone.push_back(static_cast<double>(starts[i].gap));
-    }
-    const double usual = alone.size() < kFewestStarts ? kUsualDispatchGap : statistics::median(alone);
-
-    // Some starts are late with nothing that delays them: by so much fewer than those seen are others delayed.
-    Share by_chance;
-    std::map<LaneId, Share> with_main;
-    for (const auto& [i, surroundings] : seen) {
-      if (surroundings.in_company || surroundings.waiting.size() > 1) continue;
-      const double delay = surroundings.copying ? delays.beside_copies_ns : delays.beside_work_ns;
-      const bool delayed = static_cast<double>(starts[i].gap) > usual + kShows * delay;
-      const auto count = [delayed](Share& share) {
-        share.delayed += delayed ? 1.0 : 0.0;
-        share.all += 1.0;
-      };
-      if (surroundings.waiting.empty()) {
-        count(by_chance);
-      } else if (starts[i].lane == main) {
-        count(with_main[surroundings.waiting.front()]);
-      } else if (surroundings.waiting.front() == main) {
-        count(with_main[starts[i].lane]);
-      }
-    }
-    for (const auto& [lane, share] : with_main) {
-      if (share.all < kFewestStarts) continue;
-      const double chance = std::min(by_chance.part(), 0.5);
-      queues.with_main[lane] = std::clamp((share.part() - chance) / (1.0 - chance), 0.0, 1.0);
-    }
-    const auto share_of = [&](LaneId lane) {
-      if (lane == main) return 1.0;
-      const auto known = queues.with_main.find(lane);
-      return known == queues.with_main.end() ? kUnknownQueue : known->second;
-    };
-    for (const auto& [i, surroundings] : seen) {
-      const double own = share_of(starts[i].lane);
-      queues.undelayed[i] = std::ranges::none_of(
-          surroundings.waiting, [&](LaneId other) { return in_one_queue(own, share_of(other)) > kHardlyEver; });
-    }
+    const RankStarts of_rank(starts, rank, main, courses_of(trace, table, rank.index()), table.fetch_delays);
+    queues.with_main.merge(of_rank.with_main());
+    of_rank.tell(queues);
   }
   return queues;
 }

@@ -30,6 +30,8 @@ struct QueuedStart {
 struct CommandQueues {
   std::map<trace::LaneId, double> with_main;  ///< of side streams that show it: how often they share the main one's
   std::vector<bool> undelayed;                ///< by start: hardly any stream can have delayed it
+  std::map<trace::LaneId, double> late_ns;    ///< of side streams that share the main one's: what works were late for
+                                              ///< that, theirs and the main stream's
 };
 
 /// `main_lanes`: by rank, the stream of the optimizer.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "simulator/base/statistics.hpp"
@@ -10,6 +11,7 @@
 #include "simulator/replay/kernel_costs.hpp"
 #include "simulator/replay/meetings.hpp"
 #include "simulator/replay/observation.hpp"
+#include "simulator/trace/lane_name.hpp"
 
 namespace interlace::replay {
 
@@ -119,6 +121,17 @@ std::optional<double> with_main(const Trace& trace, const Site& site, const Comm
   return all.empty() ? std::nullopt : std::optional(statistics::mean(all));
 }
 
+/// Streams of one name are one.
+std::vector<SharedQueue> shared_queues(const Trace& trace, const SiteTable& table, const CommandQueues& queues) {
+  std::map<std::string, double> late_ns;
+  for (const auto& [lane, late] : queues.late_ns) late_ns[trace::lane_name(trace, lane)] += late;
+  std::size_t steps = 0;
+  for (const auto& iterations : table.ranks) steps += iterations.size();
+  std::vector<SharedQueue> shared;
+  for (const auto& [stream, late] : late_ns) shared.push_back({stream, late / static_cast<double>(steps)});
+  return shared;
+}
+
 /// Gaps between queued works, and the latencies of a launch on an idle stream and of a wait.
 void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::MachineProfile& machine) {
   constexpr std::size_t kEnough = 8;
@@ -136,6 +149,7 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
   table.fetch_delays = {machine.fetch_beside_work_ns.value_or(kFetchBesideWork),
                         machine.fetch_beside_copies_ns.value_or(kFetchBesideCopies)};
   const CommandQueues queues = command_queues(trace, table, times.starts, main_lanes(trace, table));
+  table.shared_queues = shared_queues(trace, table, queues);
   std::vector<double> all_gaps;
   std::vector<std::vector<double>> gaps(table.sites.size());
   for (std::size_t i = 0; i < times.starts.size(); ++i) {

@@ -107,6 +107,12 @@ struct RecordedIteration {
 /// on slower ones (7 us, thirteen; 9 us, eleven).
 inline constexpr double kUsualHostScale = 0.68;
 
+/// A recorded side stream whose commands the GPU fetches together with the main one's (command_queues.hpp).
+struct SharedQueue {
+  std::string stream;  ///< as lane_name calls it
+  double late_ns = 0;  ///< what works of both started later for that, a step, mean over ranks
+};
+
 /// A recording boiled down to what replay needs.
 struct SiteTable {
   std::vector<Site> sites;
@@ -128,6 +134,7 @@ struct SiteTable {
   std::set<std::uint32_t> left_out;          ///< recorded iterations that are not (left_out.hpp)
   std::optional<std::string> difference;     ///< between the collectives of ranks in the first of them, in words
   std::vector<std::string> fitted;           ///< what of this machine the recording itself tells, in words
+  std::vector<SharedQueue> shared_queues;    ///< that cost anything, by name
 };
 
 /// Finds the sites of a cut trace and estimates what each costs without company. What a machine profile tells (none:

@@ -28,6 +28,10 @@ Json json_of_overlap(const analysis::OverlapSummary& summary, std::optional<Nano
 }  // namespace
 
 Json json_of(const RecordedRun& recorded) {
+  Json late_starts = Json::array();
+  for (const LateStarts& one : recorded.late_starts) {
+    late_starts.push_back(Json{{"stream", one.stream}, {"late_ns", one.late_ns}});
+  }
   return Json{
       {"files", recorded.files},
       {"edits", recorded.edits},
@@ -41,6 +45,7 @@ Json json_of(const RecordedRun& recorded) {
       {"replay_error", or_null(recorded.replay_error)},
       {"replayed_hidden_ratio", or_null(recorded.replayed_hidden_ratio)},
       {"overlap", recorded.overlap ? json_of_overlap(*recorded.overlap, recorded.host_blocked_ns) : Json(nullptr)},
+      {"late_starts", std::move(late_starts)},
       {"memory", json_of_recorded_memory(recorded.memory)},
       {"gpu_memory_bytes", or_null(recorded.capacity)},
       {"machine",

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "simulator/report/text.hpp"
+
 namespace interlace::report {
 
 std::string replayed(const RecordedRun& recorded) {
@@ -27,6 +29,24 @@ std::optional<std::string> hidden_correction(std::optional<double> recorded, std
   if (percents(*recorded) == percents(*replayed)) return std::nullopt;
   return fmt::format("hidden communication corrected: {} % recorded, {} replayed so", percents(*recorded),
                      percents(*replayed));
+}
+
+std::optional<std::string> late_starts(const RecordedRun& recorded) {
+  std::string streams;
+  Nanoseconds late = 0;
+  for (const LateStarts& one : recorded.late_starts) {
+    if (!recorded.step_time_ns ||
+        static_cast<double>(one.late_ns) < kTellsLateStarts * static_cast<double>(*recorded.step_time_ns))
+      continue;
+    streams += (streams.empty() ? "" : ", ") + one.stream;
+    late += one.late_ns;
+  }
+  if (streams.empty()) return std::nullopt;
+  return fmt::format(
+      "works of the main stream and of {} start {} ms late a step, as the GPU fetches their commands through one "
+      "queue; "
+      "where another stream runs a kernel for the first time just before that one does, they do not",
+      streams, milliseconds(late));
 }
 
 std::optional<bool> fits(const Prediction& row) {

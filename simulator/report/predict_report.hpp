@@ -20,6 +20,13 @@ struct RecordedMemory {
   std::optional<Bytes> reserved_peak;
 };
 
+/// A recorded stream that makes works of the main one start late, and these it, as the GPU fetches the commands of both
+/// through one queue (docs/contention.md).
+struct LateStarts {
+  std::string stream;
+  Nanoseconds late_ns = 0;  ///< a step, mean over ranks
+};
+
 /// What was recorded, as far as a prediction says.
 struct RecordedRun {
   std::vector<std::string> files;
@@ -36,6 +43,7 @@ struct RecordedRun {
   std::optional<double> replayed_hidden_ratio;      ///< hidden part of its communication as replayed under the recorder
   std::optional<analysis::OverlapSummary> overlap;  ///< of the recording
   std::optional<Nanoseconds> host_blocked_ns;  ///< of the recording, a step, mean over ranks; over steps of its hosts
+  std::vector<LateStarts> late_starts;         ///< of several recordings the first's
   std::vector<RecordedMemory> memory;          ///< of the ranks that recorded any; of several recordings the first's
   std::optional<Bytes> capacity;               ///< of the GPU memory that schedules were asked to fit in
   std::vector<Diagnostic> diagnostics;         ///< flaws of the recording
@@ -117,6 +125,11 @@ struct PredictReport {
 
 /// How predicted_step_time_ns comes about, in words.
 [[nodiscard]] std::string replayed(const RecordedRun& recorded);
+
+/// Of those that cost at least kTellsLateStarts of the recorded step, in words with what to do about them; none where
+/// there are none.
+inline constexpr double kTellsLateStarts = 0.003;
+[[nodiscard]] std::optional<std::string> late_starts(const RecordedRun& recorded);
 
 /// "hidden communication corrected: 82 % recorded, 78 replayed so"; none where that is the same, or not known.
 [[nodiscard]] std::optional<std::string> hidden_correction(std::optional<double> recorded,

@@ -40,6 +40,7 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextSt
   if (recorded.overlap) {
     write_titled(out, "a step    ", device_line(*recorded.overlap, recorded.host_blocked_ns) + ", as recorded", style);
   }
+  if (const auto late = late_starts(recorded)) write_titled(out, "queues    ", *late, style);
   if (const std::string peaks = recorded_peaks(recorded); !peaks.empty()) {
     write_titled(out, "memory    ", peaks + ", as recorded", style);
   }

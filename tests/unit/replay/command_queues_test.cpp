@@ -70,6 +70,16 @@ TEST(CommandQueues, WhatAQueueDelaysIsNotTakenForTheDevicesOwnTime) {
   EXPECT_LT(statistics::mean(gaps), 1'900);
 }
 
+// 33 ms a step, of which some 50 works of the main stream start 4 to 5 us late.
+TEST(CommandQueues, ARecordingTellsWhatASharedOneCostsAStep) {
+  const std::vector<SharedQueue> shared = Recorded("sparse").table.shared_queues;
+  ASSERT_EQ(shared.size(), 1U);
+  EXPECT_EQ(shared.front().stream, "stream 22");
+  EXPECT_GT(shared.front().late_ns, 50'000);
+  EXPECT_LT(shared.front().late_ns, 400'000);
+  EXPECT_TRUE(Recorded("base").table.shared_queues.empty());
+}
+
 TEST(CommandQueues, TwoStreamsShareOneAsOftenAsBothAreInTheSame) {
   EXPECT_EQ(in_one_queue(1.0, 1.0), 1.0);
   EXPECT_EQ(in_one_queue(0.0, 0.0), 1.0);

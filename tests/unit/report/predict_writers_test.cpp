@@ -86,6 +86,18 @@ TEST(PredictTable, SaysWhatTheReplayWasOffBeforeItWasCorrected) {
   EXPECT_NE(text_of(write_predict_table, report, style).find(" replayed\n"), std::string::npos);
 }
 
+TEST(PredictTable, TellsWhatSharedQueuesCost) {
+  PredictReport report = sample_report();
+  report.recorded.step_time_ns = 40'000'000;
+  report.recorded.late_starts = {{"stream 22", 400'000}, {"stream 9", 10'000}};
+  const TextStyle style{.width = 300};
+  EXPECT_NE(text_of(write_predict_table, report, style)
+                .find("\nqueues    works of the main stream and of stream 22 start 0.40 ms late a step, "),
+            std::string::npos);
+  report.recorded.late_starts = {{"stream 22", 100'000}};
+  EXPECT_EQ(text_of(write_predict_table, report, style).find("queues"), std::string::npos) << "0.25 % of a step";
+}
+
 TEST(PredictTable, GivesTheStarToSoundSchedulesOnly) {
   PredictReport report = sample_report();
   report.predictions[1].hazards.clear();
