@@ -94,13 +94,6 @@ Gaps gaps(int times) {
 /// that are first used one after the other, one shares the kernels' queue of commands (docs/contention.md).
 class BesideWaiting {
  public:
-  BesideWaiting() { check(cudaEventCreateWithFlags(&ends_, cudaEventDisableTiming), "cudaEventCreate"); }
-  BesideWaiting(const BesideWaiting&) = delete;
-  BesideWaiting(BesideWaiting&&) = delete;
-  BesideWaiting& operator=(const BesideWaiting&) = delete;
-  BesideWaiting& operator=(BesideWaiting&&) = delete;
-  ~BesideWaiting() { cudaEventDestroy(ends_); }
-
   /// Median over `times` chains, in us; `copying`: while a copy from pinned memory runs.
   [[nodiscard]] double gap_us(int times, bool copying) {
     std::vector<double> all;
@@ -111,9 +104,9 @@ class BesideWaiting {
               "cudaMemcpyAsync");
       }
       for (int k = 0; k < kKernels; ++k) launch_stamped(stamps_.as<std::uint64_t>() + 2 * k, kKernel, chain_.get());
-      check(cudaEventRecord(ends_, chain_.get()), "cudaEventRecord");
+      ends_.record(chain_);
       for (const Stream* waits : {&first_, &second_}) {
-        check(cudaStreamWaitEvent(waits->get(), ends_, 0), "cudaStreamWaitEvent");
+        check(cudaStreamWaitEvent(waits->get(), ends_.get(), 0), "cudaStreamWaitEvent");
         launch_nothing(waits->get());
       }
       for (const Stream* stream : {&chain_, &first_, &second_, &copies_}) stream->synchronise();
@@ -135,7 +128,7 @@ class BesideWaiting {
   Stream first_;
   Stream second_;
   Stream copies_;
-  cudaEvent_t ends_ = nullptr;
+  Event ends_;
   Memory stamps_{Memory::Place::kPinned, 2 * kKernels * sizeof(std::uint64_t)};
   Memory from_{Memory::Place::kPinned, kCopyBytes};
   Memory to_{Memory::Place::kDevice, kCopyBytes};

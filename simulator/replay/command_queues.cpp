@@ -7,6 +7,7 @@
 #include "simulator/base/interval.hpp"
 #include "simulator/base/statistics.hpp"
 #include "simulator/replay/fetch_delays.hpp"
+#include "simulator/replay/recorded_works.hpp"
 
 namespace interlace::replay {
 
@@ -41,20 +42,16 @@ struct Courses {
 Courses courses_of(const Trace& trace, const SiteTable& table, std::size_t rank) {
   std::map<LaneId, std::pair<std::vector<Interval>, std::vector<Interval>>> works;
   std::vector<Interval> copies;
-  for (const RecordedIteration& iteration : table.ranks[rank]) {
-    for (const RecordedCall& call : iteration.calls) {
-      for (std::uint32_t w = 0; w < call.works; ++w) {
-        const RecordedWork& work = iteration.works[call.first_work + w];
-        const Site& site = table.sites[work.site.index()];
-        const Interval runs{trace.start(*work.work), trace.end(*work.work)};
-        if (site.loads_link) copies.push_back(runs);
-        if (work.on_collective_stream || !is_fetched_for_compute(site.kind)) continue;
-        auto& [unfinished, running] = works[trace.lane_of(*work.work)];
-        unfinished.push_back({trace.end(*call.call) + kKnown, runs.end});
-        running.push_back(runs);
-      }
-    }
-  }
+  const auto see = [&](const RecordedCall& call, const RecordedWork& work) {
+    const Site& site = table.sites[work.site.index()];
+    const Interval runs{trace.start(*work.work), trace.end(*work.work)};
+    if (site.loads_link) copies.push_back(runs);
+    if (work.on_collective_stream || !is_fetched_for_compute(site.kind)) return;
+    auto& [unfinished, running] = works[trace.lane_of(*work.work)];
+    unfinished.push_back({trace.end(*call.call) + kKnown, runs.end});
+    running.push_back(runs);
+  };
+  for (const RecordedIteration& iteration : table.ranks[rank]) for_each_work(iteration, see);
   Courses courses;
   for (auto& [lane, of_lane] : works) {
     courses.lanes[lane] = {IntervalSet(std::move(of_lane.first)), IntervalSet(std::move(of_lane.second))};

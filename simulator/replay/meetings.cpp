@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulator/replay/observation.hpp"
+#include "simulator/replay/recorded_works.hpp"
 
 namespace interlace::replay {
 
@@ -39,9 +40,7 @@ class Rank {
   Rank(const Trace& trace, const SiteTable& table, const std::vector<RecordedIteration>& iterations)
       : trace_(&trace), table_(&table) {
     for (const RecordedIteration& iteration : iterations) {
-      for (const RecordedCall& call : iteration.calls) {
-        for (std::uint32_t w = 0; w < call.works; ++w) add(call, iteration.works[call.first_work + w]);
-      }
+      for_each_work(iteration, [this](const RecordedCall& call, const RecordedWork& work) { add(call, work); });
     }
   }
 

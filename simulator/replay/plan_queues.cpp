@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "simulator/base/statistics.hpp"
+#include "simulator/replay/recorded_works.hpp"
 
 namespace interlace::replay {
 
 namespace {
 
-/// Works of a call that a stream carries out by kernels.
-std::uint32_t works_on_stream(const RecordedIteration& recorded, const RecordedCall& call, const SiteTable& table) {
-  std::uint32_t works = 0;
-  for (std::uint32_t w = 0; w < call.works; ++w) {
-    const RecordedWork& work = recorded.works[call.first_work + w];
-    if (!work.on_collective_stream && is_fetched_for_compute(table.sites[work.site.index()].kind)) ++works;
-  }
-  return works;
+/// Does the stream of a call run a kernel for it?
+bool runs_kernels(const RecordedIteration& recorded, const RecordedCall& call, const SiteTable& table) {
+  bool any = false;
+  for_each_work_of(recorded, call, [&](const RecordedWork& work) {
+    any = any || (!work.on_collective_stream && is_fetched_for_compute(table.sites[work.site.index()].kind));
+  });
+  return any;
 }
 
 /// The streams that run kernels, in the order in which a process of this plan first uses them.
@@ -30,7 +30,7 @@ std::vector<StreamIndex> in_order_of_first_use(const SiteTable& table, const Pla
   for (std::int32_t iteration = -plan.depth; iteration <= 0; ++iteration) {
     for (const Instruction& one : plan.programs.front().front().instructions) {
       if (one.kind != Instruction::Kind::kCall || (one.of_stage && iteration + one.batch < 0)) continue;
-      if (works_on_stream(recorded, recorded.calls[one.call], table) == 0) continue;
+      if (!runs_kernels(recorded, recorded.calls[one.call], table)) continue;
       if (std::ranges::find(order, one.stream) == order.end()) order.push_back(one.stream);
     }
   }
@@ -62,11 +62,10 @@ RecordedQueues recorded_queues(const SiteTable& table, const Plan& plan) {
   std::vector<std::vector<double>> seen(plan.first_collective_stream);
   for_each_call(table, plan, [&](const Instruction& one, const RecordedIteration& recorded, const RecordedCall& call) {
     if (call.segment.stage == schedule::Stage::kOptimizerStep) queues.main.insert(one.stream);
-    for (std::uint32_t w = 0; w < call.works; ++w) {
-      const RecordedWork& work = recorded.works[call.first_work + w];
+    for_each_work_of(recorded, call, [&](const RecordedWork& work) {
       const Site& site = table.sites[work.site.index()];
       if (site.with_main && !work.on_collective_stream) seen[one.stream.index()].push_back(*site.with_main);
-    }
+    });
   });
   for (std::size_t s = 0; s < seen.size(); ++s) {
     if (!seen[s].empty()) queues.with_main[s] = statistics::mean(seen[s]);

@@ -11,6 +11,7 @@
 #include "simulator/replay/kernel_costs.hpp"
 #include "simulator/replay/meetings.hpp"
 #include "simulator/replay/observation.hpp"
+#include "simulator/replay/recorded_works.hpp"
 #include "simulator/trace/lane_name.hpp"
 
 namespace interlace::replay {
@@ -78,13 +79,6 @@ class DispatchTimes {
  private:
   std::vector<std::vector<Nanoseconds>> collective_ends_;  ///< by rank
 };
-
-template <class Visit>
-void for_each_work(const RecordedIteration& iteration, Visit visit) {
-  for (const RecordedCall& call : iteration.calls) {
-    for (std::uint32_t w = 0; w < call.works; ++w) visit(call, iteration.works[call.first_work + w]);
-  }
-}
 
 DispatchTimes dispatch_times(const Trace& trace, const SiteTable& table) {
   DispatchTimes times(trace);

@@ -44,8 +44,7 @@ std::optional<std::string> late_starts(const RecordedRun& recorded) {
   if (streams.empty()) return std::nullopt;
   return fmt::format(
       "works of the main stream and of {} start {} ms late a step, as the GPU fetches their commands through one "
-      "queue; "
-      "where another stream runs a kernel for the first time just before that one does, they do not",
+      "queue; where another stream runs a kernel for the first time just before that one does, they do not",
       streams, milliseconds(late));
 }
 

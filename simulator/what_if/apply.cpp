@@ -14,6 +14,7 @@
 #include "simulator/base/pattern.hpp"
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/slowdown.hpp"
+#include "simulator/replay/command_queues.hpp"
 #include "simulator/schedule/step_checks.hpp"
 
 namespace interlace::what_if {
@@ -29,7 +30,6 @@ using replay::WorkKind;
 
 /// A collective holds this many SMs where none was recorded to tell: NCCL's usual number of channels.
 constexpr std::int32_t kUsualCtas = 16;
-constexpr double kUsualDispatchGap = 1'500;
 constexpr double kUsualBlockTime = 20'000;
 
 /// Between works of one CUDA graph, on average: of five models on an H200 0.44 to 0.52 us, where eager launches
@@ -245,7 +245,7 @@ struct Apply {
       ctas = std::max(ctas, other.ctas);
       gaps.push_back(other.dispatch_gap_ns);
     }
-    site.dispatch_gap_ns = gaps.empty() ? kUsualDispatchGap : statistics::median(gaps);
+    site.dispatch_gap_ns = gaps.empty() ? replay::kUsualDispatchGap : statistics::median(gaps);
     if (e.kind == WorkKind::kCollective) {
       site.ctas = e.sms.value_or(ctas > 0 ? ctas : kUsualCtas);
       site.shape.blocks = site.ctas;

@@ -18,6 +18,10 @@ cd "$root"
 raw=docs/benchmarks/accuracy/torchrec_h200.json
 [[ -x $interlace ]] || { echo "update.sh: no program $interlace; build it first" >&2; exit 2; }
 
+keys_of() {  # RAW FIELD: none where it has no such field
+  PYTHONPATH=tools/accuracy python3 -B -c 'import sys, raw_results; print(*raw_results.read(sys.argv[1]).get(sys.argv[2], {}))' "$@"
+}
+
 commit=$(git describe --always --tags --dirty)
 mkdir -p "$(dirname "$raw")"
 trap 'rm -f "$raw.new" docs/accuracy.md.new docs/pictures/accuracy.svg.new' EXIT
@@ -26,8 +30,8 @@ mv "$raw.new" "$raw"
 if [[ -n $unseen ]]; then
   for first in docs/benchmarks/accuracy/torchrec_h200_*.json.xz; do
     [[ $first != *_now.json.xz ]] || continue
-    names=$(xz -dc "$first" | python3 -c 'import json, sys; print(*json.load(sys.stdin)["sets"])')
-    with_memory=$(xz -dc "$first" | python3 -c 'import json, sys; print(*json.load(sys.stdin).get("memory", {}))')
+    names=$(keys_of "$first" sets)
+    with_memory=$(keys_of "$first" memory)
     # shellcheck disable=SC2086  # names of sets
     if ! (cd "$unseen" && ls -d $names) >/dev/null 2>&1; then
       echo "update.sh: $first stays as predicted before: not all of its recordings are in $unseen" >&2

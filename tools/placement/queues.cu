@@ -36,7 +36,6 @@ enum class Copy { kNone, kToDevice, kToHost };
 
 struct Bench {
   std::vector<cudaStream_t> streams;  // the first is the default stream
-  std::vector<int> priorities;
   cudaStream_t gate, copies;
   cudaEvent_t gate_opens, begin;
   cudaEvent_t ends[kChain];
@@ -49,10 +48,8 @@ struct Bench {
     check(cudaStreamCreateWithPriority(&gate, cudaStreamNonBlocking, 0), "stream");
     check(cudaStreamCreateWithPriority(&copies, cudaStreamNonBlocking, -1), "stream");
     streams.push_back(nullptr);
-    priorities.push_back(0);
     for (int i = 0; i < count; ++i) {
       // As PyTorch's pools: one stream of each of four priorities, again and again.
-      priorities.push_back(-(i % 4));
       cudaStream_t stream;
       check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, -(i % 4)), "stream");
       streams.push_back(stream);

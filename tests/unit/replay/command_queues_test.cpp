@@ -3,27 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "simulator/base/statistics.hpp"
-#include "simulator/ingest/read.hpp"
 #include "simulator/replay/program.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/stages/profile.hpp"
+#include "tests/unit/replay/recorded_sample.hpp"
 
 namespace interlace::replay {
 namespace {
 
 /// A schedule that was recorded on two GPUs.
 struct Recorded {
-  explicit Recorded(const std::string& schedule) : recording(ingest::read(files(schedule))) {}
+  explicit Recorded(const std::string& schedule) : recording(sample_of(schedule)) {}
 
-  static std::vector<std::filesystem::path> files(const std::string& schedule) {
-    const std::filesystem::path folder = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
-    return {folder / (schedule + ".r0.json.gz"), folder / (schedule + ".r1.json.gz")};
-  }
   [[nodiscard]] double with_main(const std::string& schedule, const std::string& stream) const {
     const Plan plan = compile(schedule::find(schedule), cut, table);
     return std::ranges::find(plan.streams, stream, &SimulatedStream::name)->with_main;
