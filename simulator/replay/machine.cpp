@@ -60,11 +60,10 @@ Machine::Machine(std::size_t ranks, const std::vector<SimulatedStream>& streams,
     : gpus_(ranks), sm_count_(sm_count), options_(options) {
   for (Gpu& gpu : gpus_) {
     gpu.streams.resize(streams.size());
-    for (std::size_t s = 0; s < streams.size(); ++s) gpu.streams[s].priority = streams[s].priority;
-  }
-  for (const SimulatedStream& one : streams) {
-    std::vector<double>& of_one = shares_.emplace_back();
-    for (const SimulatedStream& other : streams) of_one.push_back(in_one_queue(one.with_main, other.with_main));
+    for (std::size_t s = 0; s < streams.size(); ++s) {
+      gpu.streams[s].priority = streams[s].priority;
+      gpu.streams[s].with_main = streams[s].with_main;
+    }
   }
 }
 
@@ -139,12 +138,11 @@ bool Machine::is_fetched(const Stream& stream) const {
   return work != stream.queue.end() && by_compute(WorkId{work->id});
 }
 
-double Machine::fetch_delay_ns(const Gpu& gpu, std::size_t stream) const {
+double Machine::fetch_delay_ns(const Gpu& gpu, const Stream& stream) const {
   double share = 0;
-  for (std::size_t other = 0; other < gpu.streams.size(); ++other) {
-    if (other != stream && shares_[stream][other] > share && is_fetched(gpu.streams[other])) {
-      share = shares_[stream][other];
-    }
+  for (const Stream& other : gpu.streams) {
+    const double with_other = in_one_queue(stream.with_main, other.with_main);
+    if (&other != &stream && with_other > share && is_fetched(other)) share = with_other;
   }
   if (share == 0) return 0;
   const bool copying = std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].loads_link; });
@@ -289,7 +287,7 @@ void Machine::finish(Gpu& gpu, WorkId id) {
   Stream& stream = gpu.streams[work.stream.index()];
   stream.running.reset();
   stream.last_end_ns = now_ns_;
-  stream.fetch_delay_ns = options_.contention ? fetch_delay_ns(gpu, work.stream.index()) : 0.0;
+  stream.fetch_delay_ns = options_.contention ? fetch_delay_ns(gpu, stream) : 0.0;
   std::erase(gpu.running, id);
   std::erase(gpu.active, &work.active);
   if (work.group) std::erase(collectives_, id);

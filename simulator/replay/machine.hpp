@@ -113,9 +113,10 @@ class Machine {
     std::deque<Entry> queue;
     std::optional<WorkId> running;
     double last_end_ns = -1e18;
-    double waited_until_ns = -1e18;  ///< when the last wait in front of the head was satisfied
-    int waits = 0;                   ///< passed in front of the head
-    double fetch_delay_ns = 0;       ///< of the next kernel, where it was queued before the last work ended
+    double waited_until_ns = -1e18;    ///< when the last wait in front of the head was satisfied
+    int waits = 0;                     ///< passed in front of the head
+    double fetch_delay_ns = 0;         ///< of the next kernel, where it was queued before the last work ended
+    double with_main = kUnknownQueue;  ///< how often its commands come through the queue of the main stream's
     std::int32_t priority = 0;
     bool of_collectives = false;
   };
@@ -146,7 +147,7 @@ class Machine {
   /// Has it unfinished work that the device fetches commands for?
   [[nodiscard]] bool is_fetched(const Stream& stream) const;
   /// By how much other streams delay the next kernel of this one.
-  [[nodiscard]] double fetch_delay_ns(const Gpu& gpu, std::size_t stream) const;
+  [[nodiscard]] double fetch_delay_ns(const Gpu& gpu, const Stream& stream) const;
   /// When a stream takes up what stands behind its last wait.
   [[nodiscard]] double resumes_at(const Stream& stream) const;
   /// When the work at the head of a stream could start but for other kernels.
@@ -181,7 +182,6 @@ class Machine {
   std::vector<Group> groups_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> group_of_;  ///< by communicator and number in it
   std::vector<WorkId> collectives_;                                            ///< that run, on any GPU
-  std::vector<std::vector<double>> shares_;  ///< by two streams: how likely they share a queue of commands
   std::int32_t sm_count_;
   MachineOptions options_;
   double now_ns_ = 0;
