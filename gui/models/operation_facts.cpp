@@ -56,6 +56,9 @@ void add_collective(const trace::Trace& trace, const trace::CollectiveDetail& co
   if (collective.channels > 0) facts.emplace_back("channels", fmt::format("{}", collective.channels));
   if (collective.in_buffer) facts.emplace_back("sends from", fmt::format("{:#x}", *collective.in_buffer));
   if (collective.out_buffer) facts.emplace_back("receives at", fmt::format("{:#x}", *collective.out_buffer));
+  if (collective.part_alignment > 0) {
+    facts.emplace_back("parts begin at", fmt::format("multiples of {} bytes", collective.part_alignment));
+  }
 }
 
 void add_copy(const trace::CopyDetail& copy, Nanoseconds duration, Facts& facts) {

@@ -29,6 +29,7 @@ void add_machine(const replay::SiteTable& sites, report::RecordedRun& recorded) 
   for (const replay::SharedQueue& queue : sites.shared_queues) {
     recorded.late_starts.push_back({queue.stream, std::llround(queue.late_ns)});
   }
+  recorded.uneven_parts_ns = std::llround(sites.uneven_parts_ns);
 }
 
 }  // namespace interlace::cli

@@ -1,7 +1,6 @@
 #include "simulator/replay/collective_costs.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/replay/held_up.hpp"
 #include "simulator/replay/host_copies.hpp"
+#include "simulator/replay/jagged_exchanges.hpp"
 #include "simulator/replay/observation.hpp"
 #include "simulator/replay/site_costs.hpp"
 
@@ -19,7 +19,6 @@ namespace interlace::replay {
 namespace {
 
 using trace::OperationId;
-using trace::OperationKind;
 using trace::Trace;
 
 bool is_jagged_exchange(const Site& site) {
@@ -38,13 +37,6 @@ IntervalSet transfers_in(const Gatherings& gatherings) {
     for (const auto& [iteration, gathering] : of_site) spans.push_back(gathering.span());
   }
   return IntervalSet(std::move(spans));
-}
-
-/// Ns that a jagged exchange takes at least: none is faster than the pooled ones, of this bandwidth in bytes a
-/// nanosecond (0: unknown), and all must start. Those of 112 and 224 bytes take 4 to 10 us (t2, t7, n6).
-double least_time(Bytes bytes, double pooled_bandwidth) {
-  constexpr double kLeastStartup = 8'000.0;
-  return pooled_bandwidth > 0 ? static_cast<double>(bytes) / pooled_bandwidth + kLeastStartup : 0.0;
 }
 
 /// From the last arrival to the end, less what others took of it.
@@ -91,107 +83,6 @@ double pooled_bandwidth(const SiteTable& table) {
   }
   return best;
 }
-
-std::vector<IntervalSet> kernel_time(const Trace& trace) {
-  std::vector<std::vector<Interval>> busy(trace.ranks().size());
-  for (std::uint32_t i = 0; i < trace.size(); ++i) {
-    const OperationId op{i};
-    if (trace.kind(op) == OperationKind::kKernel)
-      busy[trace.rank_of(op).index()].push_back({trace.start(op), trace.end(op)});
-  }
-  std::vector<IntervalSet> result;
-  for (auto& of_rank : busy) result.emplace_back(std::move(of_rank));
-  return result;
-}
-
-/// Exchanges of jagged inputs differ from batch to batch: by their bytes, and more by where the parts begin, as NCCL
-/// moves sixteen bytes at once only where they begin at a multiple of that. So each takes its own time.
-///
-/// By direct links most run beside other kernels, though, and then a recorded start may mean that the first of their
-/// CTAs found an SM, and all are taken to need the same. (Through host memory the way there is what limits them.) By
-/// themselves they reached at least half of the pooled ones' bandwidth (base of c6, n6 and t2), unless the recording
-/// shows one that did not; and one reaches what another of the same job does. What they took longer is the crowd's
-/// doing.
-class JaggedExchanges {
-  /// Of what an exchange takes besides its bytes, at most (ns): shorter ones tell nothing of a bandwidth.
-  static constexpr double kStartup = 50'000.0;
-
- public:
-  JaggedExchanges(const Trace& trace, SiteTable& table, double pooled_bandwidth)
-      : table_(&table), kernels_(kernel_time(trace)), pooled_(pooled_bandwidth) {}
-
-  void add(SiteId id, const GatheringsOfSite& gatherings, const Transfers& transfers) {
-    std::ptrdiff_t crowded = 0;
-    if (!table_->collectives_cross_host) {
-      for (const auto& [iteration, gathering] : gatherings) crowded += is_crowded(gathering) ? 1 : 0;
-    }
-    if (2 * crowded > std::ssize(gatherings)) {
-      crowded_.push_back(id);
-      return;
-    }
-    Site& site = table_->sites[id.index()];
-    const auto bytes = static_cast<double>(site.bytes);
-    double lost = 0;
-    double usually_lost = 0;
-    for (const auto& [iteration, whole] : transfers.whole) {
-      const auto recorded = static_cast<double>(gatherings.at(iteration).span().length());
-      const double time = std::max(whole, std::min(recorded, least_time(site.bytes, pooled_)));
-      lost += std::max(0.0, recorded - time);
-      usually_lost += std::max(0.0, recorded - whole);
-      if (time > kStartup) {
-        slowest_ = std::min(slowest_, bytes / time);
-        fastest_ = std::max(fastest_, bytes / time);
-      }
-      set_part(id, iteration, time / site.alone_ns);
-    }
-    site.spread = 0;
-    // Where that says more than its recorded time leaves room for, the company took less of it than usual.
-    if (usually_lost > 0) site.lost_part = lost / usually_lost;
-  }
-
-  /// To be called when all have been added.
-  void free_crowded() const {
-    constexpr double kJaggedPart = 0.5;
-    double bandwidth = kJaggedPart * pooled_;
-    if (bandwidth <= 0) return;
-    for (const SiteId id : crowded_) bandwidth = std::max(bandwidth, rate_of(table_->sites[id.index()]));
-    bandwidth = std::min(std::max(bandwidth, fastest_), slowest_);
-    for (const SiteId id : crowded_) {
-      Site& site = table_->sites[id.index()];
-      const double most = static_cast<double>(site.bytes) / bandwidth + kStartup;
-      if (site.alone_ns <= most) continue;
-      const double part = most / site.alone_ns;
-      site.crowded_rate = part;
-      site.alone_ns = most;
-      for (double& t : site.transfer_ns) t *= part;
-    }
-  }
-
- private:
-  static double rate_of(const Site& site) { return static_cast<double>(site.bytes) / site.alone_ns; }
-
-  void set_part(SiteId site, std::size_t iteration, double part) const {
-    for (auto& iterations : table_->ranks) {
-      if (iteration >= iterations.size()) continue;
-      for (RecordedWork& work : iterations[iteration].works) {
-        if (work.site == site) work.part = part;
-      }
-    }
-  }
-
-  /// Does something else than collectives run beside it for most of its time on some rank?
-  [[nodiscard]] bool is_crowded(const Gathering& gathering) const {
-    const Interval span = gathering.span();
-    return std::ranges::any_of(kernels_, [&](const IntervalSet& k) { return 2 * k.covered(span) > span.length(); });
-  }
-
-  SiteTable* table_;
-  std::vector<IntervalSet> kernels_;  ///< by rank
-  double pooled_;                     ///< bytes a nanosecond of the best pooled exchange; 0: there is none
-  double slowest_ = std::numeric_limits<double>::infinity();  ///< the same, of jagged ones that stand by themselves
-  double fastest_ = 0;
-  std::vector<SiteId> crowded_;
-};
 
 /// How much host copies take of a collective's pace, where the recording has collectives of equal function and size
 /// both with and without copies beside them.
@@ -328,8 +219,9 @@ void estimate_collectives(const Trace& trace, const Gatherings& gatherings, Site
     jagged.emplace(id, estimate(id, of_site, jagged_ones, least_time(site.bytes, bandwidth)));
   }
   JaggedExchanges exchanges(trace, table, bandwidth);
-  for (const auto& [id, transfers] : jagged) exchanges.add(id, gatherings.at(id), transfers);
+  for (const auto& [id, transfers] : jagged) exchanges.add(id, gatherings.at(id), transfers.whole);
   exchanges.free_crowded();
+  table.uneven_parts_ns = exchanges.lost_to_uneven_parts();
 }
 
 }  // namespace interlace::replay

@@ -135,6 +135,7 @@ struct SiteTable {
   std::optional<std::string> difference;     ///< between the collectives of ranks in the first of them, in words
   std::vector<std::string> fitted;           ///< what of this machine the recording itself tells, in words
   std::vector<SharedQueue> shared_queues;    ///< that cost anything, by name
+  double uneven_parts_ns = 0;  ///< a step, by which jagged exchanges take longer for where their parts begin
 };
 
 /// Finds the sites of a cut trace and estimates what each costs without company. What a machine profile tells (none:

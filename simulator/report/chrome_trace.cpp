@@ -228,6 +228,9 @@ class Writer {
     if (collective.channels > 0) put(",\"channels\":{}", collective.channels);
     if (collective.in_buffer) put(",\"In buffer\":{}", *collective.in_buffer);
     if (collective.out_buffer) put(",\"Out buffer\":{}", *collective.out_buffer);
+    if (collective.part_alignment > 0) put(",\"parts begin at multiples of\":{}", collective.part_alignment);
+    if (collective.own_part_alignment > 0)
+      put(",\"own part begins at a multiple of\":{}", collective.own_part_alignment);
   }
 
   void named_lane(std::string_view key, trace::LaneId lane) {

@@ -49,6 +49,7 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded) {
   if (recorded.host_blocked_ns)
     entry("host blocked as recorded", milliseconds(*recorded.host_blocked_ns) + " ms a step");
   if (const auto late = late_starts(recorded)) entry("queues", *late);
+  if (const auto uneven = uneven_parts(recorded)) entry("parts", *uneven);
   if (const std::string peaks = recorded_peaks(recorded); !peaks.empty()) entry("memory as recorded", peaks);
   std::string files;
   for (const std::string& file : recorded.files) files += (files.empty() ? "" : ", ") + file;

@@ -46,6 +46,7 @@ Json json_of(const RecordedRun& recorded) {
       {"replayed_hidden_ratio", or_null(recorded.replayed_hidden_ratio)},
       {"overlap", recorded.overlap ? json_of_overlap(*recorded.overlap, recorded.host_blocked_ns) : Json(nullptr)},
       {"late_starts", std::move(late_starts)},
+      {"uneven_parts_ns", recorded.uneven_parts_ns},
       {"memory", json_of_recorded_memory(recorded.memory)},
       {"gpu_memory_bytes", or_null(recorded.capacity)},
       {"machine",

@@ -31,13 +31,29 @@ std::optional<std::string> hidden_correction(std::optional<double> recorded, std
                      percents(*replayed));
 }
 
+namespace {
+
+bool is_worth_telling(const RecordedRun& recorded, Nanoseconds cost) {
+  return recorded.step_time_ns &&
+         static_cast<double>(cost) >= kWorthTelling * static_cast<double>(*recorded.step_time_ns);
+}
+
+}  // namespace
+
+std::optional<std::string> uneven_parts(const RecordedRun& recorded) {
+  if (!is_worth_telling(recorded, recorded.uneven_parts_ns)) return std::nullopt;
+  return fmt::format(
+      "exchanges of ids and weights take {} ms a step more than they need, hidden or not: NCCL moves sixteen bytes at "
+      "once only where the part for each rank begins at a multiple of that, so give a batch a multiple of four ids of "
+      "each feature",
+      milliseconds(recorded.uneven_parts_ns));
+}
+
 std::optional<std::string> late_starts(const RecordedRun& recorded) {
   std::string streams;
   Nanoseconds late = 0;
   for (const LateStarts& one : recorded.late_starts) {
-    if (!recorded.step_time_ns ||
-        static_cast<double>(one.late_ns) < kTellsLateStarts * static_cast<double>(*recorded.step_time_ns))
-      continue;
+    if (!is_worth_telling(recorded, one.late_ns)) continue;
     streams += (streams.empty() ? "" : ", ") + one.stream;
     late += one.late_ns;
   }

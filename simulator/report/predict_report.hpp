@@ -44,6 +44,9 @@ struct RecordedRun {
   std::optional<analysis::OverlapSummary> overlap;  ///< of the recording
   std::optional<Nanoseconds> host_blocked_ns;  ///< of the recording, a step, mean over ranks; over steps of its hosts
   std::vector<LateStarts> late_starts;         ///< of several recordings the first's
+  /// By which exchanges of jagged inputs take longer, by themselves, for where their parts begin: a step, of several
+  /// recordings the first's. 0 also where it does not tell.
+  Nanoseconds uneven_parts_ns = 0;
   std::vector<RecordedMemory> memory;          ///< of the ranks that recorded any; of several recordings the first's
   std::optional<Bytes> capacity;               ///< of the GPU memory that schedules were asked to fit in
   std::vector<Diagnostic> diagnostics;         ///< flaws of the recording
@@ -126,10 +129,14 @@ struct PredictReport {
 /// How predicted_step_time_ns comes about, in words.
 [[nodiscard]] std::string replayed(const RecordedRun& recorded);
 
-/// Of those that cost at least kTellsLateStarts of the recorded step, in words with what to do about them; none where
-/// there are none.
-inline constexpr double kTellsLateStarts = 0.003;
+/// Part of the recorded step that something must cost for the two below to tell of it.
+inline constexpr double kWorthTelling = 0.003;
+
+/// What late starts cost, in words with what to do about them; none where they cost little.
 [[nodiscard]] std::optional<std::string> late_starts(const RecordedRun& recorded);
+
+/// The same of exchanges whose parts begin at other than multiples of sixteen bytes.
+[[nodiscard]] std::optional<std::string> uneven_parts(const RecordedRun& recorded);
 
 /// "hidden communication corrected: 82 % recorded, 78 replayed so"; none where that is the same, or not known.
 [[nodiscard]] std::optional<std::string> hidden_correction(std::optional<double> recorded,

@@ -41,6 +41,7 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextSt
     write_titled(out, "a step    ", device_line(*recorded.overlap, recorded.host_blocked_ns) + ", as recorded", style);
   }
   if (const auto late = late_starts(recorded)) write_titled(out, "queues    ", *late, style);
+  if (const auto uneven = uneven_parts(recorded)) write_titled(out, "parts     ", *uneven, style);
   if (const std::string peaks = recorded_peaks(recorded); !peaks.empty()) {
     write_titled(out, "memory    ", peaks + ", as recorded", style);
   }

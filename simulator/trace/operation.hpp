@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,14 @@ enum class CollectiveFunction : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(CollectiveFunction function);
 
+/// Bytes that NCCL moves at once where they begin at a multiple of that.
+inline constexpr std::int32_t kWidestCopy = 16;
+
+/// The largest power of two up to kWidestCopy that `offset` is a multiple of.
+[[nodiscard]] inline std::int32_t alignment_of(std::uint64_t offset) {
+  return static_cast<std::int32_t>(std::uint64_t{1} << static_cast<unsigned>(std::countr_zero(offset | kWidestCopy)));
+}
+
 struct CollectiveDetail {
   CollectiveFunction function = CollectiveFunction::kUnknown;
   StringId name;   ///< as recorded, e.g. "all_to_allv"
@@ -80,6 +89,10 @@ struct CollectiveDetail {
   /// Where the data of this rank begins, where recorded; of several in one kernel, of the first.
   std::optional<std::uint64_t> in_buffer;
   std::optional<std::uint64_t> out_buffer;
+  /// Bytes that the parts which go to and come from other ranks all begin at a multiple of, a power of two up to
+  /// kWidestCopy; 0 where not recorded.
+  std::int32_t part_alignment = 0;
+  std::int32_t own_part_alignment = 0;  ///< the same of what stays on the rank
 
   bool operator==(const CollectiveDetail&) const = default;
 };

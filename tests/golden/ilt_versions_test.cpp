@@ -27,9 +27,12 @@ TEST(IltVersions, EveryVersionOfTheSampleReadsTheSame) {
   const Trace sample_of_1_1 = sample_trace_of_1_1(of_1_1);
   expect_reads_as("version_1_1.ilt", sample_of_1_1, of_1_1);
   Diagnostics of_1_2;
-  const Trace sample_of_1_2 = sample_trace(of_1_2);
+  const Trace sample_of_1_2 = sample_trace_of_1_2(of_1_2);
   expect_reads_as("version_1_2.ilt", sample_of_1_2, of_1_2);
   expect_reads_as("version_1_3.ilt", sample_of_1_2, of_1_2);
+  Diagnostics of_1_4;
+  const Trace sample_of_1_4 = sample_trace(of_1_4);
+  expect_reads_as("version_1_4.ilt", sample_of_1_4, of_1_4);
 }
 
 }  // namespace

@@ -144,6 +144,12 @@ struct Sample {
                                             .in_buffer = 0xFFFF'FFFF'FFFF'F000,
                                             .out_buffer = 4'096});
   }
+
+  void add_uneven_exchange(Nanoseconds t) {
+    builder.add_collective(
+        at(stream, "ncclDevKernel", t + 15'000, 10, 3), {},
+        CollectiveDetail{.function = CollectiveFunction::kAllToAll, .part_alignment = 8, .own_part_alignment = 16});
+  }
 };
 
 Trace built(int version, Diagnostics& found) {
@@ -156,16 +162,19 @@ Trace built(int version, Diagnostics& found) {
   sample.add_host_work(1'760'000'000'000'000'000);
   if (version >= 1) sample.add_memory(1'760'000'000'000'000'000);
   if (version >= 2) sample.add_notes(1'760'000'000'000'000'000);
+  if (version >= 4) sample.add_uneven_exchange(1'760'000'000'000'000'000);
   found.count(kOfReader, "rank0.json byte 17", 3);
   return std::move(sample.builder).build(found);
 }
 
 }  // namespace
 
-Trace sample_trace(Diagnostics& found) { return built(2, found); }
+Trace sample_trace(Diagnostics& found) { return built(4, found); }
 
 Trace sample_trace_of_1_0(Diagnostics& found) { return built(0, found); }
 
 Trace sample_trace_of_1_1(Diagnostics& found) { return built(1, found); }
+
+Trace sample_trace_of_1_2(Diagnostics& found) { return built(2, found); }
 
 }  // namespace interlace::trace

@@ -9,6 +9,9 @@ namespace interlace::trace {
 /// counts and one diagnostic as a reader of some format would count it.
 [[nodiscard]] Trace sample_trace(Diagnostics& found);
 
+/// What of it versions 1.2 and 1.3 can hold: not where the parts of exchanges begin.
+[[nodiscard]] Trace sample_trace_of_1_2(Diagnostics& found);
+
 /// What of it version 1.1 can hold: no notes of operations, channels and buffers.
 [[nodiscard]] Trace sample_trace_of_1_1(Diagnostics& found);
 

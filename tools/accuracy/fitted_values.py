@@ -44,6 +44,8 @@ PREDICT_CPP = "simulator/replay/predict.cpp"
 COSTS = "simulator/replay/site_costs.cpp"
 KERNEL_COSTS = "simulator/replay/kernel_costs.cpp"
 COLLECTIVE_COSTS = "simulator/replay/collective_costs.cpp"
+JAGGED_EXCHANGES = "simulator/replay/jagged_exchanges.cpp"
+ALIGNMENT = "exchanges of 2 to 320 MiB by 2 to 32 CTAs of two H200s (docs/benchmarks/placement, 12)"
 SITES = "simulator/replay/sites.hpp"
 HOST_PACE = "simulator/replay/host_pace.cpp"
 HOST_PACE_HPP = "simulator/replay/host_pace.hpp"
@@ -225,19 +227,34 @@ FITTED = (
     ),
     Constant(
         "kJaggedPart",
-        COLLECTIVE_COSTS,
-        "bandwidth of an all-to-all of jagged inputs by itself, at least, as a part of a pooled one's",
+        JAGGED_EXCHANGES,
+        "bandwidth of an all-to-all of jagged inputs by itself, at least, as a part of a pooled one's, where the recording "
+        "does not tell where its parts begin",
         "recordings of base in c6, n6 and t2",
     ),
     Constant(
+        "kUnevenPart",
+        JAGGED_EXCHANGES,
+        "pace of an exchange whose parts begin at other than multiples of 16 bytes, by that of two ranks whose parts do",
+        ALIGNMENT,
+    ),
+    Constant("kUnevenCta", JAGGED_EXCHANGES, "at most so many bytes a nanosecond and CTA", ALIGNMENT),
+    Constant(
+        "kOwnUnevenPart",
+        JAGGED_EXCHANGES,
+        "the same as a part where only what stays on a rank begins so",
+        ALIGNMENT,
+    ),
+    Constant("kOwnUnevenCta", JAGGED_EXCHANGES, "the same a CTA there", ALIGNMENT),
+    Constant(
         "kStartup",
-        COLLECTIVE_COSTS,
+        JAGGED_EXCHANGES,
         "time (ns) that such an exchange may take besides its bytes",
         "the same recordings, by eye",
     ),
     Constant(
         "kLeastStartup",
-        COLLECTIVE_COSTS,
+        JAGGED_EXCHANGES,
         "time (ns) that such an exchange takes besides its bytes at the pooled ones' bandwidth, at least",
         "exchanges of 112 and 224 bytes in t2, t7 and n6",
     ),

@@ -74,6 +74,13 @@ GROUPS = {
         "expose the host, which takes longer for the one and less for the other than it does under the recorded schedule "
         "(docs/contention.md, *Hosts*).",
     ),
+    "queues": (
+        "Ten jobs after queues of commands were looked at",
+        "Recorded in the same way on 2026-11-29, on two H200s of a host that was at times disturbed: semi of f1 takes 20 to "
+        "29 ms a step, fused_sparse_dist of f6 36 to 40, and under the profiler sparse of e5_2 29 ms where it takes 20. Six "
+        "jobs are new (f1 to f6), the others are those of their names once more. The model was frozen. f4 showed that uneven "
+        "parts of an exchange were not told apart where kernels ran beside them (docs/contention.md, *Jagged exchanges*).",
+    ),
 }
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu, waiting.cu and queues.cu found.
+"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu, waiting.cu, queues.cu
+and alignment.py found.
 
     tools/placement/summarise.py docs/benchmarks/placement > docs/benchmarks/placement/summary.txt
 """
@@ -203,6 +204,26 @@ def queues(path):
             print(f"    {name:22}" + "".join(f"{median(c):14.2f}" for c in cells))
 
 
+
+def alignment(path):
+    lines = lines_of(path)
+    title("Exchanges between two GPUs whose parts begin elsewhere than at multiples of 16 bytes")
+    print("  (GB/s of a rank's buffer where all begin at such; pace, as a part of that, where the part that is sent does not,")
+    print("  where what stays does not)")
+    sizes = sorted({d["bytes"] for d in lines})
+    print(f"  {'channels':14}" + "".join(f"{size >> 20:13} MiB" for size in sizes))
+    for channels, through_host in (("2", False), ("4", False), ("8", False), ("16", False), (None, False), (None, True)):
+        cells = ""
+        for size in sizes:
+            of = [d for d in lines if d["NCCL_MAX_NCHANNELS"] == channels and bool(d["NCCL_P2P_DISABLE"]) == through_host
+                  and d["bytes"] == size]  # fmt: skip
+            even = median(median(d["ms"]) for d in of if not d["one"] and not d["own"])
+            sent = median(median(d["ms"]) for d in of if d["one"])
+            own = median(median(d["ms"]) for d in of if d["own"] and not d["one"])
+            cells += f"{size / even / 1e6:7.0f} {even / sent:4.2f} {even / own:4.2f}"
+        print(f"  {'through host' if through_host else channels or 'all (32)':14}{cells}")
+
+
 def main():
     folder = Path(sys.argv[1])
     one_gpu(folder / "one_gpu.jsonl.xz")
@@ -211,6 +232,7 @@ def main():
     urgent(folder / "urgent.jsonl.xz")
     waiting(folder / "waiting.jsonl.xz")
     queues(folder / "queues.jsonl.xz")
+    alignment(folder / "alignment.jsonl.xz")
 
 
 if __name__ == "__main__":

@@ -36,11 +36,22 @@ def stem(schedule):
     return schedule.replace(":", "_").replace("=", "")
 
 
+def use_one_more_stream(device):
+    """Moves the streams that are first used after this to the other of a GPU's two queues (docs/contention.md)."""
+    import torch
+
+    with torch.cuda.stream(torch.cuda.Stream(device)):
+        torch.ones(1, device=device)
+    torch.cuda.synchronize()
+
+
 def make_pipeline(schedule, model, optimizer, device):
     from torchrec.distributed.train_pipeline import train_pipelines
 
     kind, *settings = schedule.split(":")
     options = dict(s.split("=") if "=" in s else (s, True) for s in settings)
+    if "spare" in options:
+        use_one_more_stream(device)
     common = {"model": model, "optimizer": optimizer, "device": device}
     in_place = {"enable_inplace_copy_batch": "inplace" in options}
     if kind == "base":
@@ -78,13 +89,49 @@ def tables_of(job):
 def make_batches(job, tables, weighted):
     from torchrec.distributed.test_utils.input_config import ModelInputConfig
 
-    return ModelInputConfig(
+    batches = ModelInputConfig(
         num_batches=job["nb"],
         batch_size=job["bs"],
         num_float_features=job["floats"],
         feature_pooling_avg=job["pool"],
         pin_memory=False,  # that would take the GPU before its turn
     ).generate_batches(tables, weighted)
+    for batch in batches if "id_multiple" in job else []:
+        batch.idlist_features = in_whole_parts(batch.idlist_features, job["id_multiple"])
+        batch.idscore_features = in_whole_parts(batch.idscore_features, job["id_multiple"])
+    return batches
+
+
+def in_whole_parts(features, multiple):
+    """Without the last few ids of each feature, so that a batch has a multiple of so many of it.
+
+    With four, what table-wise sharding sends to each rank begins at a multiple of 16 bytes (docs/contention.md).
+    """
+    import torch
+    from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
+
+    lengths = features.lengths().view(len(features.keys()), -1).clone()
+    kept = []
+    start = 0
+    for of_feature in lengths:
+        end = start + int(of_feature.sum())
+        spare = (end - start) % multiple
+        kept.append(torch.arange(start, end - spare))
+        for bag in range(len(of_feature) - 1, -1, -1):
+            taken = min(spare, int(of_feature[bag]))
+            of_feature[bag] -= taken
+            spare -= taken
+            if spare == 0:
+                break
+        start = end
+    kept = torch.cat(kept)
+    weights = features.weights_or_none()
+    return KeyedJaggedTensor(
+        keys=features.keys(),
+        values=features.values()[kept],
+        weights=None if weights is None else weights[kept],
+        lengths=lengths.view(-1),
+    )
 
 
 def pin(batches):

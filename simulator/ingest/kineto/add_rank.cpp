@@ -75,8 +75,10 @@ struct Meaning {
 
 class RankAdder {
  public:
-  RankAdder(const RankFile& rank_file, trace::RankId rank, TraceBuilder& builder, Diagnostics& diagnostics)
+  RankAdder(const RankFile& rank_file, std::int32_t number, trace::RankId rank, TraceBuilder& builder,
+            Diagnostics& diagnostics)
       : file_(rank_file),
+        number_(number),
         place_(rank_file.file.string()),
         builder_(builder),
         diagnostics_(diagnostics),
@@ -243,6 +245,25 @@ class RankAdder {
     }
   }
 
+  /// Of an exchange of uneven parts, by where they begin in its buffers, which the caching allocator aligns.
+  void note_alignments(const CollectiveArguments& told, trace::CollectiveDetail& detail) const {
+    const std::size_t ranks = told.in_splits.size();
+    if (ranks == 0 || told.out_splits.size() != ranks || told.group_ranks.size() != ranks) return;
+    detail.part_alignment = detail.own_part_alignment = trace::kWidestCopy;
+    const auto element_bytes = static_cast<std::uint64_t>(detail.element_bytes);
+    std::uint64_t sent = 0;  // elements to and from the ranks before
+    std::uint64_t received = 0;
+    for (std::size_t i = 0; i < ranks; ++i) {
+      const auto sends = static_cast<std::uint64_t>(told.in_splits[i]);
+      const auto receives = static_cast<std::uint64_t>(told.out_splits[i]);
+      const std::uint64_t offsets = (sends > 0 ? sent : 0) | (receives > 0 ? received : 0);
+      std::int32_t& alignment = told.group_ranks[i] == number_ ? detail.own_part_alignment : detail.part_alignment;
+      alignment = std::min(alignment, trace::alignment_of(offsets * element_bytes));
+      sent += sends;
+      received += receives;
+    }
+  }
+
   trace::CollectiveDetail collective_detail(const EventTable& slice, const KernelEvent& kernel,
                                             std::string_view kernel_name) {
     trace::CollectiveDetail detail;
@@ -265,6 +286,7 @@ class RankAdder {
     const auto bytes = element_bytes(slice.texts[told.dtype]);
     if (!bytes) diagnostics_.count(kUnknownDtype, place_);
     detail.element_bytes = bytes.value_or(0);
+    if (bytes) note_alignments(told, detail);
     return detail;
   }
 
@@ -379,6 +401,7 @@ class RankAdder {
   };
 
   const RankFile& file_;
+  const std::int32_t number_;
   const std::string place_;
   TraceBuilder& builder_;
   Diagnostics& diagnostics_;
@@ -415,7 +438,7 @@ void add_rank(const RankFile& rank_file, std::int32_t number, TraceBuilder& buil
   rank.host_name = rank_file.header.host_name;
   rank.producer = rank_file.header.producer;
   rank.devices = rank_file.header.devices;
-  RankAdder(rank_file, builder.add_rank(std::move(rank)), builder, diagnostics).add();
+  RankAdder(rank_file, number, builder.add_rank(std::move(rank)), builder, diagnostics).add();
 }
 
 }  // namespace interlace::ingest::kineto

@@ -90,6 +90,11 @@ std::optional<Bytes> total(const RawEvent& event, Key key) {
   return value && *value >= -trace::kLargestAmount && *value <= trace::kLargestAmount ? value : std::nullopt;
 }
 
+/// Those of a list in full; PyTorch cuts long ones short.
+std::vector<std::int64_t> integers(const RawEvent& event, Key key) {
+  return parse_integers(event.text(key)).value_or(std::vector<std::int64_t>{});
+}
+
 bool add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
   const auto shared_memory = amount(event, Key::kSharedMemory);
   const auto in_elements = amount(event, Key::kInElements);
@@ -108,7 +113,8 @@ bool add_kernel(const RawEvent& event, const Span& span, EventTable& table) {
     table.collectives.push_back({table.texts.add(event.text(Key::kCollectiveName)),
                                  table.texts.add(event.text(Key::kDtype)), table.texts.add(event.text(Key::kGroupName)),
                                  *in_elements, *out_elements, to_int32(event.integer(Key::kGroupSize).value_or(0)),
-                                 event.integer(Key::kSequence)});
+                                 event.integer(Key::kSequence), integers(event, Key::kInSplits),
+                                 integers(event, Key::kOutSplits), integers(event, Key::kGroupRanks)});
   }
   table.kernels.push_back(kernel);
   return true;

@@ -54,6 +54,9 @@ struct CollectiveArguments {
   std::int64_t out_elements = 0;
   std::int32_t group_size = 0;
   std::optional<std::int64_t> sequence;
+  std::vector<std::int64_t> in_splits;  ///< elements for each rank of the group; none where they are equal or unknown
+  std::vector<std::int64_t> out_splits;
+  std::vector<std::int64_t> group_ranks;
 };
 
 struct KernelEvent {

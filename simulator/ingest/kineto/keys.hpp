@@ -40,6 +40,9 @@ enum class Key : std::uint8_t {
   kDtype,
   kGroupName,
   kSequence,
+  kInSplits,
+  kOutSplits,
+  kGroupRanks,
   // of args: synchronisation
   kSyncKind,
   kWaitOnStream,

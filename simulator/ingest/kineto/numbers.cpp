@@ -1,5 +1,6 @@
 #include "simulator/ingest/kineto/numbers.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
@@ -83,6 +84,21 @@ std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), last, value);
   if (error != std::errc{} || end != last) return std::nullopt;
   return value;
+}
+
+std::optional<std::vector<std::int64_t>> parse_integers(std::string_view text) {
+  if (!text.starts_with('[') || !text.ends_with(']')) return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  std::vector<std::int64_t> values;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const auto value = parse_integer(text.substr(0, comma));
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  }
+  return values;
 }
 
 }  // namespace interlace::ingest::kineto

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "simulator/base/units.hpp"
 
@@ -18,5 +19,8 @@ namespace interlace::ingest::kineto {
 
 /// The same for addresses, which may have their highest bit set.
 [[nodiscard]] std::optional<std::uint64_t> parse_unsigned(std::string_view text);
+
+/// Integers in brackets: "[4, -1]", "[]". None for anything else.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> parse_integers(std::string_view text);
 
 }  // namespace interlace::ingest::kineto

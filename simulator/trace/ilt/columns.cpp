@@ -100,6 +100,9 @@ constexpr std::array<ColumnSpec, kColumns> kColumnSpecs{{
     {Column::kCollectiveChannels, kOperations, "collective.channels", kZigzag, kPlain, kPlain, "channels"},
     {Column::kCollectiveInBuffer, kOperations, "collective.in_buffer", kDelta, kOptional},
     {Column::kCollectiveOutBuffer, kOperations, "collective.out_buffer", kDelta, kOptional},
+    {Column::kCollectivePartAlignment, kOperations, "collective.part_alignment", kZigzag, kPlain, kPlain, "bytes"},
+    {Column::kCollectiveOwnPartAlignment, kOperations, "collective.own_part_alignment", kZigzag, kPlain, kPlain,
+     "bytes"},
 
     {Column::kCopyBytes, kOperations, "copy.bytes", kZigzag, kPlain, kPlain, "bytes"},
     code(Column::kCopySource, kOperations, "copy.source", MemorySpace::kManaged),

@@ -75,6 +75,8 @@ enum class Column : std::uint8_t {
   kCollectiveChannels,
   kCollectiveInBuffer,
   kCollectiveOutBuffer,
+  kCollectivePartAlignment,
+  kCollectiveOwnPartAlignment,
   kCopyBytes,
   kCopySource,
   kCopyDestination,

@@ -75,6 +75,8 @@ void collective_fields(Stream& stream, Row& collective) {
   stream.field(Column::kCollectiveChannels, collective.channels);
   stream.field(Column::kCollectiveInBuffer, collective.in_buffer);
   stream.field(Column::kCollectiveOutBuffer, collective.out_buffer);
+  stream.field(Column::kCollectivePartAlignment, collective.part_alignment);
+  stream.field(Column::kCollectiveOwnPartAlignment, collective.own_part_alignment);
 }
 
 template <class Stream, class Row>

@@ -9,7 +9,7 @@ namespace interlace::trace::ilt {
 
 inline constexpr std::array<std::uint8_t, 8> kMagic{0x89, 'I', 'L', 'T', '\r', '\n', 0x1A, '\n'};
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 3;
+inline constexpr std::uint16_t kMinorVersion = 4;
 inline constexpr std::size_t kFileHeaderBytes = 16;
 
 inline constexpr std::array<std::uint8_t, 4> kChunkMarker{0xC5, 'i', 'l', 'c'};

@@ -204,6 +204,34 @@ TEST(Read, ReadsCollectives) {
   EXPECT_EQ(recording.diagnostics.count_of("kineto.unknown_dtype"), 1);
 }
 
+// Rank 0 keeps its first 11 of 14 elements, so that the rest begins at byte 88; rank 1 keeps what begins there.
+TEST(Read, TellsWhereThePartsOfAnExchangeBegin) {
+  const auto exchange_of = [](int rank, std::string_view splits) {
+    return read_text(KinetoText().rank(rank, 2).kernel(
+        "ncclDevKernel_SendRecv(args)", 17, "1", "2", 1,
+        R"("Collective name": "all_to_allv", "In msg nelems": 14, "Out msg nelems": 14, "Group size": 2, "dtype": "Long",
+           "Process Group Ranks": "[0, 1]", )" +
+            std::string(splits)));
+  };
+  const auto alignments = [](const Recording& recording) {
+    const trace::CollectiveDetail& told =
+        *recording.trace.collective(named(recording.trace, "ncclDevKernel_SendRecv(args)"));
+    return std::pair(told.part_alignment, told.own_part_alignment);
+  };
+  const std::string_view uneven = R"("In split size": "[11, 3]", "Out split size": "[11, 3]")";
+  EXPECT_EQ(alignments(exchange_of(0, uneven)), std::pair(8, 16));
+  EXPECT_EQ(alignments(exchange_of(1, uneven)), std::pair(16, 8));
+  EXPECT_EQ(alignments(exchange_of(0, R"("In split size": "[10, 4]", "Out split size": "[12, 2]")")),
+            std::pair(16, 16));
+  EXPECT_EQ(alignments(exchange_of(0, R"("In split size": "[11, 0]", "Out split size": "[12, 2]")")), std::pair(16, 16))
+      << "nothing begins there";
+  for (const std::string_view unknown : {R"("In split size": "[]", "Out split size": "[]")",
+                                         R"("In split size": "[11, ...]", "Out split size": "[11, ...]")",
+                                         R"("In split size": "[11, 2, 1]", "Out split size": "[11, 2, 1]")"}) {
+    EXPECT_EQ(alignments(exchange_of(0, unknown)), std::pair(0, 0)) << unknown;
+  }
+}
+
 TEST(Read, ReadsMemoryEvents) {
   const auto memory = [](std::string_view name, std::string_view at, std::string_view args) {
     return R"({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": ")" + std::string(name) +

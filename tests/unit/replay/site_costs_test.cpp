@@ -74,14 +74,19 @@ TEST_F(SiteCostsTest, ACollectiveIsFreedOfTheKernelsThatTookItsMemoryBandwidth) 
   EXPECT_GE(freed, 1U);
 }
 
+SiteTable sites_of(const ingest::Recording& recording, const stages::Profile& profile) {
+  Diagnostics diagnostics;
+  const stages::Cut cut = stages::cut(recording.trace, profile, diagnostics);
+  return find_sites(recording.trace, cut, diagnostics);
+}
+
 /// Of a recording of the engine, in a folder of the repository.
 SiteTable sites_of_engine(const std::string& folder) {
   const std::vector<std::filesystem::path> files{std::filesystem::path(INTERLACE_SOURCE_DIR) / folder};
-  const ingest::Recording engine = ingest::read(files);
-  Diagnostics diagnostics;
-  const stages::Cut cut = stages::cut(engine.trace, stages::interlace_profile(), diagnostics);
-  return find_sites(engine.trace, cut, diagnostics);
+  return sites_of(ingest::read(files), stages::interlace_profile());
 }
+
+SiteTable sites_of_c6(const std::string& schedule) { return sites_of(sample_of(schedule), stages::torchrec_profile()); }
 
 // NCCL moves the jagged parts of some batches of this recording at 480 GB/s, those of others at 236.
 TEST(SiteCosts, JaggedExchangesThatStandAloneKeepTheTimeOfTheirBatch) {
@@ -101,6 +106,21 @@ TEST(SiteCosts, JaggedExchangesThatStandAloneKeepTheTimeOfTheirBatch) {
     }
   }
   EXPECT_GT(most / least, 1.8);
+}
+
+// Under sparse_dist the ids of c6 are exchanged in a crowd; base shows what they take alone.
+TEST(SiteCosts, JaggedExchangesInACrowdNeedWhatTheirPartsAskFor) {
+  const auto ids_alone = [](const SiteTable& table) {
+    double alone = 0;
+    for (const Site& site : table.sites) {
+      const bool is_ids = site.kind == WorkKind::kCollective && site.segment.piece == stages::Piece::kTensors;
+      if (is_ids && site.bytes > 300'000'000) alone += site.alone_ns;
+    }
+    return alone;
+  };
+  const SiteTable crowded = sites_of_c6("sparse");
+  EXPECT_NEAR(ids_alone(crowded) / ids_alone(sites_of_c6("base")), 1.0, 0.15);
+  EXPECT_NEAR(crowded.uneven_parts_ns, 1'000'000.0, 500'000.0);
 }
 
 // Two CTAs move 58 bytes/ns over NVLink, four 48 through host memory.

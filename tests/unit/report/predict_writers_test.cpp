@@ -98,6 +98,18 @@ TEST(PredictTable, TellsWhatSharedQueuesCost) {
   EXPECT_EQ(text_of(write_predict_table, report, style).find("queues"), std::string::npos) << "0.25 % of a step";
 }
 
+TEST(PredictTable, TellsWhatUnevenPartsCost) {
+  PredictReport report = sample_report();
+  report.recorded.step_time_ns = 40'000'000;
+  report.recorded.uneven_parts_ns = 2'310'000;
+  const TextStyle style{.width = 300};
+  EXPECT_NE(text_of(write_predict_table, report, style)
+                .find("\nparts     exchanges of ids and weights take 2.31 ms a step more than they need, "),
+            std::string::npos);
+  report.recorded.uneven_parts_ns = 100'000;
+  EXPECT_EQ(text_of(write_predict_table, report, style).find("parts  "), std::string::npos) << "0.25 % of a step";
+}
+
 TEST(PredictTable, GivesTheStarToSoundSchedulesOnly) {
   PredictReport report = sample_report();
   report.predictions[1].hazards.clear();

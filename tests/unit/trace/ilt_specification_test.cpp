@@ -56,7 +56,7 @@ TEST(IltSpecification, ListsTheColumnsAndCodesOfTheProgram) {
 // The expected bytes are worked out by hand from the specification.
 TEST(IltSpecification, FileHeaderIsAsWritten) {
   const Buffer header = file_header();
-  const Buffer expected{0x89, 'I', 'L', 'T', 0x0D, 0x0A, 0x1A, 0x0A, 1, 0, 3, 0};
+  const Buffer expected{0x89, 'I', 'L', 'T', 0x0D, 0x0A, 0x1A, 0x0A, 1, 0, 4, 0};
   ASSERT_EQ(header.size(), 16U);
   EXPECT_EQ(Buffer(header.begin(), header.begin() + 12), expected);
 }
