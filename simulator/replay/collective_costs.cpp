@@ -42,7 +42,7 @@ IntervalSet transfers_in(const Gatherings& gatherings) {
 /// From the last arrival to the end, less what others took of it.
 struct Transfers {
   std::vector<std::vector<double>> by_rank;  ///< a value an iteration
-  std::map<std::size_t, double> whole;       ///< by iteration, to the last end
+  WholeTransfers whole;
 };
 
 /// `least_ns`: less than this only where it was recorded so.

@@ -37,6 +37,13 @@ std::vector<IntervalSet> kernel_time(const Trace& trace) {
   return result;
 }
 
+/// `crowded_rate`: its pace beside kernels, as a part of that by itself.
+void set_alone(Site& site, double alone_ns, double crowded_rate) {
+  for (double& t : site.transfer_ns) t *= alone_ns / site.alone_ns;
+  site.alone_ns = alone_ns;
+  site.crowded_rate = crowded_rate;
+}
+
 }  // namespace
 
 double least_time(Bytes bytes, double pooled_bandwidth) {
@@ -112,23 +119,17 @@ void JaggedExchanges::free_by_kind(Site& site, const ByKind& times) const {
     freed += of_kind * std::min(usual, needed(static_cast<Uneven>(kind), site));
     batches += of_kind;
   }
-  const double mean = freed / batches;
-  for (double& t : site.transfer_ns) t *= mean / site.alone_ns;
-  site.alone_ns = mean;
-  site.crowded_rate = freed / recorded;
+  set_alone(site, freed / batches, freed / recorded);
   site.spread = 0;
 }
 
 void JaggedExchanges::free_unknown(Site& site, double bandwidth) {
   const double most = static_cast<double>(site.bytes) / bandwidth + kStartup;
-  if (site.alone_ns <= most) return;
-  const double part = most / site.alone_ns;
-  site.crowded_rate = part;
-  site.alone_ns = most;
-  for (double& t : site.transfer_ns) t *= part;
+  if (site.alone_ns > most) set_alone(site, most, most / site.alone_ns);
 }
 
 double JaggedExchanges::lost_to_uneven_parts() const {
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   double lost = 0;
   for (const Added& one : added_) {
     const Site& site = table_->sites[one.site.index()];
@@ -137,11 +138,11 @@ double JaggedExchanges::lost_to_uneven_parts() const {
     double of_site = 0;
     double batches = 0;
     for (std::size_t kind = 0; kind < kKinds; ++kind) {
-      for (const double time : (*one.times)[kind]) {
-        const double by_itself = one.is_crowded ? std::min(time, needed(static_cast<Uneven>(kind), site)) : time;
-        if (static_cast<Uneven>(kind) != Uneven::kNone) of_site += std::max(0.0, by_itself - even);
-        ++batches;
-      }
+      const std::vector<double>& times = (*one.times)[kind];
+      batches += static_cast<double>(times.size());
+      if (static_cast<Uneven>(kind) == Uneven::kNone || times.empty()) continue;
+      const double most = one.is_crowded ? needed(static_cast<Uneven>(kind), site) : kNoLimit;
+      for (const double time : times) of_site += std::max(0.0, std::min(time, most) - even);
     }
     lost += of_site / batches;
   }

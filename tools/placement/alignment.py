@@ -33,8 +33,8 @@ def splits(rank, half, off_one, off_own):
     return sent[rank], [sent[0][rank], sent[1][rank]]
 
 
-def exchange_times(rank, kind, size, case, repeats):
-    _, one, own = case
+def exchange_times(rank, size, case, repeats):
+    kind, one, own = case
     half = size // 2 // kind.itemsize
     sent, got = splits(rank, half, one // kind.itemsize, own // kind.itemsize)
     source = torch.zeros(sum(sent), dtype=kind, device=rank)
@@ -58,7 +58,7 @@ def run(rank, out, repeats):
     told = {name: os.environ.get(name) for name in ("NCCL_MAX_NCHANNELS", "NCCL_P2P_DISABLE")}
     for size in SIZES:
         for case in CASES:
-            times = exchange_times(rank, case[0], size, case, repeats)
+            times = exchange_times(rank, size, case, repeats)
             of_both = [None, None]
             dist.all_gather_object(of_both, times)
             if rank:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu, waiting.cu, queues.cu
-and alignment.py found.
+"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu, waiting.cu, queues.cu and
+alignment.py found.
 
     tools/placement/summarise.py docs/benchmarks/placement > docs/benchmarks/placement/summary.txt
 """
@@ -202,7 +202,6 @@ def queues(path):
             cells = [[d[what] / 1e3 for d in lines if what in d and d["copy"] == c and (d["waiting"] >= 0) == among]
                      for c in copies]  # fmt: skip
             print(f"    {name:22}" + "".join(f"{median(c):14.2f}" for c in cells))
-
 
 
 def alignment(path):
