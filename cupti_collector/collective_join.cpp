@@ -92,6 +92,16 @@ std::string group_name(const NcclCommunicator& communicator) {
   return name.empty() ? std::string(number.data()) : std::string(name) + " " + number.data();
 }
 
+/// Where the parts of an exchange begin.
+void note_alignments(const std::vector<NcclTask>& parts, CollectiveFacts& facts) {
+  facts.part_alignment = facts.own_part_alignment = trace::kWidestCopy;
+  for (const NcclTask& part : parts) {
+    if (part.peer < 0 || part.count == 0) continue;
+    std::int32_t& alignment = part.peer == part.rank ? facts.own_part_alignment : facts.part_alignment;
+    alignment = std::min(alignment, trace::alignment_of(part.send_buffer | part.receive_buffer));
+  }
+}
+
 }  // namespace
 
 void CollectiveJoin::task(std::int64_t thread, Nanoseconds time, const NcclTask& task) {
@@ -172,6 +182,7 @@ CollectiveFacts CollectiveJoin::facts_of(const Plan& plan) const {
   if (facts.function == CollectiveFunction::kSendRecv && is_exchange) {
     facts.function = CollectiveFunction::kAllToAll;
     facts.name = "AlltoAll";
+    note_alignments(plan.tasks, facts);
   } else if (facts.function == CollectiveFunction::kSendRecv) {
     facts.name = sends && receives ? "SendRecv" : facts.name;
   }

@@ -29,6 +29,8 @@ struct CollectiveFacts {
   std::int32_t channels = 0;               ///< of the task with the most; 0 unknown
   std::optional<std::uint64_t> in_buffer;  ///< of the first task that has one
   std::optional<std::uint64_t> out_buffer;
+  std::int32_t part_alignment = 0;  ///< of an exchange in parts, as trace::CollectiveDetail has it
+  std::int32_t own_part_alignment = 0;
 };
 
 /// Joins NCCL's tasks with the kernels that do them. NCCL tells of the tasks of a kernel right after it has launched

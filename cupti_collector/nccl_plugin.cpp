@@ -184,7 +184,8 @@ void add_collective(Communicator& communicator, const Event& event) {
 template <class Event>
 void add_point_to_point(const Communicator& communicator, const Event& event) {
   const auto& told = event.point_to_point;
-  NcclTask task{.communicator = communicator.number, .plan = plan(), .count = told.count, .peer = told.peer};
+  NcclTask task{
+      .communicator = communicator.number, .plan = plan(), .count = told.count, .peer = told.peer, .rank = event.rank};
   copy(function_name(told.function), task.function);
   copy(datatype_name(told.datatype), task.datatype);
   const bool is_send = text_of(task.function) == "Send";

@@ -20,6 +20,7 @@ struct NcclTask {
   std::uint64_t count = 0;        ///< elements, as the call of NCCL has them; bytes where is_untyped
   std::int64_t sequence = -1;     ///< of a collective: its number within its communicator
   std::int32_t peer = -1;         ///< of a send or receive
+  std::int32_t rank = -1;         ///< of the process, where there is a peer: equal where the part stays
   std::int32_t channels = 0;      ///< 0 unknown
   std::uint64_t send_buffer = 0;  ///< addresses; 0 none
   std::uint64_t receive_buffer = 0;

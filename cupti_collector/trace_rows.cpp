@@ -272,6 +272,8 @@ void TraceRows::write_collective(const WaitingCollective& waiting, const std::op
     detail.channels = facts->channels;
     detail.in_buffer = facts->in_buffer;
     detail.out_buffer = facts->out_buffer;
+    detail.part_alignment = facts->part_alignment;
+    detail.own_part_alignment = facts->own_part_alignment;
   } else {
     detail.function = waiting.function;
     detail.name = writer_.intern(collective_name(waiting.function));

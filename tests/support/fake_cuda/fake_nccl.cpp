@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -56,7 +57,8 @@ FakeNccl::FakeNccl(int version) : version_(version) {
 }
 
 void* FakeNccl::buffer_of(const Task& task) {
-  return std::string_view(task.function) == "Send" ? kSendBuffer : kReceiveBuffer;
+  auto* begin = static_cast<std::byte*>(std::string_view(task.function) == "Send" ? kSendBuffer : kReceiveBuffer);
+  return begin + static_cast<std::uint64_t>(task.peer) * task.count * sizeof(float);
 }
 
 void* FakeNccl::communicator(std::uint64_t id, const char* name, int ranks) {

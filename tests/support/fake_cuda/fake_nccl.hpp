@@ -10,7 +10,7 @@ namespace interlace::testing {
 /// its tasks are told right after, in the same thread.
 class FakeNccl {
  public:
-  /// Where the data of every task lies, and on how many channels it goes.
+  /// Where the data of a kernel lies, and on how many channels it goes.
   static constexpr std::uintptr_t kSendAddress = 0x7f10'0000'0000;
   static constexpr std::uintptr_t kReceiveAddress = 0x7f20'0000'0000;
   static constexpr int kChannelCount = 12;
@@ -26,7 +26,7 @@ class FakeNccl {
   void all_gather(void* communicator, std::uint64_t count);
   /// So many calls in one group, of 1, 2, 3 ... elements, each with a kernel of its own.
   void all_gathers(void* communicator, std::uint64_t calls);
-  /// Sends and receives with all ranks, itself included, in one kernel.
+  /// Sends and receives with all ranks, itself included, in one kernel; one part lies behind the other.
   void exchange(void* communicator, int ranks, std::uint64_t count);
 
  private:

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace interlace::collector {
 namespace {
@@ -113,6 +115,38 @@ TEST(CollectiveJoin, SeesAnAllToAllInSendsAndReceives) {
   EXPECT_EQ(exchange(2, {1})->function, kSendRecv) << "a plain swap with the other rank";
   EXPECT_EQ(exchange(2, {0, 1})->in_elements, 20);
   EXPECT_EQ(exchange(2, {0, 1})->out_elements, 40);
+}
+
+TEST(CollectiveJoin, TellsWhereThePartsOfAnExchangeBegin) {
+  struct Part {
+    std::int32_t peer;
+    std::uint64_t count;
+    std::uint64_t send;
+    std::uint64_t receive;
+  };
+  const auto alignments = [](const std::vector<Part>& parts) {
+    CollectiveJoin join = join_of(2);
+    join.launch(kThread, 100, 1);
+    join.called(kThread, 1000);
+    for (const Part& part : parts) {
+      NcclTask send = task_of("Send", 1, part.count, part.peer);
+      NcclTask receive = task_of("Recv", 1, part.count, part.peer);
+      send.rank = receive.rank = 1;
+      send.send_buffer = part.send;
+      receive.receive_buffer = part.receive;
+      join.task(kThread, 200, send);
+      join.task(kThread, 200, receive);
+    }
+    settle(join);
+    const auto facts = join.take(1);
+    return std::pair(facts->part_alignment, facts->own_part_alignment);
+  };
+  EXPECT_EQ(alignments({{0, 3, 0x1000, 0x2000}, {1, 4, 0x1006, 0x2020}}), std::pair(16, 2));
+  EXPECT_EQ(alignments({{0, 4, 0x1000, 0x2008}, {1, 4, 0x1010, 0x2010}}), std::pair(8, 16))
+      << "what is received counts";
+  EXPECT_EQ(alignments({{0, 0, 0x1002, 0x2002}, {1, 4, 0x1010, 0x2010}}), std::pair(16, 16))
+      << "nothing begins nowhere";
+  EXPECT_EQ(alignments({{0, 4, 0x1002, 0x2002}}), std::pair(0, 0)) << "no exchange";
 }
 
 }  // namespace

@@ -73,6 +73,8 @@ TEST_P(RecordCollectives, AreWhatNcclSaysTheyAre) {
     EXPECT_EQ(detail.out_elements, 4 * 60);
     EXPECT_EQ(detail.sequence, std::nullopt);
     EXPECT_EQ(detail.channels, version < 4 ? 0 : testing::FakeNccl::kChannelCount) << "not told before";
+    EXPECT_EQ(detail.part_alignment, knows_ranks ? 8 : 0) << "of thirty floats one after the other";
+    EXPECT_EQ(detail.own_part_alignment, knows_ranks ? 16 : 0);
     EXPECT_EQ(detail.in_buffer, testing::FakeNccl::kSendAddress);
     EXPECT_EQ(detail.out_buffer, testing::FakeNccl::kReceiveAddress);
   }
