@@ -59,30 +59,44 @@ void JaggedExchanges::add(SiteId id, const GatheringsOfSite& gatherings, const W
     for (const auto& [iteration, gathering] : gatherings) crowded += has_company(gathering) ? 1 : 0;
   }
   const bool is_crowded = 2 * crowded > std::ssize(gatherings);
-  added_.push_back({id, is_crowded, by_kind(gatherings, transfers)});
-  if (is_crowded) return;
+  const WholeTransfers times = is_crowded ? transfers : times_alone(id, gatherings, transfers);
+  added_.push_back({id, is_crowded, by_kind(gatherings, times)});
+  if (!is_crowded) learn_rates(added_.back(), times);
+}
+
+/// Sets the site's own times to what it returns.
+WholeTransfers JaggedExchanges::times_alone(SiteId id, const GatheringsOfSite& gatherings,
+                                            const WholeTransfers& transfers) const {
   Site& site = table_->sites[id.index()];
-  const auto bytes = static_cast<double>(site.bytes);
+  WholeTransfers times;
   double lost = 0;
   double usually_lost = 0;
   for (const auto& [iteration, whole] : transfers) {
-    const Gathering& gathering = gatherings.at(iteration);
-    const auto recorded = static_cast<double>(gathering.span().length());
+    const auto recorded = static_cast<double>(gatherings.at(iteration).span().length());
     const double time = std::max(whole, std::min(recorded, least_time(site.bytes, pooled_)));
     lost += std::max(0.0, recorded - time);
     usually_lost += std::max(0.0, recorded - whole);
-    if (time > kStartup) {
-      slowest_ = std::min(slowest_, bytes / time);
-      fastest_ = std::max(fastest_, bytes / time);
-      if (const auto kind = uneven_parts(gathering)) {
-        rates_[static_cast<std::size_t>(*kind)].push_back(bytes / (time - kLeastStartup));
-      }
-    }
     set_part(id, iteration, time / site.alone_ns);
+    times.emplace(iteration, time);
   }
   site.spread = 0;
   // Where that says more than its recorded time leaves room for, the company took less of it than usual.
   if (usually_lost > 0) site.lost_part = lost / usually_lost;
+  return times;
+}
+
+void JaggedExchanges::learn_rates(const Added& alone, const WholeTransfers& times) {
+  const auto bytes = static_cast<double>(table_->sites[alone.site.index()].bytes);
+  for (const auto& [iteration, time] : times) {
+    if (time <= kStartup) continue;
+    slowest_ = std::min(slowest_, bytes / time);
+    fastest_ = std::max(fastest_, bytes / time);
+  }
+  for (std::size_t kind = 0; alone.times && kind < kKinds; ++kind) {
+    for (const double time : (*alone.times)[kind]) {
+      if (time > kStartup) rates_[kind].push_back(bytes / (time - kLeastStartup));
+    }
+  }
 }
 
 void JaggedExchanges::free_crowded() const {

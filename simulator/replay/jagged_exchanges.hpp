@@ -55,6 +55,9 @@ class JaggedExchanges {
 
   [[nodiscard]] std::optional<Uneven> uneven_parts(const Gathering& gathering) const;
   [[nodiscard]] bool has_company(const Gathering& gathering) const;
+  [[nodiscard]] WholeTransfers times_alone(SiteId id, const GatheringsOfSite& gatherings,
+                                           const WholeTransfers& transfers) const;
+  void learn_rates(const Added& alone, const WholeTransfers& times);
   [[nodiscard]] std::optional<ByKind> by_kind(const GatheringsOfSite& gatherings,
                                               const WholeTransfers& transfers) const;
   [[nodiscard]] double rate(Uneven kind, const Site& site) const;

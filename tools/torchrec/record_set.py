@@ -3,10 +3,12 @@
 
 usage: record_set.py SET.json OUT [--cores 0-15] [--seconds 300] [--turn FILE] [--port 29610]
 
-SET.json describes the job (sets/*.json). Writes to OUT/<tag>: <tag>.r<rank>.json, what each schedule took and reserved;
-<schedule>.r<rank>.json.gz, the recording of the PyTorch profiler; and where the set asks for memory
-<schedule>.mem.r<rank>.json.gz and .snap.pickle, a window of four steps with allocator events and its snapshot.
-tools/accuracy judges predictions on such folders.
+SET.json describes the job (sets/*.json); `id_multiple` leaves out ids so that each feature and batch has a multiple of
+that many. A schedule's `:spare` uses one stream before those of its pipeline.
+
+Writes to OUT/<tag>: <tag>.r<rank>.json, what each schedule took and reserved; <schedule>.r<rank>.json.gz, the recording
+of the PyTorch profiler; and where the set asks for memory <schedule>.mem.r<rank>.json.gz and .snap.pickle, a window of
+four steps with allocator events and its snapshot. tools/accuracy judges predictions on such folders.
 
 Needs a GPU a rank, torch, and torchrec with fbgemm-gpu (written for TorchRec 1.6.1). Each schedule has processes of its
 own; they import and make their batches side by side, and take turns on the GPUs, on the named CPU cores (start this

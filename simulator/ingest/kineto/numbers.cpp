@@ -90,12 +90,13 @@ std::optional<std::vector<std::int64_t>> parse_integers(std::string_view text) {
   if (!text.starts_with('[') || !text.ends_with(']')) return std::nullopt;
   text = text.substr(1, text.size() - 2);
   std::vector<std::int64_t> values;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
+  for (bool has_next = !text.empty(); has_next;) {
+    const std::size_t comma = text.find(',');
+    has_next = comma != std::string_view::npos;
     const auto value = parse_integer(text.substr(0, comma));
     if (!value) return std::nullopt;
     values.push_back(*value);
-    text.remove_prefix(std::min(comma + 1, text.size()));
+    text.remove_prefix(has_next ? comma + 1 : text.size());
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   }
   return values;

@@ -53,7 +53,7 @@ TEST(ParseIntegers, TakesWholeListsOnly) {
   EXPECT_EQ(parse_integers("[]"), std::vector<std::int64_t>{});
   EXPECT_EQ(parse_integers("[7]"), std::vector<std::int64_t>{7});
   EXPECT_EQ(parse_integers("[10874177, -1,3]"), (std::vector<std::int64_t>{10'874'177, -1, 3}));
-  for (const char* const text : {"", "[", "7", "[7", "7]", "[1, 2, ...]", "[1 2]", "[a]", "[1,, 2]"}) {
+  for (const char* const text : {"", "[", "7", "[7", "7]", "[1, 2, ...]", "[1 2]", "[a]", "[1,, 2]", "[7,]", "[,]"}) {
     EXPECT_EQ(parse_integers(text), std::nullopt) << text;
   }
 }
