@@ -12,6 +12,8 @@
 #include <ostream>
 #include <stdexcept>
 
+#include "engine/report/units.hpp"
+
 namespace interlace::engine {
 
 namespace {
@@ -20,12 +22,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMedian = 0.5;
 constexpr double kHigh = 0.9;
-constexpr double kMillisecond = 1e-3;
-constexpr double kMegabyte = 1e6;
 
 std::vector<double> milliseconds(const BenchLine& line) {
   std::vector<double> values;
-  for (const BenchRun& run : line.runs) values.push_back(run.seconds / kMillisecond);
+  for (const BenchRun& run : line.runs) values.push_back(run.seconds / kSecondsPerMillisecond);
   return values;
 }
 
@@ -154,13 +154,14 @@ void write_table(std::ostream& out, const BenchReport& report) {
     }
     const std::vector<double> times = milliseconds(line);
     const auto [least, most] = std::ranges::minmax(times);
-    out << fmt::format(
-        "{:<{}}  {:>12.3f}  {:>12.2f}  {:>12.2f}  {:>21}  {:>14.3f}  {:>13.3f}{}{}{}\n", line.schedule, width,
-        quantile(times, kMedian) / static_cast<double>(report.steps), quantile(times, kMedian), quantile(times, kHigh),
-        fmt::format("{:.2f} to {:.2f}", least, most), high_bytes(line, &BenchRun::allocated) / kMegabyte,
-        high_bytes(line, &BenchRun::reserved) / kMegabyte, repeatable(line) ? "" : "  runs differ in their numbers",
-        wrong_reads(line) == 0 ? "" : fmt::format("  {} reads of wrong data", wrong_reads(line)),
-        line.failure.empty() ? "" : fmt::format("  run {} {}", line.runs.size() + 1, line.failure));
+    out << fmt::format("{:<{}}  {:>12.3f}  {:>12.2f}  {:>12.2f}  {:>21}  {:>14.3f}  {:>13.3f}{}{}{}\n", line.schedule,
+                       width, quantile(times, kMedian) / static_cast<double>(report.steps), quantile(times, kMedian),
+                       quantile(times, kHigh), fmt::format("{:.2f} to {:.2f}", least, most),
+                       high_bytes(line, &BenchRun::allocated) / kBytesPerMegabyte,
+                       high_bytes(line, &BenchRun::reserved) / kBytesPerMegabyte,
+                       repeatable(line) ? "" : "  runs differ in their numbers",
+                       wrong_reads(line) == 0 ? "" : fmt::format("  {} reads of wrong data", wrong_reads(line)),
+                       line.failure.empty() ? "" : fmt::format("  run {} {}", line.runs.size() + 1, line.failure));
   }
 }
 

@@ -8,14 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "engine/report/units.hpp"
+
 namespace interlace::engine {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double kMegabyte = 1e6;
-constexpr double kMillisecond = 1e-3;
 
 std::string digest_of(const RunReport& report) {
   std::uint64_t sum = 0;
@@ -31,7 +30,7 @@ double seconds_of(const RunReport& report) {
 
 std::vector<double> step_milliseconds(const RankResult& rank) {
   std::vector<double> steps;
-  for (const double seconds : rank.step_seconds) steps.push_back(seconds / kMillisecond);
+  for (const double seconds : rank.step_seconds) steps.push_back(seconds / kSecondsPerMillisecond);
   return steps;
 }
 
@@ -43,8 +42,8 @@ Json profile_of(const RankResult& rank, std::int64_t timed_steps) {
     lines.push_back({{"kind", line.kind},
                      {"name", line.name},
                      {"count", line.count},
-                     {"host_ms_a_step", line.host_seconds / kMillisecond / steps},
-                     {"device_ms_a_step", line.device_seconds / kMillisecond / steps}});
+                     {"host_ms_a_step", line.host_seconds / kSecondsPerMillisecond / steps},
+                     {"device_ms_a_step", line.device_seconds / kSecondsPerMillisecond / steps}});
   }
   return lines;
 }
@@ -56,8 +55,8 @@ void write_profile(std::ostream& out, const RunReport& report) {
                      "device ms");
   for (const ProfileLine& line : report.ranks.front().profile) {
     out << fmt::format("{:<12}{:<36}{:>8.1f}{:>14.3f}{:>14.3f}\n", line.kind, line.name,
-                       static_cast<double>(line.count) / steps, line.host_seconds / kMillisecond / steps,
-                       line.device_seconds / kMillisecond / steps);
+                       static_cast<double>(line.count) / steps, line.host_seconds / kSecondsPerMillisecond / steps,
+                       line.device_seconds / kSecondsPerMillisecond / steps);
   }
 }
 
@@ -111,8 +110,8 @@ void write_table(std::ostream& out, const RunReport& report) {
   for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
     const RankResult& result = report.ranks[rank];
     out << fmt::format("rank {}  peak {:.3f} MB allocated, {:.3f} MB reserved", rank,
-                       static_cast<double>(result.peaks.allocated) / kMegabyte,
-                       static_cast<double>(result.peaks.reserved) / kMegabyte);
+                       static_cast<double>(result.peaks.allocated) / kBytesPerMegabyte,
+                       static_cast<double>(result.peaks.reserved) / kBytesPerMegabyte);
     std::map<std::string, std::pair<int, int>> by_mode;  // passed, all
     for (const Validation& validation : result.validations) {
       auto& [passed, all] = by_mode[validation.mode];

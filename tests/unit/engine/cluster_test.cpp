@@ -12,6 +12,7 @@
 #include "engine/cpu/device.hpp"
 #include "engine/runtime/failure.hpp"
 #include "engine/runtime/transfer.hpp"
+#include "tests/support/error_text.hpp"
 
 namespace interlace::engine::cpu {
 namespace {
@@ -25,15 +26,6 @@ void on_one_rank(std::optional<std::uint64_t> seed, const std::function<void(Cpu
     CpuDevice device(cluster, rank);
     host(device);
   });
-}
-
-std::string failure_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(CpuCluster, WorkOfOneStreamRunsInItsOrder) {
@@ -128,7 +120,7 @@ TEST(CpuCluster, ARunIsRepeatedByItsSeed) {
 }
 
 TEST(CpuCluster, AFailureOfWorkNamesRankAndRangeOfItsLaunch) {
-  const std::string problem = failure_of([] {
+  const std::string problem = testing::error_text([] {
     CpuCluster cluster(2, {.seed = 5});
     cluster.run([&](int rank) {
       CpuDevice device(cluster, rank);
@@ -148,7 +140,7 @@ TEST(CpuCluster, AFailureOfWorkNamesRankAndRangeOfItsLaunch) {
 
 TEST(CpuCluster, AFailingHostEndsTheOthers) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    const std::string problem = failure_of([seed] {
+    const std::string problem = testing::error_text([seed] {
       CpuCluster cluster(3, {.seed = seed});
       cluster.run([&](int rank) {
         CpuDevice device(cluster, rank);
@@ -166,7 +158,7 @@ TEST(CpuCluster, AFailingHostEndsTheOthers) {
 
 TEST(CpuCluster, ADeadlockIsSeenAtOnceAndNamesAllRanks) {
   const auto began = std::chrono::steady_clock::now();
-  const std::string problem = failure_of([] {
+  const std::string problem = testing::error_text([] {
     CpuCluster cluster(2, {.seed = 1});
     cluster.run([&](int rank) {
       CpuDevice device(cluster, rank);
@@ -202,7 +194,7 @@ TEST(CpuClusterDeathTest, ARankThatHangsIsNamedAndEndsTheProcess) {
       device.synchronize();
     });
   };
-  EXPECT_EXIT(hang(), testing::ExitedWithCode(3), "engine.stalled.*rank 1, next_batch 4: has not gone on");
+  EXPECT_EXIT(hang(), ::testing::ExitedWithCode(3), "engine.stalled.*rank 1, next_batch 4: has not gone on");
 }
 
 }  // namespace

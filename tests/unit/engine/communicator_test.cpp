@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/runtime/transfer.hpp"
+#include "tests/support/error_text.hpp"
 
 namespace interlace::engine::cpu {
 namespace {
@@ -21,15 +22,6 @@ void on_ranks(int ranks, std::uint64_t seed, const Host& host) {
     host(device, communicator, device.make_stream("main", 0));
     device.synchronize();
   });
-}
-
-std::string failure_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 // Rank r sends q + 1 copies of 10 r + q to rank q, so rank r receives r + 1 copies of 10 q + r from each q.
@@ -156,7 +148,7 @@ TEST(CpuCommunicator, WithoutWaitingTheResultMayBeMissing) {
 }
 
 TEST(CpuCommunicator, RanksThatIssueDifferentCollectivesAreNamed) {
-  const std::string problem = failure_of([] {
+  const std::string problem = testing::error_text([] {
     on_ranks(2, 1, [](CpuDevice& device, CpuCommunicator& communicator, StreamId stream) {
       const Buffer<float> values = to_device(device, stream, std::vector<float>{1.0F});
       const char* what = communicator.rank() == 0 ? "losses" : "gradients";
@@ -168,7 +160,7 @@ TEST(CpuCommunicator, RanksThatIssueDifferentCollectivesAreNamed) {
 }
 
 TEST(CpuCommunicator, CountsThatDisagreeAreNamed) {
-  const std::string problem = failure_of([] {
+  const std::string problem = testing::error_text([] {
     on_ranks(2, 1, [](CpuDevice& device, CpuCommunicator& communicator, StreamId stream) {
       const Buffer<float> values = to_device(device, stream, std::vector<float>{1.0F, 2.0F, 3.0F});
       const std::size_t receive = communicator.rank() == 0 ? 1 : 2;
