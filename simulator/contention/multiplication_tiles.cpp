@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace interlace::contention {
 
@@ -80,22 +81,25 @@ std::int64_t MatrixExtents::blocks_with_work(std::string_view kernel_name, const
   constexpr std::int32_t kMost = 65'535;  // CUDA's limit of the second and third dimension
   const std::int64_t all = std::max<std::int64_t>(1, kernel.blocks());
   const auto tile = cutlass_tile(kernel_name);
-  if (!tile || kernel.grid[1] > kMost || kernel.grid[2] > kMost) return all;
+  if (!tile || kernel.blocks() < 1 || kernel.grid[1] > kMost || kernel.grid[2] > kMost) return all;
   const std::int64_t columns = kernel.grid[0];
   const std::int64_t strips = kernel.grid[1];
-  std::int64_t possible = 0;
+  std::vector<std::int64_t> possible;
   std::int64_t known = 0;
   for (const std::int64_t strip : {1, 2, 4, 8}) {
     if (columns % strip != 0) continue;
     const std::int64_t down = columns / strip;
     for (std::int64_t across = (strips - 1) * strip + 1; across <= strips * strip; ++across) {
       if (strip_of(across) != strip) continue;
-      possible = std::max(possible, down * across);
+      possible.push_back(down * across);
       if (knows(across, tile->first) && knows(down, tile->second)) known = std::max(known, down * across);
     }
   }
-  const std::int64_t tiles = known > 0 ? known : possible;
-  return tiles > 0 ? tiles * kernel.grid[2] : all;
+  if (known > 0) return known * kernel.grid[2];
+  if (possible.empty()) return all;
+  const auto middle = possible.begin() + std::ssize(possible) / 2;
+  std::ranges::nth_element(possible, middle);
+  return *middle * kernel.grid[2];
 }
 
 }  // namespace interlace::contention

@@ -27,13 +27,16 @@ struct Tile {
 /// 4 from three, 2 from two), and the blocks that make up the last strip return at once. A result of 1 x 49 tiles in
 /// eight parts has a grid of 8 x 7 x 8 = 448 blocks, 392 of which multiply: three rounds on 132 SMs, not four. How
 /// many tiles there are a grid by itself mostly does not tell; other multiplications of the same matrices do, whose
-/// grids are tile by tile (xmma).
+/// grids are tile by tile (xmma). Of what the width of a first layer may be, whose matrix often has no such
+/// multiplication, the middle is taken: t6's weight gradient of 16 x 8 x 2 blocks has 244 to do, 228 to 256 are
+/// possible.
 class MatrixExtents {
  public:
   /// Learns from a grid that is tile by tile; leaves others alone.
   void see(std::string_view kernel_name, const trace::KernelDetail& kernel);
 
-  /// At least one and at most kernel.blocks(), which it is where nothing tells better.
+  /// At least one and at most kernel.blocks(), which it is where CUTLASS would make no such grid. Where several results
+  /// have this grid and nothing tells which it is, half of them have as many or fewer.
   [[nodiscard]] std::int64_t blocks_with_work(std::string_view kernel_name, const trace::KernelDetail& kernel) const;
 
  private:
