@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -82,28 +83,31 @@ TEST(CollectiveJoin, GivesALaunchToOnePlan) {
   EXPECT_EQ(join.take(1)->in_elements, 8);
 }
 
-TEST(CollectiveJoin, AddsUpTheTasksOfOneKernel) {
-  CollectiveJoin join = join_of(4);
+/// Of a kernel that does these tasks.
+std::optional<CollectiveFacts> facts_of(std::int32_t ranks, const std::vector<NcclTask>& tasks) {
+  CollectiveJoin join = join_of(ranks);
   join.launch(kThread, 100, 1);
   join.called(kThread, 1000);
-  for (int i = 0; i < 3; ++i) join.task(kThread, 200 + i, task_of("ReduceScatter", 1, 10));
+  Nanoseconds time = 200;
+  for (const NcclTask& task : tasks) join.task(kThread, time++, task);
   settle(join);
-  const auto facts = join.take(1);
+  return join.take(1);
+}
+
+TEST(CollectiveJoin, AddsUpTheTasksOfOneKernel) {
+  const auto facts = facts_of(4, std::vector(3, task_of("ReduceScatter", 1, 10)));
   ASSERT_TRUE(facts);
   EXPECT_EQ(facts->in_elements, 3 * 10 * 4);
   EXPECT_EQ(facts->out_elements, 3 * 10);
 }
 
 std::optional<CollectiveFacts> exchange(std::int32_t ranks, const std::vector<std::int32_t>& peers) {
-  CollectiveJoin join = join_of(ranks);
-  join.launch(kThread, 100, 1);
-  join.called(kThread, 1000);
+  std::vector<NcclTask> tasks;
   for (const std::int32_t peer : peers) {
-    join.task(kThread, 200, task_of("Send", 1, 10, peer));
-    join.task(kThread, 200, task_of("Recv", 1, 20, peer));
+    tasks.push_back(task_of("Send", 1, 10, peer));
+    tasks.push_back(task_of("Recv", 1, 20, peer));
   }
-  settle(join);
-  return join.take(1);
+  return facts_of(ranks, tasks);
 }
 
 TEST(CollectiveJoin, SeesAnAllToAllInSendsAndReceives) {
@@ -125,20 +129,17 @@ TEST(CollectiveJoin, TellsWhereThePartsOfAnExchangeBegin) {
     std::uint64_t receive;
   };
   const auto alignments = [](const std::vector<Part>& parts) {
-    CollectiveJoin join = join_of(2);
-    join.launch(kThread, 100, 1);
-    join.called(kThread, 1000);
+    std::vector<NcclTask> tasks;
     for (const Part& part : parts) {
       NcclTask send = task_of("Send", 1, part.count, part.peer);
       NcclTask receive = task_of("Recv", 1, part.count, part.peer);
       send.rank = receive.rank = 1;
       send.send_buffer = part.send;
       receive.receive_buffer = part.receive;
-      join.task(kThread, 200, send);
-      join.task(kThread, 200, receive);
+      tasks.push_back(send);
+      tasks.push_back(receive);
     }
-    settle(join);
-    const auto facts = join.take(1);
+    const auto facts = facts_of(2, tasks);
     return std::pair(facts->part_alignment, facts->own_part_alignment);
   };
   EXPECT_EQ(alignments({{0, 3, 0x1000, 0x2000}, {1, 4, 0x1006, 0x2020}}), std::pair(16, 2));

@@ -12,19 +12,11 @@
 #include "engine/cpu/embedding_kernels.hpp"
 #include "engine/runtime/failure.hpp"
 #include "simulator/schedule/library.hpp"
+#include "tests/support/error_text.hpp"
 #include "tests/unit/engine/training.hpp"
 
 namespace interlace::engine {
 namespace {
-
-std::string failure_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
 
 void expect_mentions(const std::string& error, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) EXPECT_NE(error.find(part), std::string::npos) << part << " in " << error;
@@ -46,7 +38,7 @@ class ChangedBatches : public BatchSource {
 TEST(Failures, AnIdOutOfRangeIsNamedWithItsRankAndBatch) {
   for (const char* name : {"torchrec/base", "torchrec/fused_sparse_dist_new_stream", "torchrec/semi_sync"}) {
     for (const std::int64_t id : {std::int64_t{-1}, std::int64_t{20}, std::int64_t{1} << 40}) {
-      const std::string error = failure_of([&] {
+      const std::string error = testing::error_text([&] {
         static_cast<void>(run_on_cpu(schedule::find(name), workload_on("tiny", 2), {.seed = 4},
                                      [id](const Workload& workload, Device& device, int rank) {
                                        return std::make_unique<ChangedBatches>(workload, device, rank, id);
@@ -76,7 +68,7 @@ TEST(Failures, ARankThatDiesEndsAllOthersWhereverItIs) {
   for (const char* stage : {"next_batch 3", "input_dist_start 2", "dense_forward 4", "backward 1"}) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       AtRange observer(1, stage);
-      const std::string error = failure_of([&] {
+      const std::string error = testing::error_text([&] {
         static_cast<void>(run_on_cpu(schedule::find("torchrec/sparse_dist"), workload_on("tiny", 4),
                                      {.seed = seed, .observer = &observer}));
       });
@@ -110,7 +102,7 @@ TEST(Failures, AreToldBeforeTheTrainingGivesItsMemoryBack) {
   std::string told;
   std::ptrdiff_t held = 0;
   std::ptrdiff_t left = 0;
-  const std::string error = failure_of([&] {
+  const std::string error = testing::error_text([&] {
     cluster.run([&](int rank) {
       CountedDevice device(cluster, rank);
       cpu::CpuCommunicator communicator(device, 0, rank, 1);
@@ -142,13 +134,14 @@ TEST(Failures, TablesThatDoNotFitAreOutOfMemory) {
   workload.modules[0].tables[0].dim = 8192;
   workload.modules[0].tables[0].sharding = Sharding::kTableWise;
   const std::string error =
-      failure_of([&] { static_cast<void>(run_on_cpu(schedule::find("torchrec/base"), workload, {})); });
+      testing::error_text([&] { static_cast<void>(run_on_cpu(schedule::find("torchrec/base"), workload, {})); });
   expect_mentions(error, {"error[engine.out_of_memory]: rank 0", "smaller tables"});
 }
 
 TEST(Failures, SchedulesAndWorkloadsThatDoNotFitAreRefused) {
   const auto refusal = [](const char* schedule, const char* workload) {
-    return failure_of([&] { static_cast<void>(run_on_cpu(schedule::find(schedule), workload_on(workload, 2), {})); });
+    return testing::error_text(
+        [&] { static_cast<void>(run_on_cpu(schedule::find(schedule), workload_on(workload, 2), {})); });
   };
   expect_mentions(refusal("recsys/dp_mp_overlap", "tiny"),
                   {"error[engine.workload_mismatch]", "\"data_parallel_lookup\" needs data-parallel tables"});

@@ -20,7 +20,7 @@ namespace {
 
 const cpu::CpuEmbeddingKernels kOwn;
 
-class Fbgemm : public testing::Test {
+class Fbgemm : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
@@ -135,7 +135,7 @@ TEST(FbgemmPackage, WhereItIsMissingThatIsSaid) {
     }
   };
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(tell(), testing::ExitedWithCode(7), "engine.no_fbgemm.*/nowhere/fbgemm_gpu.*there is no package");
+  EXPECT_EXIT(tell(), ::testing::ExitedWithCode(7), "engine.no_fbgemm.*/nowhere/fbgemm_gpu.*there is no package");
 }
 
 }  // namespace

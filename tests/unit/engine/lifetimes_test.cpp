@@ -8,6 +8,7 @@
 
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/parse.hpp"
+#include "tests/support/error_text.hpp"
 
 namespace interlace::engine {
 namespace {
@@ -68,12 +69,7 @@ TEST(Lifetimes, FreesComesFirst) {
 
 TEST(Lifetimes, WhatIsFreedMayNotBeNeededAgain) {
   const auto refusal = [](const std::string& iteration) {
-    try {
-      static_cast<void>(plan_releases(parsed(iteration)));
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("none");
+    return testing::error_text([&] { static_cast<void>(plan_releases(parsed(iteration))); });
   };
   const std::string late = refusal(kMake + R"(, "frees": ["x"]},)" + kRead + "}");
   EXPECT_NE(late.find("error[engine.unsupported_stage]: test:1: "), std::string::npos) << late;

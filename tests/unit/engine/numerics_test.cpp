@@ -26,8 +26,8 @@ std::vector<schedule::Schedule> fresh_schedules() {
   return fresh;
 }
 
-class EveryRankCount : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Ranks, EveryRankCount, testing::Values(1, 2, 4));
+class EveryRankCount : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, EveryRankCount, ::testing::Values(1, 2, 4));
 
 TEST_P(EveryRankCount, FreshSchedulesGiveTheSameBits) {
   const Workload workload = workload_on("tiny", GetParam());

@@ -33,7 +33,7 @@ double predicted_step(const Timeline& recorded, const stages::Cut& cut, const sc
   return static_cast<double>(predictor.predict(schedule, options).step_time);
 }
 
-class Recorded : public testing::TestWithParam<std::string> {};
+class Recorded : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Recorded, IsCutIntoItsStagesAndKnownAsItsSchedule) {
   const schedule::Schedule schedule = schedule::find(GetParam());
@@ -100,19 +100,19 @@ TEST(RecordingOfDataParallelTables, IsNoRecordingOfALoopWithoutThem) {
   EXPECT_EQ(replay::lost_stage(schedule::find("recsys/dp_mp_overlap"), sites), std::nullopt);
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& info) {
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param.substr(info.param.find('/') + 1);
   std::erase(name, '_');
   return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Engine, Recorded,
-                         testing::Values("torchrec/base", "torchrec/sparse_dist_lite", "torchrec/sparse_dist",
-                                         "torchrec/sparse_dist_enqueue_after_forward", "torchrec/fused_sparse_dist",
-                                         "torchrec/fused_sparse_dist_new_stream",
-                                         "torchrec/fused_sparse_dist_current_stream",
-                                         "torchrec/fused_sparse_dist_before_optimizer", "torchrec/semi_sync",
-                                         "torchrec/staged"),
+                         ::testing::Values("torchrec/base", "torchrec/sparse_dist_lite", "torchrec/sparse_dist",
+                                           "torchrec/sparse_dist_enqueue_after_forward", "torchrec/fused_sparse_dist",
+                                           "torchrec/fused_sparse_dist_new_stream",
+                                           "torchrec/fused_sparse_dist_current_stream",
+                                           "torchrec/fused_sparse_dist_before_optimizer", "torchrec/semi_sync",
+                                           "torchrec/staged"),
                          test_name);
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/support/error_text.hpp"
+
 namespace interlace::engine {
 namespace {
 
@@ -14,12 +16,7 @@ using Json = nlohmann::json;
 Json tiny() { return Json::parse(load_workload("tiny").name == "tiny" ? workload_library()[0].text : ""); }
 
 std::string refusal(const Json& json) {
-  try {
-    static_cast<void>(parse_workload(json.dump(), "mine.json"));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
+  return testing::error_text([&] { static_cast<void>(parse_workload(json.dump(), "mine.json")); });
 }
 
 TEST(Workload, LibraryHoldsEveryFileOfItsFolderUnderItsName) {

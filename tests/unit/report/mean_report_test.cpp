@@ -8,6 +8,7 @@
 #include "simulator/report/memory_text.hpp"
 #include "simulator/report/predict_data.hpp"
 #include "simulator/report/predict_table.hpp"
+#include "tests/support/error_text.hpp"
 #include "tests/unit/report/sample_report.hpp"
 
 namespace interlace::report {
@@ -76,12 +77,7 @@ TEST(MeanReport, RefusesOtherJobs) {
   const auto refused = [](auto change) {
     PredictReport other = slower();
     change(other.recorded);
-    try {
-      static_cast<void>(mean_over({sample_report(), other}));
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return testing::error_text([&] { static_cast<void>(mean_over({sample_report(), other})); });
   };
   EXPECT_NE(refused([](RecordedRun& run) { run.schedule = "torchrec/base"; })
                 .find("again: holds torchrec/base on ranks 0, 1 of 2, and sparse.r0.json.gz torchrec/sparse_dist on "
