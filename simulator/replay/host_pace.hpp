@@ -19,7 +19,8 @@ inline constexpr double kLikelyScale = 0.72;
 
 /// Sets the table's host_scale so that the replay of the recorded schedule becomes faster by as much as its steps were
 /// when nothing was recorded: then they took unrecorded_ns. Where the host decides little of a step, that tells little
-/// of the host: then kLikelyScale counts for more.
+/// of the host: then kLikelyScale counts for more. The mean of what both leave open, not the likeliest, which jumps
+/// where a race lets two scales fit alike.
 void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedule::Schedule& recorded,
                      SiteTable& table);
 

@@ -64,8 +64,9 @@ struct Observation {
   double company_ns = 0;  ///< beside other works than collectives, of other streams
   double later_ns = 0;    ///< beside such that came when it ran already
 
-  /// For more than a small part of its time.
+  /// Beside other works than collectives for more than a small part of its time.
   [[nodiscard]] bool in_company() const { return company_ns * 50.0 > measured_ns; }
+  [[nodiscard]] bool beside_collectives() const { return covered_ns * 50.0 > measured_ns; }
   /// Others of its priority come in when its last blocks have found an SM: for more than a small part of its time only
   /// more urgent ones do.
   [[nodiscard]] bool was_put_off() const { return later_ns * 2.0 > measured_ns; }

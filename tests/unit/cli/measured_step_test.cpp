@@ -47,7 +47,7 @@ TEST_F(MeasuredStep, PredictsTheHiddenPartThatTheRecordingShows) {
   const auto hidden = [](const Json& of) { return of["overlap"]["communication_hidden_ratio"].get<double>(); };
   const Json answer = predict("--under-recorder", "torchrec/sparse_dist --schedule torchrec/base");
   const double shown = hidden(answer["recorded"]);
-  EXPECT_GT(std::abs(answer["recorded"]["replayed_hidden_ratio"].get<double>() - shown), 0.005);
+  EXPECT_GT(std::abs(answer["recorded"]["replayed_hidden_ratio"].get<double>() - shown), 0.001) << "nothing to correct";
   EXPECT_NEAR(hidden(answer["predictions"][0]), shown, 1e-6);
   EXPECT_GT(std::abs(hidden(answer["predictions"][1]) - shown), 0.05) << "base hides less";
   // The hosts of a run without the recorder are faster; that is all the difference there is.

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kMainStreamId = 7;
 constexpr std::int64_t kSideStreamId = 20;
+constexpr std::int64_t kExchangeStreamId = 30;
 constexpr int kInstances = 4;
 
 /// Two kernels of one name and grid on a side stream, each a site of its own.
@@ -78,6 +79,37 @@ class KernelCostsTest : public ::testing::Test {
     return table.sites.front().alone_ns;
   }
 
+  /// What a kernel of a side stream is taken to need, of which two instances took `beside_ns` beside an all-to-all on
+  /// 32 SMs and a third 1 us less, where as many as `by_itself` took a tenth of a millisecond without company.
+  double alone_beside_exchange(int by_itself, Nanoseconds beside_ns) {
+    Site site = side_stream_site("count_ids");
+    const trace::LaneId exchanges = builder.lane(trace::LaneKind::kStream, rank, 0, kExchangeStreamId);
+    for (int i = 0; i < 3; ++i) {
+      const Nanoseconds t = (20 * i + 1) * kMillisecond;
+      const Nanoseconds took = i == 2 ? beside_ns - kMicrosecond : beside_ns;
+      builder.add_collective({exchanges, builder.intern("exchange"), t - kMillisecond, 3 * kMillisecond, {}},
+                             {.grid = {32, 1, 1}},
+                             trace::CollectiveDetail{.function = trace::CollectiveFunction::kAllToAll});
+      kernel(kSideStreamId, "count_ids", {t, t + took});
+    }
+    for (int i = 0; i < by_itself; ++i) {
+      const Nanoseconds t = (20 * i + 10) * kMillisecond;
+      kernel(kSideStreamId, "count_ids", {t, t + 100 * kMicrosecond});
+    }
+    Diagnostics none;
+    const trace::Trace trace = std::move(builder).build(none);
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+      if (trace.name(trace::OperationId{i}) == "count_ids") site.instances.push_back(trace::OperationId{i});
+    }
+    SiteTable table;
+    table.sites = {site};
+    table.ranks.resize(1);
+    estimate_kernels(trace, {}, table, {});
+    sensitivity = table.sites.front().sensitivity.moving;
+    return table.sites.front().alone_ns;
+  }
+
+  double sensitivity = 0;  ///< that alone_beside_exchange was told, to collectives that move data
   trace::TraceBuilder builder;
   trace::RankId rank = builder.add_rank({.number = 0, .source = "r0"});
 };
@@ -105,6 +137,20 @@ TEST_F(KernelCostsTest, OneThatTakesTwiceAsLongMayHaveMoreToDo) {
 
 TEST_F(KernelCostsTest, OneThatTakesHardlyLongerDoesTheSame) {
   EXPECT_NEAR(alone_beside_multiplication(54 * kMicrosecond, 0), 47e3, 1.0);
+}
+
+TEST_F(KernelCostsTest, ThreeInstancesByThemselvesTellMoreThanOneThatWasLuckyBesideACollective) {
+  EXPECT_NEAR(alone_beside_exchange(3, 150 * kMicrosecond), 100e3, 1.0);
+  EXPECT_NEAR(sensitivity, 0.5, 1e-9);
+}
+
+TEST_F(KernelCostsTest, OfTwoTheLuckiestTells) {
+  EXPECT_NEAR(alone_beside_exchange(2, 150 * kMicrosecond), 149e3 / 1.5, 1.0);
+}
+
+TEST_F(KernelCostsTest, OneMayTakeTwiceAsLongAndMoreBesideACollective) {
+  EXPECT_NEAR(alone_beside_exchange(3, 220 * kMicrosecond), 100e3, 1.0);
+  EXPECT_NEAR(sensitivity, 1.2, 1e-9);
 }
 
 // Two others one after the other and a third across both: 100 of 120 ns had company, whether of one or two.
