@@ -244,6 +244,7 @@ bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, s
       kClusterCtas * (1.0 + std::floor((now_ns - collective.started_ns) / kClusterLaunchNs + kEpsilon));
   const double most = std::min<double>(collective.ctas, std::max<double>(fit, std::min(collective.ctas, kClusterCtas)));
   collective.resident_ctas = std::max(collective.resident_ctas, std::min(most, launched));
+  collective.lacks_room = most < collective.ctas;
   return most > launched;
 }
 

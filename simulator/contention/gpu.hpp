@@ -24,6 +24,7 @@ struct ActiveWork {
   bool moving = false;                ///< collectives only: all ranks are there
   bool on_device = false;             ///< copies only: from device memory to device memory
   double resident_ctas = 0;           ///< collectives only: those that hold an SM, from start to end, waiting included
+  bool lacks_room = false;            ///< collectives only: for CTAs that are still to be placed there is no SM
   std::int32_t priority = 0;          ///< of its stream; lower is more urgent
   Sensitivity sensitivity = kStreamingSensitivity;  ///< to collectives beside it; kernels not bound by compute
   double alone_ns = 0;
@@ -73,8 +74,9 @@ struct Shares {
 /// as blocks retire. A collective needs room for one of its clusters at least.
 [[nodiscard]] bool admits(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count);
 
-/// Gives a collective's CTAs the SMs there are now; those that have one keep it. Progress goes with resident_ctas /
-/// ctas: the rest take their turn when the first have done their channels' share.
+/// Gives a collective's CTAs the SMs there are now; those that have one keep it. Where the rest lacks room, progress
+/// goes with resident_ctas / ctas: it takes its turn when the first have done their channels' share. Where it is only
+/// on its way nothing is lost, for the time by itself has that in it.
 ///
 /// CTAs come in clusters, which take kClusterLaunchNs each to place: a kernel that becomes ready just behind the
 /// collective takes the SMs that are not taken by then (n6: a matrix multiplication that began 2 us after a collective

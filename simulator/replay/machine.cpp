@@ -381,7 +381,7 @@ void Machine::set_rates() {
     for_each_collective([](Work& work, Group& group, const Gpu& gpu) {
       const bool crowded = std::ranges::any_of(
           gpu.active, [](const contention::ActiveWork* w) { return w->kind == contention::ActiveWork::Kind::kKernel; });
-      const double resident = work.active.resident_ctas / work.active.ctas;
+      const double resident = work.active.lacks_room ? work.active.resident_ctas / work.active.ctas : 1.0;
       const double pace = contention::pace_beside_kernels(work.active, gpu.active);
       group.rate = std::min({group.rate, resident, pace, crowded ? work.crowded_rate : 1.0});
     });

@@ -100,12 +100,14 @@ TEST(Clusters, ArePlacedOneAfterTheOtherAndStay) {
   EXPECT_DOUBLE_EQ(nccl.resident_ctas, 4.0);
   EXPECT_TRUE(settle_ctas(nccl, alone, kSms, 2'000.0));
   EXPECT_DOUBLE_EQ(nccl.resident_ctas, 12.0);
+  EXPECT_FALSE(nccl.lacks_room) << "for the rest, which is on its way";
   // A matrix multiplication takes the rest; those that are placed stay.
   ActiveWork gemm = kernel(2400, 2, Bound::kCompute, 9000.0);
   ActiveWork* both[] = {&nccl, &gemm};
   ASSERT_FALSE(gemm.in_cohorts);
   settle_ctas(nccl, both, kSms, 9'000.0);
   EXPECT_DOUBLE_EQ(nccl.resident_ctas, 12.0);
+  EXPECT_TRUE(nccl.lacks_room);
 }
 
 TEST(Cohorts, ASingleWaveRunsTwiceWhereACollectiveHoldsSms) {

@@ -228,6 +228,26 @@ TEST_F(MachineTest, ACollectiveEndsTogetherAfterTheLastArrival) {
   EXPECT_DOUBLE_EQ(*two.works()[late.index()].end_ns, 580);
 }
 
+TEST_F(MachineTest, TheTimeOfACollectiveByItselfHasThePlacingOfItsCtasInIt) {
+  Work exchange = collective(0, 0, 6'000);
+  exchange.active.ctas = 32;
+  const WorkId id = machine.launch(exchange);
+  drain(machine);
+  EXPECT_DOUBLE_EQ(*machine.works()[id.index()].end_ns, 6'010);
+}
+
+// Half of its CTAs have an SM when a matrix multiplication takes the rest.
+TEST_F(MachineTest, ACollectiveThatLacksRoomGoesAtThePaceOfTheCtasThatHaveIt) {
+  Work exchange = collective(0, 0, 8'000);
+  exchange.active.ctas = 32;
+  const WorkId id = machine.launch(exchange);
+  Work gemm = kernel(kMainStream, 3'500, 100'000, 132 * 20);
+  gemm.active.shape.bound = Bound::kCompute;
+  machine.launch(gemm);
+  drain(machine);
+  EXPECT_NEAR(*machine.works()[id.index()].end_ns, 3'510 + 2 * 4'500, 1);
+}
+
 TEST_F(MachineTest, ACollectiveSlowsDownBesideAKernelThatStreamsMemoryOnAnyRank) {
   Machine two{2, {{"main", 0}, {"side", 0}}, 132, options};
   Work exchange = collective(0, 0, 100'000);
