@@ -12,22 +12,17 @@
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <span>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "simulator/cli/job_options.hpp"
 #include "simulator/cli/predict_request.hpp"
+#include "simulator/cli/recorded_job.hpp"
 #include "simulator/cli/recording.hpp"
-#include "simulator/cli/staging.hpp"
 #include "simulator/cli/subcommands.hpp"
-#include "simulator/contention/machine_profile.hpp"
-#include "simulator/replay/recorded_schedule.hpp"
 #include "simulator/report/file_output.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/print.hpp"
-#include "simulator/stages/cut.hpp"
 #include "simulator/what_if/apply.hpp"
 #include "simulator/what_if/parse.hpp"
 
@@ -41,15 +36,17 @@ struct SearchRequest {
   std::int64_t stale = 0;
 };
 
-/// What was recorded first, where it is known.
-std::vector<schedule::Schedule> starts_of(std::span<const schedule::Schedule> others,
-                                          const schedule::Schedule* recorded) {
+/// What was recorded first, where it is known, and then those asked for, or all that are built in.
+std::vector<schedule::Schedule> starts_of(const RecordedJob& job) {
   std::vector<schedule::Schedule> starts;
-  if (recorded != nullptr) starts.push_back(*recorded);
-  for (const schedule::Schedule& other : others) {
-    const auto is_same = [&](const schedule::Schedule& known) { return schedule::same_pipeline(known, other); };
+  if (job.known() != nullptr) starts.push_back(*job.known());
+  const auto add = [&](const schedule::Schedule& other) {
+    const auto is_same = [&](const schedule::Schedule& start) { return schedule::same_pipeline(start, other); };
     if (std::ranges::none_of(starts, is_same)) starts.push_back(other);
-  }
+  };
+  for (const schedule::AskedSchedule& asked : job.asked()) add(asked.schedule);
+  if (!job.asked().empty()) return starts;
+  for (const schedule::Schedule& built_in : schedule::all_sound()) add(built_in);
   return starts;
 }
 
@@ -59,38 +56,20 @@ struct Answer {
 };
 
 Answer search(const SearchRequest& request, Console& console) {
-  const PredictRequest& job = request.job;
-  ingest::Recording recording = read_recording(job.recordings, job.memory_snapshots, console);
-  const stages::Cut cut =
-      stages::cut(recording.trace, profile_for(job.profile, recording.trace), recording.diagnostics);
-  std::optional<contention::MachineProfile> machine;
-  if (job.machine) machine = contention::read_machine_profile(*job.machine);
-  replay::SiteTable sites =
-      replay::find_sites(recording.trace, cut, recording.diagnostics, machine ? &*machine : nullptr);
-  std::optional<double> measured_ns;
-  if (job.measured_step_ms) measured_ns = *job.measured_step_ms * static_cast<double>(kMillisecond);
-  std::vector<schedule::Schedule> known = schedule::all_sound();
-  const std::size_t built_in = known.size();
-  for (const std::string& name : job.schedules) known.push_back(schedule::load_beside(name, known));
-  const schedule::Schedule* recorded =
-      replay::recorded_schedule(known, recording.trace, cut, sites, recording.diagnostics, measured_ns);
-  const std::vector<schedule::Schedule> starts =
-      starts_of(job.schedules.empty() ? std::span(known) : std::span(known).subspan(built_in), recorded);
-  sites = what_if::apply_edits(std::move(sites), what_if::read_edits(job.edits));
-
+  const RecordedJob job(request.job, console);
   what_if::SearchOptions options;
-  options.predict.simulation.seed = job.seed;
-  options.predict.simulation.as_recorded = job.under_recorder;
+  options.predict.simulation.seed = request.job.seed;
+  options.predict.simulation.as_recorded = request.job.under_recorder;
   options.most_tries = request.tries;
   options.most_stale = request.stale;
-  options.one_rank = sites.lone_rank;
-  const replay::Predictor predictor(recording.trace, cut, std::move(sites));
+  options.one_rank = job.sites().lone_rank;
+  const replay::Predictor predictor(job.recording().trace, job.cut(),
+                                    what_if::apply_edits(job.sites(), what_if::read_edits(request.job.edits)));
   const auto tell = [&](std::size_t simulated, Nanoseconds best) {
     console.progress(fmt::format("{} schedules simulated, the fastest {:.2f} ms", simulated,
                                  static_cast<double>(best) / static_cast<double>(kMillisecond)));
   };
-  return {what_if::search(starts, predictor, options, tell),
-          recorded != nullptr ? std::optional(recorded->name) : std::nullopt};
+  return {what_if::search(starts_of(job), predictor, options, tell), job.recorded().schedule};
 }
 
 /// "found/semi_sync_2": the second fastest, made of torchrec/semi_sync.
@@ -102,8 +81,7 @@ std::string name_of(const what_if::Found& found, std::size_t place) {
 /// Writes what was found, and returns what predict is to be asked for: files, and names of what is built in.
 std::vector<std::string> keep(std::vector<what_if::Found>& found, const std::filesystem::path& folder) {
   std::vector<std::string> asked;
-  std::error_code told_by_writing;
-  std::filesystem::create_directories(folder, told_by_writing);
+  report::make_folder(folder);
   for (std::size_t i = 0; i < found.size(); ++i) {
     what_if::Found& one = found[i];
     if (schedule::is_built_in(one.start) && schedule::same_pipeline(one.schedule, schedule::find(one.start))) {
