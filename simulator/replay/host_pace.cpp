@@ -52,6 +52,7 @@ void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedul
     return statistics::mean(simulate(plan, table, without_jitter).steps_ns);
   };
   const double as_recorded = replayed_ns({.as_recorded = true});
+  if (as_recorded <= 0) return;
   std::vector<double> step(kScales);
   tbb::parallel_for(std::size_t{0}, kScales,
                     [&](std::size_t i) { step[i] = replayed_ns({.host_scale = scale_at(static_cast<double>(i))}); });
