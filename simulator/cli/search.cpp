@@ -31,22 +31,19 @@ namespace interlace::cli {
 namespace {
 
 struct SearchRequest {
-  PredictRequest job;  ///< its schedules are those to start from besides the recorded one; none: all that are built in
+  PredictRequest job;  ///< its schedules are those to start from besides the recorded one
   std::size_t tries = 2000;
   std::int64_t stale = 0;
 };
 
-/// What was recorded first, where it is known, and then those asked for, or all that are built in.
+/// What was recorded first, where it is known, and then those asked for.
 std::vector<schedule::Schedule> starts_of(const RecordedJob& job) {
   std::vector<schedule::Schedule> starts;
   if (job.known() != nullptr) starts.push_back(*job.known());
-  const auto add = [&](const schedule::Schedule& other) {
-    const auto is_same = [&](const schedule::Schedule& start) { return schedule::same_pipeline(start, other); };
-    if (std::ranges::none_of(starts, is_same)) starts.push_back(other);
-  };
-  for (const schedule::AskedSchedule& asked : job.asked()) add(asked.schedule);
-  if (!job.asked().empty()) return starts;
-  for (const schedule::Schedule& built_in : schedule::all_sound()) add(built_in);
+  for (const schedule::AskedSchedule& asked : job.asked()) {
+    const auto is_same = [&](const schedule::Schedule& start) { return same_pipeline(start, asked.schedule); };
+    if (std::ranges::none_of(starts, is_same)) starts.push_back(asked.schedule);
+  }
   return starts;
 }
 
@@ -136,6 +133,7 @@ void run_search(const SearchRequest& request, Console& console) {
 void add_search(CLI::App& app, Action& chosen) {
   const auto request = std::make_shared<SearchRequest>();
   request->job.must_anchor = true;
+  request->job.schedules = {"all"};
   CLI::App* search = app.add_subcommand("search", "Look for schedules that a recorded job would be faster under");
   search->add_option("recording,--from", request->job.recordings, kRecordingsHelp)->required()->type_name("FILE|DIR");
   search

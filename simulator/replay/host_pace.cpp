@@ -22,7 +22,7 @@ constexpr double kRatioSpread = 0.025;
 
 constexpr std::size_t kScales = 20;
 constexpr double kScaleStep = 0.05;
-constexpr int kBetween = 10;
+constexpr std::size_t kBetween = 10;
 
 double scale_at(double index) { return kScaleStep * (1.0 + index); }
 
@@ -66,20 +66,16 @@ void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedul
     return squared((replayed / gain - 1.0) / kRatioSpread) + squared((scale_at(index) - kLikelyScale) / kScaleSpread);
   };
   // The likeliest jumped with a kernel of some microseconds, and base of `t6_batch_2048` from 7.3 to 7.9 ms with it.
-  std::vector<double> scales;
-  std::vector<double> misfits;
-  for (int k = 0; k <= kBetween * static_cast<int>(kScales - 1); ++k) {
-    const double index = static_cast<double>(k) / kBetween;
-    scales.push_back(scale_at(index));
-    misfits.push_back(misfit(index));
-  }
+  const auto index_at = [](std::size_t k) { return static_cast<double>(k) / kBetween; };
+  std::vector<double> misfits(kBetween * (kScales - 1) + 1);
+  for (std::size_t k = 0; k < misfits.size(); ++k) misfits[k] = misfit(index_at(k));
   const double least = *std::ranges::min_element(misfits);
   double weights = 0;
   double weighted = 0;
-  for (std::size_t k = 0; k < scales.size(); ++k) {
+  for (std::size_t k = 0; k < misfits.size(); ++k) {
     const double weight = std::exp(-0.5 * (misfits[k] - least));
     weights += weight;
-    weighted += weight * scales[k];
+    weighted += weight * scale_at(index_at(k));
   }
   table.host_scale = weighted / weights;
   table.fitted.emplace_back("host time without the recorder");

@@ -95,10 +95,8 @@ void free_of_urgent_company(const Site& site, const std::vector<Observation>& ob
 double time_of_kernel(const Site& site, const std::vector<Observation>& observations,
                       const std::vector<double>& freed) {
   constexpr std::size_t kEnough = 3;
-  std::vector<double> undisturbed;
-  for (std::size_t i = 0; i < freed.size(); ++i) {
-    if (!observations[i].in_company() && !observations[i].beside_collectives()) undisturbed.push_back(freed[i]);
-  }
+  const std::vector<double> undisturbed =
+      times_where(observations, freed, [](const Observation& o) { return !o.in_company() && !o.beside_collectives(); });
   if (undisturbed.size() >= kEnough) return statistics::median(undisturbed);
   return site.on_side_stream ? shortest_time(observations, freed) : undelayed(observations, freed);
 }

@@ -90,12 +90,17 @@ Observation observe(const Trace& trace, OperationId op, const CollectiveCompany&
   return o;
 }
 
-std::vector<double> times_by_itself(const std::vector<Observation>& observations, const std::vector<double>& times) {
-  std::vector<double> by_itself;
+std::vector<double> times_where(const std::vector<Observation>& observations, const std::vector<double>& times,
+                                bool (*holds)(const Observation&)) {
+  std::vector<double> result;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (!observations[i].in_company()) by_itself.push_back(times[i]);
+    if (holds(observations[i])) result.push_back(times[i]);
   }
-  return by_itself;
+  return result;
+}
+
+std::vector<double> times_by_itself(const std::vector<Observation>& observations, const std::vector<double>& times) {
+  return times_where(observations, times, [](const Observation& o) { return !o.in_company(); });
 }
 
 double shortest_time(const std::vector<Observation>& observations, const std::vector<double>& times) {

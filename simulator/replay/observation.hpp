@@ -74,7 +74,10 @@ struct Observation {
 
 [[nodiscard]] Observation observe(const trace::Trace& trace, trace::OperationId op, const CollectiveCompany& company);
 
-/// Of the times of these observations, those without such company.
+/// Of the times of these observations, those of which `holds` is true.
+[[nodiscard]] std::vector<double> times_where(const std::vector<Observation>& observations,
+                                              const std::vector<double>& times, bool (*holds)(const Observation&));
+/// Those without company but collectives.
 [[nodiscard]] std::vector<double> times_by_itself(const std::vector<Observation>& observations,
                                                   const std::vector<double>& times);
 

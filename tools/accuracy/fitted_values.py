@@ -373,7 +373,12 @@ CHOSEN = (
         "between the 10 to 13 of seven recordings through host memory and the 29 of two channels of NVLink",
     ),
     Constant("kBriefCopyNs", GPU_CPP, "ns below which a copy within device memory is not held up", "a choice"),
-    Constant("kStrongest", KERNEL_COSTS, "largest sensitivity that a recording is believed to show", "a guard; `count_ids` of `t9_4_ranks` has 1.2"),
+    Constant(
+        "kStrongest",
+        KERNEL_COSTS,
+        "largest sensitivity that a recording is believed to show",
+        "a guard; `count_ids` of `t9_4_ranks` has 1.2",
+    ),
     Constant(
         "kScaleSpread",
         HOST_PACE,

@@ -33,6 +33,20 @@ class KernelCostsTest : public ::testing::Test {
     result.shape = {.bound = contention::Bound::kStreaming, .blocks = 6400, .blocks_per_sm = 8, .sm_count = 132};
     return result;
   }
+  /// The site of all kernels of its name, as what was built tells it.
+  Site estimated(Site site) {
+    Diagnostics none;
+    const trace::Trace trace = std::move(builder).build(none);
+    for (std::uint32_t i = 0; i < trace.size(); ++i) {
+      if (trace.name(trace::OperationId{i}) == site.name) site.instances.push_back(trace::OperationId{i});
+    }
+    SiteTable table;
+    table.sites = {std::move(site)};
+    table.ranks.resize(1);
+    estimate_kernels(trace, {}, table, {});
+    return table.sites.front();
+  }
+
   /// A permutation that takes 47 us by itself, and one of the same name and grid that takes `time_ns` beside a
   /// multiplication, which ends `earlier_ns` before it. What the second is taken to need by itself.
   double alone_beside_multiplication(Nanoseconds time_ns, Nanoseconds earlier_ns) {
@@ -67,22 +81,12 @@ class KernelCostsTest : public ::testing::Test {
       kernel(kMainStreamId, "transpose", {t, t + kMillisecond});
       kernel(kSideStreamId, "update", {t + other.begin, t + other.end});
     }
-    Diagnostics none;
-    const trace::Trace trace = std::move(builder).build(none);
-    for (std::uint32_t i = 0; i < trace.size(); ++i) {
-      if (trace.name(trace::OperationId{i}) == "transpose") site.instances.push_back(trace::OperationId{i});
-    }
-    SiteTable table;
-    table.sites = {site};
-    table.ranks.resize(1);
-    estimate_kernels(trace, {}, table, {});
-    return table.sites.front().alone_ns;
+    return estimated(std::move(site)).alone_ns;
   }
 
-  /// What a kernel of a side stream is taken to need, of which two instances took `beside_ns` beside an all-to-all on
+  /// A kernel of a side stream, of which two instances took `beside_ns` beside an all-to-all on
   /// 32 SMs and a third 1 us less, where as many as `by_itself` took a tenth of a millisecond without company.
-  double alone_beside_exchange(int by_itself, Nanoseconds beside_ns) {
-    Site site = side_stream_site("count_ids");
+  Site beside_exchange(int by_itself, Nanoseconds beside_ns) {
     const trace::LaneId exchanges = builder.lane(trace::LaneKind::kStream, rank, 0, kExchangeStreamId);
     for (int i = 0; i < 3; ++i) {
       const Nanoseconds t = (20 * i + 1) * kMillisecond;
@@ -96,20 +100,9 @@ class KernelCostsTest : public ::testing::Test {
       const Nanoseconds t = (20 * i + 10) * kMillisecond;
       kernel(kSideStreamId, "count_ids", {t, t + 100 * kMicrosecond});
     }
-    Diagnostics none;
-    const trace::Trace trace = std::move(builder).build(none);
-    for (std::uint32_t i = 0; i < trace.size(); ++i) {
-      if (trace.name(trace::OperationId{i}) == "count_ids") site.instances.push_back(trace::OperationId{i});
-    }
-    SiteTable table;
-    table.sites = {site};
-    table.ranks.resize(1);
-    estimate_kernels(trace, {}, table, {});
-    sensitivity = table.sites.front().sensitivity.moving;
-    return table.sites.front().alone_ns;
+    return estimated(side_stream_site("count_ids"));
   }
 
-  double sensitivity = 0;  ///< that alone_beside_exchange was told, to collectives that move data
   trace::TraceBuilder builder;
   trace::RankId rank = builder.add_rank({.number = 0, .source = "r0"});
 };
@@ -140,17 +133,19 @@ TEST_F(KernelCostsTest, OneThatTakesHardlyLongerDoesTheSame) {
 }
 
 TEST_F(KernelCostsTest, ThreeInstancesByThemselvesTellMoreThanOneThatWasLuckyBesideACollective) {
-  EXPECT_NEAR(alone_beside_exchange(3, 150 * kMicrosecond), 100e3, 1.0);
-  EXPECT_NEAR(sensitivity, 0.5, 1e-9);
+  const Site site = beside_exchange(3, 150 * kMicrosecond);
+  EXPECT_NEAR(site.alone_ns, 100e3, 1.0);
+  EXPECT_NEAR(site.sensitivity.moving, 0.5, 1e-9);
 }
 
 TEST_F(KernelCostsTest, OfTwoTheLuckiestTells) {
-  EXPECT_NEAR(alone_beside_exchange(2, 150 * kMicrosecond), 149e3 / 1.5, 1.0);
+  EXPECT_NEAR(beside_exchange(2, 150 * kMicrosecond).alone_ns, 149e3 / 1.5, 1.0);
 }
 
 TEST_F(KernelCostsTest, OneMayTakeTwiceAsLongAndMoreBesideACollective) {
-  EXPECT_NEAR(alone_beside_exchange(3, 220 * kMicrosecond), 100e3, 1.0);
-  EXPECT_NEAR(sensitivity, 1.2, 1e-9);
+  const Site site = beside_exchange(3, 220 * kMicrosecond);
+  EXPECT_NEAR(site.alone_ns, 100e3, 1.0);
+  EXPECT_NEAR(site.sensitivity.moving, 1.2, 1e-9);
 }
 
 // Two others one after the other and a third across both: 100 of 120 ns had company, whether of one or two.
