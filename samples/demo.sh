@@ -37,6 +37,10 @@ check=(build/desktop/bin/interlace check "$traces"/fused_snew.mem.r{0,1}.json.gz
 say "what really ran: ${check[*]}"
 "${check[@]}"
 
+overwritten=(build/desktop/bin/interlace check samples/traces/torchrec_g1/fused_snew.mem.r0.ilt)
+say "of another run, on a slower host, whose batches were overwritten: ${overwritten[*]}"
+"${overwritten[@]}" || [[ $? == 1 ]]  # hazards found
+
 say "left in out/demo"
 ls -l out/demo
 gui=build/desktop/bin/interlace-gui

@@ -20,7 +20,11 @@ using trace_check::TraceHazard;
 constexpr Margin kWide{.width = 12};
 constexpr Margin kUnderHazard{.indent = 4, .width = 12};
 
-std::string in_us(Nanoseconds time) { return fmt::format("{:.1f} us", static_cast<double>(time) / 1e3); }
+std::string margin_text(Nanoseconds time) {
+  constexpr Nanoseconds kLong = 10 * kMillisecond;
+  if (time < kLong) return fmt::format("{:.1f} us", static_cast<double>(time) / 1e3);
+  return fmt::format("{:.1f} ms", static_cast<double>(time) / 1e6);
+}
 
 std::string side_text(const trace_check::Side& side) {
   return fmt::format("{} of batch {} ({} on {})", side.stage, side.batch, report::shortened_middle(side.work, 48),
@@ -32,11 +36,11 @@ std::string times(std::int64_t count) { return count == 1 ? "once" : fmt::format
 std::string luck(const TraceHazard& hazard) {
   if (hazard.overlapped > 0) {
     return fmt::format("seen {}, overlapped {}, by {} at most", times(hazard.occurrences), times(hazard.overlapped),
-                       in_us(-hazard.smallest_margin));
+                       margin_text(-hazard.smallest_margin));
   }
-  if (hazard.occurrences == 1) return fmt::format("seen once; it went well by {}", in_us(hazard.smallest_margin));
-  return fmt::format("seen {}; it went well by {} to {}", times(hazard.occurrences), in_us(hazard.smallest_margin),
-                     in_us(hazard.largest_margin));
+  if (hazard.occurrences == 1) return fmt::format("seen once; it went well by {}", margin_text(hazard.smallest_margin));
+  return fmt::format("seen {}; it went well by {} to {}", times(hazard.occurrences),
+                     margin_text(hazard.smallest_margin), margin_text(hazard.largest_margin));
 }
 
 std::string ranks_text(const std::vector<std::int32_t>& ranks) {

@@ -28,8 +28,16 @@ struct Freed {
   Block block;
   std::uint64_t end = 0;
   Nanoseconds at = 0;                     ///< when the program let go
+  Nanoseconds completed_at = 0;           ///< when others could have it
   std::optional<std::uint32_t> freed_in;  ///< run of a stage
   bool deferred = false;                  ///< until other streams were done
+};
+
+/// A block that a stage left to others, and what was handed its memory.
+struct NextOwner {
+  Freed freed;
+  std::optional<OperationId> first_use;
+  bool is_kept = false;  ///< the free waited for every stream that used it, as far as one can tell
 };
 
 class Follower {
@@ -59,7 +67,7 @@ class Follower {
         case AllocationAction::kAlloc: hand_out(events_[i], detail); break;
         case AllocationAction::kRecordStream: record_on(detail); break;
         case AllocationAction::kFreeRequested: let_go(i, detail); break;
-        case AllocationAction::kFreeCompleted: give_back(detail); break;
+        case AllocationAction::kFreeCompleted: give_back(events_[i], detail); break;
         case AllocationAction::kSegmentFree:
         case AllocationAction::kSegmentUnmap: forget(detail.address, detail.bytes); break;
         default: break;
@@ -89,20 +97,26 @@ class Follower {
   void let_go(std::size_t i, const AllocationDetail& detail) {
     const auto live = live_.find(detail.address);
     if (live == live_.end()) return;  // from before the recording
-    Freed freed{live->second, detail.address + static_cast<std::uint64_t>(live->second.bytes),
-                trace_->start(events_[i]), staged_->run_of[events_[i].index()], true};
+    Freed freed{.block = live->second,
+                .end = detail.address + static_cast<std::uint64_t>(live->second.bytes),
+                .at = trace_->start(events_[i]),
+                .freed_in = staged_->run_of[events_[i].index()],
+                .deferred = true};
     live_.erase(live);
-    // Without other streams the allocator completes a free in the same call.
+    // Without other streams the allocator completes a free in the same call, else in one that comes later.
     if (i + 1 < events_.size()) {
-      const AllocationDetail& next = *trace_->allocation(events_[i + 1]);
-      freed.deferred = next.action != AllocationAction::kFreeCompleted || next.address != detail.address;
+      const OperationId next = events_[i + 1];
+      const AllocationDetail& does = *trace_->allocation(next);
+      freed.deferred = does.action != AllocationAction::kFreeCompleted || does.address != detail.address ||
+                       trace_->start(next) > freed.at + kOneCall;
     }
     pending_[detail.address] = freed;
   }
 
-  void give_back(const AllocationDetail& detail) {
+  void give_back(OperationId event, const AllocationDetail& detail) {
     const auto pending = pending_.find(detail.address);
     if (pending == pending_.end()) return;
+    pending->second.completed_at = trace_->start(event);
     freed_[detail.address] = pending->second;
     pending_.erase(pending);
   }
@@ -116,11 +130,7 @@ class Follower {
     const auto& made_in = freed.block.made_in;
     if (!made_in || !freed.block.pool || made_in == freed.freed_in) return;
     ++result_.checked;
-    // Where the recording tells no record_stream, a late completion stands for it. Where it does, each stream counts.
-    if (freed.deferred || !freed.block.recorded_on.empty()) ++result_.recorded;
-    if (freed.deferred && freed.block.recorded_on.empty()) return;
-    const auto reuse = first_use(handed_out, *freed.block.pool);
-    if (!reuse) return;
+    NextOwner next{freed, first_use(handed_out, *freed.block.pool), freed.deferred || !freed.block.recorded_on.empty()};
     const StageRun& maker = staged_->runs[*made_in];
     for (const Resource resource : schedule::effects_of(maker.stage).writes) {
       const schedule::ResourceTraits& traits = schedule::traits_of(resource);
@@ -128,22 +138,34 @@ class Follower {
       const auto touches = accesses_->data.find({resource, maker.batch});
       if (touches == accesses_->data.end()) continue;
       for (const Touch& touch : touches->second) {
-        if (meet(maker.module, touch.module)) compare(freed, touch, touches->first, *reuse);
+        if (meet(maker.module, touch.module)) compare(next, touch, touches->first);
       }
     }
+    if (next.is_kept) ++result_.recorded;
   }
 
-  void compare(const Freed& freed, const Touch& touch, const DatumKey& key, OperationId reuse) {
+  void compare(NextOwner& next, const Touch& touch, const DatumKey& key) {
+    const Freed& freed = next.freed;
     const AccessGroup& group = accesses_->groups[touch.group];
     if (touch.writes || group.collective || group.stream == *freed.block.pool) return;
-    if (std::ranges::find(freed.block.recorded_on, group.stream) != freed.block.recorded_on.end()) return;
     const auto after =
         std::ranges::upper_bound(group.work, freed.at, {}, [&](OperationId work) { return queues_->queued_at(work); });
     if (after == group.work.begin()) return;
     const OperationId last = *std::prev(after);
-    if (order_->before(last, reuse)) return;
+    if (free_waited_for(freed, group.stream, last)) return;
+    next.is_kept = false;
+    if (!next.first_use || order_->before(last, *next.first_use)) return;
+    const OperationId reuse = *next.first_use;
     result_.races.push_back({check::HazardKind::kFreeBeforeLastUse, key, last, reuse, group.run,
                              *staged_->run_of[reuse.index()], trace_->start(reuse) - trace_->end(last)});
+  }
+
+  /// Whether record_stream kept the memory until `last`, the last use on `stream`, was over. Where the recording does
+  /// not tell of these calls, a late completion stands for them, but not for one of a stream whose work outlasted it.
+  [[nodiscard]] bool free_waited_for(const Freed& freed, LaneId stream, OperationId last) const {
+    const std::vector<LaneId>& recorded_on = freed.block.recorded_on;
+    if (!recorded_on.empty()) return std::ranges::find(recorded_on, stream) != recorded_on.end();
+    return freed.deferred && trace_->end(last) <= freed.completed_at + kClocksDiffer;
   }
 
   /// The first work of the stage that was handed memory, on its stream; failing that, on any.
@@ -166,6 +188,12 @@ class Follower {
 
   /// A stage puts its work on its stream at once, or after little else.
   static constexpr std::size_t kFar = 64;
+
+  /// From a free to its completion. 2,150 of one recording took 10 us at most, and four of other calls 0.1 ms and more.
+  static constexpr Nanoseconds kOneCall = 50'000;
+
+  /// The allocator's clock and the device's: more than this is said (memory_snapshot.clocks_differ).
+  static constexpr Nanoseconds kClocksDiffer = 100'000;
 
   const trace::Trace* trace_;
   const StagedWork* staged_;

@@ -79,10 +79,7 @@ class MemoryOfRowWiseTables : public testing::Test {
   void SetUp() override { ASSERT_TRUE(predictor_.learn_memory(sparse_, diagnostics_)); }
 
   static ingest::Recording read() {
-    const std::vector<std::filesystem::path> files{kFolder / "sparse.mem.r0.json.gz"};
-    ingest::ReadOptions options;
-    options.memory_snapshots = {kFolder / "sparse.mem.r0.snap.pickle"};
-    return ingest::read(files, options);
+    return ingest::read(std::vector<std::filesystem::path>{kFolder / "sparse.mem.r0.ilt"});
   }
 
   inline static const std::filesystem::path kFolder = traces() / "torchrec_x2_rowwise";

@@ -4,7 +4,8 @@
 usage: record_set.py SET.json OUT [--cores 0-15] [--seconds 300] [--turn FILE] [--port 29610]
 
 SET.json describes the job (sets/*.json); `id_multiple` leaves out ids so that each feature and batch has a multiple of
-that many. A schedule's `:spare` uses one stream before those of its pipeline.
+that many. A schedule's `:spare` uses one stream before those of its pipeline, `:mended` makes lookups on a stream of
+their own safe (docs/check.md, *A run that went wrong*).
 
 Writes to OUT/<tag>: <tag>.r<rank>.json, what each schedule took and reserved; <schedule>.r<rank>.json.gz, the recording
 of the PyTorch profiler; and where the set asks for memory <schedule>.mem.r<rank>.json.gz and .snap.pickle, a window of
@@ -30,7 +31,7 @@ import time
 from pathlib import Path
 
 POLL_S = 0.02
-WINDOW_STEPS = 4  # of a recording with allocator events
+WINDOW_STEPS = 4  # of a recording with allocator events, unless the set says otherwise ("window")
 
 
 def stem(schedule):
@@ -47,6 +48,25 @@ def use_one_more_stream(device):
     torch.cuda.synchronize()
 
 
+def mend_lookups():
+    """Lookups wait for the stream that sorts their ids, which are recorded on the lookups' stream as well (#4497)."""
+    import torch
+    from torchrec.distributed.train_pipeline import train_pipelines
+
+    def start_lookup(module, context, source_stream, target_stream, stream_context):
+        name = module.forward.name
+        with stream_context(source_stream):
+            features = context.input_dist_tensors_requests[name].wait()
+        own = torch.cuda.current_stream()
+        own.wait_stream(source_stream)
+        for stream in (own, target_stream):
+            features.record_stream(stream)
+            context.module_contexts[name].record_stream(stream)
+        context.embedding_a2a_requests[name] = module.compute_and_output_dist(context.module_contexts[name], features)
+
+    train_pipelines._start_embedding_lookup = start_lookup
+
+
 def make_pipeline(schedule, model, optimizer, device):
     from torchrec.distributed.train_pipeline import train_pipelines
 
@@ -54,6 +74,8 @@ def make_pipeline(schedule, model, optimizer, device):
     options = dict(s.split("=") if "=" in s else (s, True) for s in settings)
     if "spare" in options:
         use_one_more_stream(device)
+    if "mended" in options:
+        mend_lookups()
     common = {"model": model, "optimizer": optimizer, "device": device}
     in_place = {"enable_inplace_copy_batch": "inplace" in options}
     if kind == "base":
@@ -219,11 +241,11 @@ def recorded(pipeline, loader, steps, allocations):
     return profile, took
 
 
-def record_memory(pipeline, loader, out, name):
+def record_memory(pipeline, loader, steps, out, name):
     import torch
 
     torch.cuda.memory._record_memory_history(max_entries=1_000_000, context=None)
-    profile, _ = recorded(pipeline, loader, WINDOW_STEPS, allocations=True)
+    profile, _ = recorded(pipeline, loader, steps, allocations=True)
     snapshot = torch.cuda.memory._snapshot()
     torch.cuda.memory._record_memory_history(enabled=None)
     profile.export_chrome_trace(str(out / f"{name.replace('.r', '.mem.r')}.json"))
@@ -281,7 +303,7 @@ def run_rank(asked):
     recorded(pipeline, loader, 1, allocations=False)  # what only a first profile costs
     together()
     if job.get("memory"):
-        record_memory(pipeline, loader, out, f"{name}.r{rank}")
+        record_memory(pipeline, loader, job.get("window", WINDOW_STEPS), out, f"{name}.r{rank}")
         pipeline.progress(loader)
         together()
     profile, result["profiled_mean_ms"] = recorded(pipeline, loader, job["trace"], allocations=False)

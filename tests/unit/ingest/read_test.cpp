@@ -444,7 +444,7 @@ TEST(Read, ReadsEverySample) {
     }
     ++files;
   }
-  EXPECT_EQ(files, 17);  // 13 of TorchRec, 4 of HTA
+  EXPECT_EQ(files, 16);  // 12 of TorchRec, 4 of HTA
 }
 
 }  // namespace

@@ -225,24 +225,27 @@ TEST(TraceCheck, CountsWhatItDoesNotKnow) {
   EXPECT_FALSE(result.has_memory);
 }
 
-/// The exchanged embeddings lie in side's pool, main reads them, and the next batch's input gets their memory.
-LoopTrace reuse_loop(bool deferred, bool waits) {
+constexpr Nanoseconds kMainTakes = 500'000;
+
+/// The exchanged embeddings lie in side's pool, main reads them, and the next batch's input gets their
+/// memory. completed: when the allocator looked whether other streams were done with it; without: it knew of none.
+LoopTrace reuse_loop(std::optional<Nanoseconds> completed, bool waits) {
   LoopTrace loop;
   loop.stage("output_dist_start", 1).memory(kAlloc, 0x1000, 512, kSide).kernel(kSide, 1000, 10);
   loop.stage("output_dist_wait", 1)
       .wait(kMain, kSide)
-      .kernel(kMain, 1100, 400)
+      .kernel(kMain, 1100, kMainTakes)
       .memory(kFreeRequested, 0x1000, 512, kSide);
-  if (deferred) loop.memory(kAlloc, 0x9000, 512, kMain);
+  if (completed) loop.memory(kAlloc, 0x9000, 512, kMain).until(*completed);
   loop.memory(kFreeCompleted, 0x1000, 512, kSide);
   loop.stage("input_dist_wait", 2);
   if (waits) loop.wait(kSide, kMain);
-  loop.memory(kAlloc, 0x1000, 256, kSide).kernel(kSide, 1600, 10);
+  loop.memory(kAlloc, 0x1000, 256, kSide).kernel(kSide, 1200 + kMainTakes, 10);
   return loop;
 }
 
 TEST(Reuse, OfMemoryThatAnotherStreamMayStillUse) {
-  LoopTrace loop = reuse_loop(false, false);
+  LoopTrace loop = reuse_loop({}, false);
   const TraceCheck result = check_loop(loop);
   EXPECT_TRUE(result.has_memory);
   EXPECT_EQ(result.blocks_checked, 1);
@@ -255,12 +258,41 @@ TEST(Reuse, OfMemoryThatAnotherStreamMayStillUse) {
 }
 
 TEST(Reuse, IsSafeBehindAWaitOrARecordedStream) {
-  LoopTrace waits = reuse_loop(false, true);
+  LoopTrace waits = reuse_loop({}, true);
   EXPECT_TRUE(check_loop(waits).hazards.empty());
-  LoopTrace recorded = reuse_loop(true, false);
+  LoopTrace recorded = reuse_loop(1100 + kMainTakes, false);
   const TraceCheck result = check_loop(recorded);
   EXPECT_TRUE(result.hazards.empty());
   EXPECT_EQ(result.blocks_recorded, 1);
+}
+
+// No other call of the allocator came between: that the completion is late shows that it is not of the same call.
+TEST(Reuse, OfAFreeThatTheNextCallOfTheAllocatorCompleted) {
+  const auto completed_after = [](Nanoseconds time) {
+    LoopTrace loop;
+    loop.stage("output_dist_start", 1).memory(kAlloc, 0x1000, 512, kSide).kernel(kSide, 1000, 10);
+    loop.stage("output_dist_wait", 1).wait(kMain, kSide).kernel(kMain, 1100, kMainTakes).until(kMainTakes);
+    loop.memory(kFreeRequested, 0x1000, 512, kSide).until(kMainTakes + time).memory(kFreeCompleted, 0x1000, 512, kSide);
+    loop.stage("input_dist_wait", 2).memory(kAlloc, 0x1000, 256, kSide).kernel(kSide, 1200 + 2 * kMainTakes, 10);
+    return check_loop(loop);
+  };
+  EXPECT_TRUE(completed_after(100'000).hazards.empty());
+  EXPECT_EQ(completed_after(100'000).blocks_recorded, 1);
+  EXPECT_EQ(completed_after(5'000).hazards.size(), 1U) << "in the same call";
+}
+
+// record_stream named another stream: the allocator gave the memory back while main still read it.
+TEST(Reuse, IsNotKeptByAFreeThatDidNotWaitForTheStreamThatUsesIt) {
+  LoopTrace early = reuse_loop(kMainTakes / 2, false);
+  const TraceCheck result = check_loop(early);
+  ASSERT_EQ(result.hazards.size(), 1U);
+  EXPECT_EQ(result.hazards.front().kind, HazardKind::kFreeBeforeLastUse);
+  EXPECT_EQ(result.blocks_recorded, 0);
+  LoopTrace ordered = reuse_loop(kMainTakes / 2, true);
+  EXPECT_TRUE(check_loop(ordered).hazards.empty());
+  // The clocks of the allocator and of the device may differ by so much.
+  LoopTrace as_good_as_over = reuse_loop(1100 + kMainTakes - 50'000, false);
+  EXPECT_TRUE(check_loop(as_good_as_over).hazards.empty());
 }
 
 TEST(Reuse, IsSafeWhereTheStreamThatUsesItWasRecorded) {
@@ -282,13 +314,13 @@ TEST(Reuse, IsSafeWhereTheStreamThatUsesItWasRecorded) {
 }
 
 TEST(Reuse, MayBeKnown) {
-  LoopTrace loop = reuse_loop(false, false);
+  LoopTrace loop = reuse_loop({}, false);
   const TraceCheck result = check_loop(
       loop, {.feature_processors = false, .known = {{"free_before_last_use", "output_exchange", "why", {}, {}}}});
   EXPECT_TRUE(result.hazards.empty());
   EXPECT_EQ(result.known_hazards.size(), 1U);
   const auto known_between = [](schedule::Stage earlier, schedule::Stage later) {
-    LoopTrace again = reuse_loop(false, false);
+    LoopTrace again = reuse_loop({}, false);
     const schedule::KnownHazard known{"free_before_last_use", "output_exchange", "why", earlier, later};
     return check_loop(again, {.feature_processors = false, .known = {known}}).known_hazards.size();
   };
