@@ -10,6 +10,7 @@
 #include "simulator/base/statistics.hpp"
 #include "simulator/contention/gpu.hpp"
 #include "simulator/contention/slowdown.hpp"
+#include "simulator/replay/changing_kernels.hpp"
 #include "simulator/replay/observation.hpp"
 
 namespace interlace::replay {
@@ -213,7 +214,7 @@ void free_device_copies(const Trace& trace, SiteTable& table) {
 }  // namespace
 
 void estimate_kernels(const Trace& trace, const Gatherings& gatherings, SiteTable& table,
-                      const contention::MachineProfile& machine) {
+                      const contention::MachineProfile& machine, Diagnostics& diagnostics) {
   constexpr double kMostSpread = 0.03;
   const std::vector<CollectiveCompany> collectives = collective_company(trace, last_arrivals(gatherings));
   std::vector<DeviceCompany> company;
@@ -221,6 +222,7 @@ void estimate_kernels(const Trace& trace, const Gatherings& gatherings, SiteTabl
 
   LuckiestKernels luckiest;
   TimesByRank by_rank(trace.ranks().size());
+  ChangingKernels changing(trace);
   int sensitive = 0;
   int seen_sensitive = 0;
   for (std::uint32_t s = 0; s < table.sites.size(); ++s) {
@@ -253,6 +255,7 @@ void estimate_kernels(const Trace& trace, const Gatherings& gatherings, SiteTabl
       site.alone_ns = statistics::median(freed);
       continue;
     }
+    changing.see(site, observations);
     free_of_urgent_company(site, observations, freed);
     site.alone_ns = time_of_kernel(site, observations, freed);
     luckiest.see(site, shortest_time(observations, freed), observations);
@@ -261,6 +264,7 @@ void estimate_kernels(const Trace& trace, const Gatherings& gatherings, SiteTabl
   for (Site& site : table.sites) {
     if (site.kind == WorkKind::kKernel && site.on_side_stream) site.alone_ns = luckiest.undelayed(site);
   }
+  changing.count(diagnostics);
   by_rank.give_to(table);
   free_device_copies(trace, table);
   if (seen_sensitive > 0) {

@@ -177,7 +177,7 @@ void estimate_dispatch(const Trace& trace, SiteTable& table, const contention::M
 void estimate_costs(const Trace& trace, SiteTable& table, Diagnostics& diagnostics,
                     const contention::MachineProfile& machine) {
   const Gatherings gatherings = gatherings_in(trace, table);
-  estimate_kernels(trace, gatherings, table, machine);
+  estimate_kernels(trace, gatherings, table, machine, diagnostics);
   estimate_collectives(trace, gatherings, table, machine, diagnostics);
   estimate_dispatch(trace, table, machine);
   learn_races(trace, table);

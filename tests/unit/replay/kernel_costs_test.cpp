@@ -35,15 +35,14 @@ class KernelCostsTest : public ::testing::Test {
   }
   /// The site of all kernels of its name, as what was built tells it.
   Site estimated(Site site) {
-    Diagnostics none;
-    const trace::Trace trace = std::move(builder).build(none);
+    const trace::Trace trace = std::move(builder).build(said);
     for (std::uint32_t i = 0; i < trace.size(); ++i) {
       if (trace.name(trace::OperationId{i}) == site.name) site.instances.push_back(trace::OperationId{i});
     }
     SiteTable table;
     table.sites = {std::move(site)};
     table.ranks.resize(1);
-    estimate_kernels(trace, {}, table, {});
+    estimate_kernels(trace, {}, table, {}, said);
     return table.sites.front();
   }
 
@@ -56,8 +55,7 @@ class KernelCostsTest : public ::testing::Test {
       kernel(kSideStreamId, "permute", {t, t + 47 * kMicrosecond});
       kernel(kSideStreamId, "permute", {t + 2 * kMillisecond, t + 2 * kMillisecond + time_ns});
     }
-    Diagnostics none;
-    const trace::Trace trace = std::move(builder).build(none);
+    const trace::Trace trace = std::move(builder).build(said);
     SiteTable table;
     table.sites = {side_stream_site("permute"), side_stream_site("permute")};
     table.ranks.resize(1);
@@ -66,7 +64,7 @@ class KernelCostsTest : public ::testing::Test {
       const trace::OperationId op{i};
       if (trace.name(op) == "permute") table.sites[next++ % 2].instances.push_back(op);
     }
-    estimate_kernels(trace, {}, table, {});
+    estimate_kernels(trace, {}, table, {}, said);
     EXPECT_NEAR(table.sites.front().alone_ns, 47e3, 1.0);
     return table.sites.back().alone_ns;
   }
@@ -82,6 +80,18 @@ class KernelCostsTest : public ::testing::Test {
       kernel(kSideStreamId, "update", {t + other.begin, t + other.end});
     }
     return estimated(std::move(site)).alone_ns;
+  }
+
+  /// How many instances of a kernel that mostly takes a millisecond are said to have changed, where one takes
+  /// `longest_ns` and another stream has a kernel for so long in the middle of it.
+  std::int64_t changed(Nanoseconds longest_ns, Nanoseconds beside_ns) {
+    for (int i = 0; i < kInstances; ++i) {
+      const Nanoseconds t = (20 * i + 1) * kMillisecond;
+      kernel(kSideStreamId, "lookup", {t, t + (i == 2 ? longest_ns : kMillisecond)});
+      if (i == 2 && beside_ns > 0) kernel(kMainStreamId, "gemm", {t + 1'000, t + 1'000 + beside_ns});
+    }
+    (void)estimated(side_stream_site("lookup"));
+    return said.count_of("replay.changing_kernels");
   }
 
   /// A kernel of a side stream, of which two instances took `beside_ns` beside an all-to-all on
@@ -103,6 +113,7 @@ class KernelCostsTest : public ::testing::Test {
     return estimated(side_stream_site("count_ids"));
   }
 
+  Diagnostics said;
   trace::TraceBuilder builder;
   trace::RankId rank = builder.add_rank({.number = 0, .source = "r0"});
 };
@@ -147,6 +158,14 @@ TEST_F(KernelCostsTest, OneMayTakeTwiceAsLongAndMoreBesideACollective) {
   EXPECT_NEAR(site.alone_ns, 100e3, 1.0);
   EXPECT_NEAR(site.sensitivity.moving, 1.2, 1e-9);
 }
+
+TEST_F(KernelCostsTest, OneThatTakesAMultipleOfItsTimeByItselfIsSaid) { EXPECT_EQ(changed(5 * kMillisecond, 0), 1); }
+
+TEST_F(KernelCostsTest, OneThatTakesTwiceItsTimeIsNot) { EXPECT_EQ(changed(2 * kMillisecond, 0), 0); }
+
+TEST_F(KernelCostsTest, OneThatHadCompanyMeanwhileIsNot) { EXPECT_EQ(changed(5 * kMillisecond, 3 * kMillisecond), 0); }
+
+TEST_F(KernelCostsTest, OneThatHadCompanyForAPartOfItIs) { EXPECT_EQ(changed(5 * kMillisecond, kMillisecond), 1); }
 
 // Two others one after the other and a third across both: 100 of 120 ns had company, whether of one or two.
 TEST(DeviceCompany, CountsTheTimeOfCompanyOnce) {
