@@ -81,6 +81,15 @@ GROUPS = {
         "jobs are new (f1 to f6), the others are those of their names once more. The model was frozen. f4 showed that uneven "
         "parts of an exchange were not told apart where kernels ran beside them (docs/contention.md, *Jagged exchanges*).",
     ),
+    "raced": (
+        "Ten jobs, of three of which batches were overwritten",
+        "Recorded in the same way on 2026-11-30, on two H200s of a slow host. Six jobs are new (g1 to g6), the others are those "
+        "of their names once more. The model was frozen. The recordings of fused:s=new of g1, g2 and d2_3 are of runs that went "
+        "wrong: lookups read batches whose memory was in use again, and took up to 1.4 s (docs/check.md, *What really ran*). "
+        "What is predicted from the one of g1 is worth nothing, and Interlace warns of all three since "
+        "(replay.changing_kernels). Exchanges through host memory (g3, g6, x3_5) take 3 to 8 % more or less in one process than "
+        "in the next of the same job.",
+    ),
 }
 
 
