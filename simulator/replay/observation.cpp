@@ -107,7 +107,10 @@ double shortest_time(const std::vector<Observation>& observations, const std::ve
   constexpr std::size_t kEnough = 3;
   constexpr double kLeastPart = 0.5;
   const std::vector<double> by_itself = times_by_itself(observations, times);
-  const double least = by_itself.size() < kEnough ? 0.0 : kLeastPart * statistics::median(by_itself);
+  // By itself for the most part of its time was also one that read overwritten input and took a thousand times as long.
+  const double usual =
+      by_itself.size() < kEnough ? 0.0 : std::min(statistics::median(by_itself), statistics::median(times));
+  const double least = kLeastPart * usual;
   double shortest = *std::ranges::max_element(times);
   for (const double time : times) {
     if (time >= least) shortest = std::min(shortest, time);

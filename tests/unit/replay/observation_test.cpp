@@ -27,6 +27,12 @@ TEST(ShortestTime, TakesItsOwnInstancesAtTheirWordOnlyWhereThereAreThree) {
   EXPECT_EQ(shortest_time(observations({false, false, true}), {932, 930, 12}), 12);
 }
 
+TEST(ShortestTime, IsNotThatOfInstancesThatTookAThousandTimesAsLongByThemselves) {
+  EXPECT_EQ(
+      shortest_time(observations({true, false, true, false, true, false, true}), {840, 8e5, 830, 8e5, 845, 8e5, 850}),
+      830);
+}
+
 TEST(ShortestTime, KeepsBatchesThatDiffer) {
   EXPECT_EQ(shortest_time(observations({false, false, false, false}), {900, 520, 880, 910}), 520);
 }
