@@ -24,9 +24,7 @@ std::string name_of(const Program& program, const Operation& operation, std::int
     case Role::kWork: return stage;
     case Role::kCollective:
       // Of a stage that is nothing but a collective, the stage says it all.
-      return step.stage == schedule::Stage::kAllToAll || step.stage == schedule::Stage::kOutputDistStart
-                 ? stage
-                 : "a collective of " + stage;
+      return step.stage == schedule::Stage::kAllToAll ? stage : "a collective of " + stage;
     case Role::kTableUpdate: return "the table update of " + stage;
     case Role::kSideGradient: return "gradients of " + stage;
     case Role::kHostRead: return "the host's read of " + stage;

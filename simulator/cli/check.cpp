@@ -148,8 +148,8 @@ void add_check(CLI::App& app, Action& chosen, int& status, int& failure) {
   CLI::App* check =
       app.add_subcommand("check", "Prove schedules free of races, or show where they race; the same of traces");
   check->footer(
-      "Exit status: 0 without hazards, 1 with, 2 where something could not be checked, or data of a recording were "
-      "lost.");
+      "Exit status: 0 without hazards, 1 with, 2 on errors, or where data of a recording were lost. What a recording "
+      "does not tell (memory, without allocator events) is named, and is no trouble.");
   check
       ->add_option(
           "input", request->inputs,

@@ -27,8 +27,8 @@ std::string margin_text(Nanoseconds time) {
 }
 
 std::string side_text(const trace_check::Side& side) {
-  return fmt::format("{} of batch {} ({} on {})", side.stage, side.batch, report::shortened_middle(side.work, 48),
-                     side.stream);
+  return fmt::format("{} of batch {} ({} on {})", side.stage, side.batch,
+                     report::shortened_middle(report::short_kernel_name(side.work), 48), side.stream);
 }
 
 std::string times(std::int64_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
@@ -76,7 +76,8 @@ std::string verdict(const CheckedRecording& checked) {
   const TraceCheck& result = checked.found;
   if (!result.hazards.empty()) return report::counted(static_cast<std::int64_t>(result.hazards.size()), "hazard");
   if (!result.undecided.empty()) return fmt::format("{} undecided", result.undecided.size());
-  const std::string sound = checked.lost_data() ? "sound as far as it was recorded" : "sound";
+  std::string sound = checked.lost_data() ? "sound as far as it was recorded" : "sound";
+  if (!result.has_memory) sound += ", memory not checked";
   return result.known_hazards.empty() ? sound : fmt::format("{}, {} known", sound, result.known_hazards.size());
 }
 

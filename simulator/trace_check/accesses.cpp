@@ -89,13 +89,13 @@ class AccessFinder {
                                                        static_cast<std::uint32_t>(accesses_.groups.size()));
     if (is_new) {
       accesses_.groups.push_back({*run, trace_->lane_of(op), is_collective(op), {}});
-      for (const Resource resource : effects.reads) touch(known->second, resource, false);
-      for (const Resource resource : effects.writes) touch(known->second, resource, true);
+      for (const Resource resource : effects.reads) touch(known->second, resource).reads = true;
+      for (const Resource resource : effects.writes) touch(known->second, resource).writes = true;
     }
     accesses_.groups[known->second].work.push_back(op);
   }
 
-  void touch(std::uint32_t group, Resource resource, bool writes) {
+  Touch& touch(std::uint32_t group, Resource resource) {
     const StageRun& run = staged_->runs[accesses_.groups[group].run];
     const schedule::ResourceTraits& traits = schedule::traits_of(resource);
     DatumKey key{resource, std::nullopt};
@@ -103,11 +103,8 @@ class AccessFinder {
     std::vector<Touch>& touches = accesses_.data[key];
     const auto module = traits.per_module ? run.module : std::nullopt;
     // A group touches all that it does when it is made.
-    if (!touches.empty() && touches.back().group == group) {
-      touches.back().writes = touches.back().writes || writes;
-    } else {
-      touches.push_back({group, module, writes});
-    }
+    if (touches.empty() || touches.back().group != group) touches.push_back({group, module});
+    return touches.back();
   }
 
   [[nodiscard]] Effects effects_of(const StageRun& run, OperationId op) const {

@@ -23,6 +23,7 @@ struct AccessGroup {
 struct Touch {
   std::uint32_t group = 0;
   std::optional<std::uint32_t> module;  ///< none: of all modules
+  bool reads = false;
   bool writes = false;
 };
 

@@ -74,15 +74,27 @@ class RaceFinder {
     const AccessGroup& first = group(earlier);
     const AccessGroup& second = group(later);
     if (first.stream == second.stream) return;
-    if (same_stage(earlier, later) && (first.collective || !second.collective)) return;
-    for (const OperationId op : second.work) {
+    const bool is_one_stage = same_stage(earlier, later);
+    if (is_one_stage && (first.collective || !second.collective)) return;
+    if (find_unordered(key, earlier, later) || is_one_stage) return;
+    // The earlier one may go on when the later has begun, as backward does around an optimizer in its hooks.
+    if (queues_->queued_at(second.work.front()) < queues_->queued_at(first.work.back())) {
+      find_unordered(key, later, earlier);
+    }
+  }
+
+  /// Whether work of `later` runs beside work of `earlier` that was launched before it: adds the first of it.
+  bool find_unordered(const DatumKey& key, const Touch& earlier, const Touch& later) {
+    const AccessGroup& first = group(earlier);
+    for (const OperationId op : group(later).work) {
       const auto before = last_launched_before(first, op);
       if (before && !order_->before(*before, op)) {
         add(key, earlier, later, *before, op);
-        return;
+        return true;
       }
-      if (before == first.work.back()) return;  // so is what follows on the same stream
+      if (before == first.work.back()) return false;  // so is what follows on the same stream
     }
+    return false;
   }
 
   [[nodiscard]] std::optional<OperationId> last_launched_before(const AccessGroup& group, OperationId op) const {

@@ -83,8 +83,14 @@ class Follower {
     auto at = freed_.lower_bound(detail.address);
     if (at != freed_.begin() && std::prev(at)->second.end > detail.address) --at;
     while (at != freed_.end() && at->first < end) {
-      compare(at->second, event);
+      const std::uint64_t begin = at->first;
+      Freed rest = at->second;
+      compare(rest, event);
       at = freed_.erase(at);
+      // What the new owner leaves of it goes to others.
+      if (rest.end > end) freed_[end] = rest;
+      rest.end = detail.address;
+      if (begin < detail.address) freed_[begin] = rest;
     }
     live_[detail.address] = {detail.bytes, detail.stream, staged_->run_of[event.index()], {}};
   }
@@ -147,17 +153,21 @@ class Follower {
   void compare(NextOwner& next, const Touch& touch, const DatumKey& key) {
     const Freed& freed = next.freed;
     const AccessGroup& group = accesses_->groups[touch.group];
-    if (touch.writes || group.collective || group.stream == *freed.block.pool) return;
+    if (!touch.reads || group.collective) return;
+    // The stream of the pool keeps its own order, so that its uses only matter to an owner that works on another.
+    const bool is_of_pool = group.stream == *freed.block.pool;
+    if (is_of_pool && (!next.first_use || trace_->lane_of(*next.first_use) == group.stream)) return;
     const auto after =
         std::ranges::upper_bound(group.work, freed.at, {}, [&](OperationId work) { return queues_->queued_at(work); });
     if (after == group.work.begin()) return;
     const OperationId last = *std::prev(after);
-    if (free_waited_for(freed, group.stream, last)) return;
-    next.is_kept = false;
+    if (!is_of_pool && free_waited_for(freed, group.stream, last)) return;
+    if (!is_of_pool) next.is_kept = false;
     if (!next.first_use || order_->before(last, *next.first_use)) return;
     const OperationId reuse = *next.first_use;
-    result_.races.push_back({check::HazardKind::kFreeBeforeLastUse, key, last, reuse, group.run,
-                             *staged_->run_of[reuse.index()], trace_->start(reuse) - trace_->end(last)});
+    const auto kind = is_of_pool ? check::HazardKind::kMemoryStillInUse : check::HazardKind::kFreeBeforeLastUse;
+    result_.races.push_back(
+        {kind, key, last, reuse, group.run, *staged_->run_of[reuse.index()], trace_->start(reuse) - trace_->end(last)});
   }
 
   /// Whether record_stream kept the memory until `last`, the last use on `stream`, was over. Where the recording does
@@ -168,18 +178,23 @@ class Follower {
     return freed.deferred && trace_->end(last) <= freed.completed_at + kClocksDiffer;
   }
 
-  /// The first work of the stage that was handed memory, on its stream; failing that, on any.
+  /// The first work of the stage that was handed memory, on the stream of the pool or of a collective, which writes to
+  /// memory of that pool; failing that, on any.
   [[nodiscard]] std::optional<OperationId> first_use(OperationId handed_out, LaneId pool) const {
     const auto run = staged_->run_of[handed_out.index()];
     if (!run) return std::nullopt;
     const Nanoseconds time = trace_->start(handed_out);
     const std::span<const OperationId> queued = queues_->from(pool, time);
-    for (const OperationId work : queued.first(std::min(queued.size(), kFar))) {
-      if (staged_->run_of[work.index()] == run) return work;
-    }
     const auto queued_at = [&](OperationId work) { return queues_->queued_at(work); };
-    std::optional<OperationId> first;
+    std::optional<OperationId> of_pool;
+    for (const OperationId work : queued.first(std::min(queued.size(), kFar))) {
+      if (staged_->run_of[work.index()] != run) continue;
+      of_pool = work;
+      break;
+    }
+    std::optional<OperationId> first = of_pool;
     for (const AccessGroup* group : groups_of_[*run]) {
+      if (of_pool && !group->collective) continue;
       const auto work = std::ranges::lower_bound(group->work, time, {}, queued_at);
       if (work != group->work.end() && (!first || queued_at(*work) < queued_at(*first))) first = *work;
     }

@@ -18,8 +18,8 @@ struct Reuse {
 
 /// Follows the caching allocator of one rank. A block that a stage makes and that outlives it holds the stage's
 /// results: those stages use it that read them, before it is given back. Its next owner is the first work, on the
-/// stream whose pool it is from, of the stage that is handed it. Collectives keep what they use, and so does
-/// record_stream on the stream that uses it. Blocks that live within one stage are not looked at.
+/// stream whose pool it is from or of a collective, of the stage that is handed it. Collectives keep what they use, and
+/// so does record_stream on the stream that uses it. Blocks that live within one stage are not looked at.
 [[nodiscard]] Reuse find_reuse(const trace::Trace& trace, const StagedWork& staged, const Accesses& accesses,
                                const graph::StreamQueues& queues, const RecordedOrder& order, trace::RankId rank);
 

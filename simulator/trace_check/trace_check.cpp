@@ -81,7 +81,10 @@ class Checker {
     result_.has_memory = result_.has_memory || reuse.has_events;
 
     const RecordedOrder without_host(graph_, queues_, along_time, rank, false);
-    for (const Race& race : find_races(*trace_, *staged_, accesses, queues_, without_host)) {
+    std::vector<Race> held = find_races(*trace_, *staged_, accesses, queues_, without_host);
+    const Reuse held_reuse = find_reuse(*trace_, *staged_, accesses, queues_, without_host, rank);
+    held.insert(held.end(), held_reuse.races.begin(), held_reuse.races.end());
+    for (const Race& race : held) {
       if (order.before(race.earlier, race.later) && !may_be_ordered(race)) add(race, rank, Verdict::kHeldByHost);
     }
     for (TraceStaleness& staleness : staleness_of(*staged_, accesses)) merge(std::move(staleness));

@@ -32,7 +32,7 @@ TEST(CollectiveOrder, OfDifferentSchedulesMayDiffer) {
   EXPECT_EQ(hazards.front().earlier.does, "rank 0");
   EXPECT_EQ(hazards.front().earlier.operation, "a collective of input_dist_start(i+1)");
   EXPECT_EQ(hazards.front().later.does, "rank 2");
-  EXPECT_EQ(hazards.front().later.operation, "output_dist_start(i)");
+  EXPECT_EQ(hazards.front().later.operation, "a collective of output_dist_start(i)");
 }
 
 // A rank whose data ends a batch before the others' (torchrec #4158).

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
 #include "tests/unit/check/schedules.hpp"
 
 namespace interlace::check {
@@ -38,6 +39,38 @@ TEST(Check, AcquitsEveryShippedScheduleButTheSpecimens) {
     EXPECT_TRUE(result.pointless_streams.empty()) << entry.name;
     for (const Hazard& hazard : result.hazards) EXPECT_TRUE(hazard.fix) << entry.name;
   }
+}
+
+// What was looked up is copied for the exchange on the stage's own stream: the exchange holds the copy, not what it is
+// of.
+TEST(Check, WhatWasLookedUpIsUsedByTheStreamThatPacksIt) {
+  const auto packed_on_main = [](const std::string& more) {
+    return kinds(check(schedule::parse(R"({"interlace_schedule": 1, "name": "test/packed_on_main",
+      "streams": {"main": {}, "memcpy": {}, "data_dist": {}, "lookup": {}},
+      "iteration": [
+        {"stage": "next_batch", "batch": 0, "stream": "memcpy"},
+        {"stage": "copy_batch_to_gpu", "batch": 0, "stream": "memcpy", "record_stream": ["data_dist", "main"]},
+        {"stage": "input_dist_start", "batch": 0, "stream": "data_dist", "after": ["memcpy"]},
+        {"stage": "input_dist_wait", "batch": 0, "stream": "data_dist"},
+        {"for_each": "module", "do": [
+          {"stage": "input_dist_finish", "batch": 0, "stream": "data_dist", "record_stream": ["lookup", "main"]},
+          {"wait": "data_dist", "stream": "lookup"},
+          {"stage": "embedding_lookup", "batch": 0, "stream": "lookup")" +
+                                           more +
+                                           R"(},
+          {"wait": "lookup", "stream": "main"},
+          {"stage": "output_dist_start", "batch": 0, "stream": "main"}
+        ]},
+        {"wait": "memcpy", "stream": "main"},
+        {"stage": "output_dist_wait", "batch": 0, "stream": "main"},
+        {"stage": "dense_forward", "batch": 0, "stream": "main"},
+        {"stage": "backward", "batch": 0, "stream": "main"},
+        {"stage": "optimizer_step", "batch": 0, "stream": "main"}
+      ]})",
+                                       "test")));
+  };
+  EXPECT_EQ(packed_on_main(""), std::set<std::string>{"free_before_last_use"});
+  EXPECT_EQ(packed_on_main(R"(, "record_stream": ["main"])"), std::set<std::string>{});
 }
 
 // main reads the output exchange's buffer out of data_dist's pool, unrecorded.

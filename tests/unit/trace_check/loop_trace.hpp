@@ -26,6 +26,20 @@ class LoopTrace {
     return *this;
   }
 
+  /// Opens a stage within the open one, until back().
+  LoopTrace& within(const std::string& name, std::int64_t batch) {
+    inner_ = name + " " + std::to_string(batch);
+    inner_opened_ = now_;
+    now_ += 10;
+    return *this;
+  }
+  LoopTrace& back() {
+    builder_.add_range({host_, builder_.intern(inner_), inner_opened_, now_ - inner_opened_, {}},
+                       {.kind = trace::RangeKind::kAnnotation});
+    now_ += 10;
+    return *this;
+  }
+
   /// A kernel on a stream, at a time of the device.
   LoopTrace& kernel(int stream, Nanoseconds start, Nanoseconds duration, bool collective = false) {
     const std::int64_t correlation = next_++;
@@ -146,6 +160,8 @@ class LoopTrace {
   std::int64_t next_ = 1;
   std::optional<trace::OperationId> record_;
   std::string open_;
+  std::string inner_;
+  Nanoseconds inner_opened_ = 0;
   Nanoseconds opened_ = 0;
 };
 

@@ -87,7 +87,7 @@ TEST(TraceCheckSamples, ARealRunWasOverwritten) {
     overlapped += hazard.overlapped;
     worst = std::min(worst, hazard.smallest_margin);
   }
-  EXPECT_EQ(overlapped, 12);
+  EXPECT_EQ(overlapped, 14);
   EXPECT_LT(worst, -1'400'000'000);
 }
 

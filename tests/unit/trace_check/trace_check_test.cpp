@@ -12,6 +12,7 @@ using enum trace::AllocationAction;
 
 constexpr int kMain = 7;
 constexpr int kSide = 9;
+constexpr int kCollectives = 11;
 
 TraceCheck check_loop(LoopTrace& loop, const TraceCheckOptions& options = {}) {
   const trace::Trace trace = loop.build();
@@ -141,14 +142,28 @@ TEST(TraceCheck, FeatureProcessorsReadWhatTheOptimizerWrites) {
 // The inputs of a collective have to be there; what the stage does meanwhile is not told apart.
 TEST(TraceCheck, ACollectiveWaitsForItsInputs) {
   constexpr bool kCollective = true;
-  constexpr int kNccl = 11;
   for (const bool ordered : {true, false}) {
     LoopTrace loop;
     loop.stage("input_dist_start", 5).kernel(kSide, 1000, 100);
-    if (ordered) loop.wait(kNccl, kSide);
-    loop.kernel(kNccl, 1200, 100, kCollective).kernel(kSide, 1210, 10);
+    if (ordered) loop.wait(kCollectives, kSide);
+    loop.kernel(kCollectives, 1200, 100, kCollective).kernel(kSide, 1210, 10);
     EXPECT_EQ(check_loop(loop).hazards.size(), ordered ? 0U : 1U);
   }
+}
+
+// An optimizer in a hook of backward, which goes on beside it.
+TEST(TraceCheck, AStageMayGoOnBesideOneWithinIt) {
+  const auto hooked = [](bool goes_on) {
+    LoopTrace loop;
+    loop.stage("dense_forward", 1).kernel(kMain, 900, 10);
+    loop.stage("backward", 1).kernel(kMain, 1000, 100);
+    loop.within("optimizer_step", 1).wait(kSide, kMain).kernel(kSide, 1200, 5000).back();
+    if (goes_on) loop.kernel(kMain, 1300, 100);
+    return check_loop(loop).hazards;
+  };
+  EXPECT_TRUE(hooked(false).empty());
+  ASSERT_FALSE(hooked(true).empty());
+  EXPECT_EQ(hooked(true).front().overlapped, 1);
 }
 
 TEST(TraceCheck, HostReadsWaitForTheirCopy) {
@@ -311,6 +326,76 @@ TEST(Reuse, IsSafeWhereTheStreamThatUsesItWasRecorded) {
   EXPECT_TRUE(recorded_on(kMain).hazards.empty());
   EXPECT_EQ(recorded_on(kMain).blocks_recorded, 1);
   EXPECT_EQ(recorded_on(kMain + 20).hazards.size(), 1U) << "another stream's end says nothing of main";
+}
+
+// Others get the rest of a block whose first part went to one that says nothing of itself.
+TEST(Reuse, OfWhatIsLeftOfABlock) {
+  LoopTrace loop;
+  loop.stage("output_dist_start", 1).memory(kAlloc, 0x1000, 1024, kSide).kernel(kSide, 1000, 10);
+  loop.stage("output_dist_wait", 1).wait(kMain, kSide).kernel(kMain, 1100, kMainTakes);
+  loop.memory(kFreeRequested, 0x1000, 1024, kSide).memory(kFreeCompleted, 0x1000, 1024, kSide);
+  loop.stage("compute", 2).memory(kAlloc, 0x1100, 256, kSide);
+  loop.stage("input_dist_wait", 2).memory(kAlloc, 0x1200, 512, kSide).kernel(kSide, 2000, 10);
+  EXPECT_EQ(check_loop(loop).hazards.size(), 1U);
+}
+
+// In-place copies take memory of main's pool and write to it on another stream.
+TEST(Reuse, ByAnotherStreamThanThatOfThePool) {
+  const auto copied_in_place = [](bool waits) {
+    LoopTrace loop;
+    loop.stage("copy_batch_to_gpu", 1).memory(kAlloc, 0x1000, 512, kMain).kernel(kSide, 1000, 10);
+    loop.stage("dense_forward", 1).wait(kMain, kSide).kernel(kMain, 1100, 5'000);
+    loop.memory(kFreeRequested, 0x1000, 512, kMain).memory(kFreeCompleted, 0x1000, 512, kMain);
+    loop.stage("copy_batch_to_gpu", 2).memory(kAlloc, 0x1000, 512, kMain);
+    if (waits) loop.wait(kSide, kMain);
+    loop.kernel(kSide, waits ? 7'000 : 1200, 10);
+    return check_loop(loop).hazards;
+  };
+  ASSERT_EQ(copied_in_place(false).size(), 1U);
+  EXPECT_EQ(copied_in_place(false).front().kind, HazardKind::kMemoryStillInUse);
+  EXPECT_TRUE(copied_in_place(true).empty());
+}
+
+// A collective fills the memory before anything on the stream of its pool does.
+TEST(Reuse, ByACollective) {
+  const auto received = [](bool waits) {
+    LoopTrace loop;
+    loop.stage("output_dist_start", 1).memory(kAlloc, 0x1000, 512, kSide).kernel(kSide, 1000, 10);
+    loop.stage("output_dist_wait", 1).wait(kMain, kSide).kernel(kMain, 1100, kMainTakes);
+    loop.memory(kFreeRequested, 0x1000, 512, kSide).memory(kFreeCompleted, 0x1000, 512, kSide);
+    loop.stage("input_dist_wait", 2).memory(kAlloc, 0x1000, 512, kSide);
+    if (waits) loop.wait(kCollectives, kMain);
+    loop.kernel(kCollectives, waits ? 1200 + kMainTakes : 2000, 10, true);
+    loop.wait(kSide, kMain).wait(kSide, kCollectives).kernel(kSide, 1300 + kMainTakes, 10);
+    return check_loop(loop).hazards.size();
+  };
+  EXPECT_EQ(received(false), 1U);
+  EXPECT_EQ(received(true), 0U);
+}
+
+// A feature processor reads the ids that it replaces.
+TEST(Reuse, OfWhatIsReadToBeReplaced) {
+  LoopTrace loop;
+  loop.stage("input_dist_finish", 1).memory(kAlloc, 0x1000, 512, kSide).kernel(kSide, 1000, 10);
+  loop.stage("feature_processor", 1)
+      .wait(kMain, kSide)
+      .memory(kAlloc, 0x5000, 512, kMain)
+      .kernel(kMain, 1100, kMainTakes);
+  loop.memory(kFreeRequested, 0x1000, 512, kSide).memory(kFreeCompleted, 0x1000, 512, kSide);
+  loop.stage("input_dist_finish", 2).memory(kAlloc, 0x1000, 512, kSide).kernel(kSide, 2000, 10);
+  EXPECT_EQ(check_loop(loop).hazards.size(), 1U);
+}
+
+TEST(Reuse, MayBeHeldByTheHostAlone) {
+  LoopTrace loop;
+  loop.stage("output_dist_start", 1).memory(kAlloc, 0x1000, 512, kSide).kernel(kSide, 1000, 10);
+  loop.stage("output_dist_wait", 1).wait(kMain, kSide).kernel(kMain, 1100, 5'000);
+  loop.memory(kFreeRequested, 0x1000, 512, kSide).memory(kFreeCompleted, 0x1000, 512, kSide);
+  loop.host_waits_for(kMain).until(7'000);
+  loop.stage("input_dist_wait", 2).memory(kAlloc, 0x1000, 512, kSide).kernel(kSide, 8'000, 10);
+  const TraceCheck result = check_loop(loop);
+  EXPECT_TRUE(result.hazards.empty());
+  EXPECT_EQ(result.held_by_host.size(), 1U);
 }
 
 TEST(Reuse, MayBeKnown) {
