@@ -12,7 +12,8 @@ std::optional<RecordedSteps> recorded_steps(const trace::Trace& trace, const Ann
   const OverlapSummary mean = overlap(trace, annotations, windows.device).mean;
   std::optional<Nanoseconds> blocked;
   if (!windows.host_ahead) blocked = total_blocked(host_blocking(trace, annotations, windows.host));
-  return RecordedSteps{.windows = std::move(windows), .overlap = mean, .host_blocked_ns = blocked};
+  const auto found = static_cast<std::int64_t>(steps.front()->count()) - 1;
+  return RecordedSteps{.windows = std::move(windows), .found = found, .overlap = mean, .host_blocked_ns = blocked};
 }
 
 }  // namespace interlace::analysis

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct StepAnalysis {
 /// The steps of a recording in figures, as every command tells them.
 struct RecordedSteps {
   StepWindows windows;
+  std::int64_t found = 0;  ///< whole steps of the first rank, of which `windows` may leave some out
   OverlapSummary overlap;  ///< a step, mean over ranks
   /// What the hosts wait for, a step, mean over ranks; none where the recording ends before they do so at their usual
   /// pace (StepWindows::host_ahead).

@@ -21,6 +21,7 @@ report::RecordedRun recorded_run(const trace::Trace& trace, std::vector<std::str
   recorded.step_time_ns = steps->overlap.step_ns;
   recorded.host_blocked_ns = steps->host_blocked_ns;
   recorded.steps = steps->windows.device.front().steps;
+  recorded.steps_found = steps->found;
   return recorded;
 }
 

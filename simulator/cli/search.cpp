@@ -99,11 +99,11 @@ void tell_counts(const what_if::SearchCounts& counts, Console& console) {
   const auto tell = [&](std::size_t count, std::string_view why) {
     if (count > 0) text += fmt::format(", {} {}", count, why);
   };
-  tell(counts.repeated, "are others in other words");
-  tell(counts.racy, "stay racy");
-  tell(counts.other_numbers, "train other numbers");
-  tell(counts.not_recorded, "run what was not recorded");
-  tell(counts.not_tried, "were left when the tries were used up (--tries)");
+  tell(counts.repeated, "the same in other words");
+  tell(counts.racy, "racy");
+  tell(counts.other_numbers, "with other numbers");
+  tell(counts.not_recorded, "of what was not recorded");
+  tell(counts.not_tried, "left when the tries were used up (--tries)");
   console.note(text);
 }
 

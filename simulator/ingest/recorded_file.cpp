@@ -15,6 +15,7 @@
 #include "simulator/ingest/memory_snapshot/device_choice.hpp"
 #include "simulator/ingest/memory_snapshot/flaws.hpp"
 #include "simulator/ingest/nsys/read_export.hpp"
+#include "simulator/trace/ilt/errors.hpp"
 #include "simulator/trace/ilt/reader.hpp"
 
 namespace interlace::ingest {
@@ -57,6 +58,10 @@ TraceFile read_ilt_file(std::string_view content, const std::filesystem::path& f
   Diagnostics diagnostics;
   trace::Trace trace = trace::read_ilt(bytes_of(content), file.string(), diagnostics);
   if (trace.size() == 0) {
+    if (diagnostics.count_of(trace::ilt::kDamagedChunk.code) > 0) {
+      throw Error(kNothingRecorded, file.string(), "all operations stand in parts of the file that are damaged",
+                  "copy the file again from where it was recorded");
+    }
     throw Error(kNothingRecorded, file.string(), "the file holds no operation",
                 "record again; where the file was cut off, copy it again");
   }

@@ -184,7 +184,8 @@ void estimate_collectives(const Trace& trace, const Gatherings& gatherings, Site
     if (const auto seen = seen_lost.find(site.name); seen != seen_lost.end()) site.lost_beside = seen->second;
   }
   if (!seen_lost.empty()) {
-    table.fitted.push_back("pace of collectives beside " + std::to_string(seen_lost.size()) + " kernels");
+    table.fitted.push_back("pace of collectives beside " + std::to_string(seen_lost.size()) +
+                           (seen_lost.size() == 1 ? " kernel" : " kernels"));
   }
   const bool cross_host = table.collectives_cross_host;
   const double to_host_copies = cross_host ? table.lost_to_host_copies : 0.0;

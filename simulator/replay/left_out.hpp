@@ -21,6 +21,7 @@ inline constexpr DiagnosticKind kUnmatchedIterations{
 inline constexpr DiagnosticKind kStalledIterations{
     "replay.stalled_iterations", Severity::kInfo,
     "iterations that took more than twice as long as the median one; not replayed, and in no recorded mean",
-    "none needed: a host that stands still for once (collecting garbage, say) tells nothing of the schedule"};
+    "none needed where a host stood still for once (collecting garbage, say); where kernels took as long "
+    "(replay.changing_kernels), see why"};
 
 }  // namespace interlace::replay

@@ -41,7 +41,7 @@ void write_recorded(std::ostream& out, const RecordedRun& recorded) {
   if (!recorded.edits.empty()) entry("speed-ups", "over the recorded schedule under the same what-ifs");
   if (recorded.recordings > 1)
     entry("recordings", std::to_string(recorded.recordings) + ": what is predicted is their mean");
-  entry("steps used", std::to_string(recorded.steps));
+  entry("steps used", fmt::format("{} of {}", recorded.steps, std::max(recorded.steps, recorded.steps_found)));
   if (recorded.step_time_ns) entry("step as recorded", milliseconds(*recorded.step_time_ns) + " ms");
   if (recorded.predicted_step_time_ns) {
     entry("step", fmt::format("{} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded)));

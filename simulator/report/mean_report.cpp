@@ -88,9 +88,11 @@ RecordedRun recorded_in(const std::vector<PredictReport>& reports) {
   RecordedRun mean = *rows.front();
   mean.files.clear();
   mean.steps = 0;
+  mean.steps_found = 0;
   for (const RecordedRun* row : rows) {
     mean.files.insert(mean.files.end(), row->files.begin(), row->files.end());
     mean.steps += row->steps;
+    mean.steps_found += row->steps_found;
   }
   mean.recordings = std::ssize(rows);
   mean.step_time_ns = mean_of(rows, &RecordedRun::step_time_ns);

@@ -40,6 +40,7 @@ Json json_of(const RecordedRun& recorded) {
       {"world_size", or_null(recorded.world_size)},
       {"recordings", recorded.recordings},
       {"steps", recorded.steps},
+      {"steps_found", recorded.steps_found},
       {"step_time_ns", or_null(recorded.step_time_ns)},
       {"predicted_step_time_ns", or_null(recorded.predicted_step_time_ns)},
       {"replay_error", or_null(recorded.replay_error)},

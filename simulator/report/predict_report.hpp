@@ -36,6 +36,7 @@ struct RecordedRun {
   std::optional<std::int32_t> world_size;
   std::int64_t recordings = 1;                        ///< of as many runs; all below are means over them
   std::int64_t steps = 0;                             ///< whole steady-state steps a rank, of all recordings
+  std::int64_t steps_found = 0;                       ///< whole steps a rank, those that stalled included
   std::optional<double> works_a_step;                 ///< mean over ranks; known where recordings are compared
   std::optional<Nanoseconds> step_time_ns;            ///< in the recording, profiler included; mean over steps
   std::optional<Nanoseconds> predicted_step_time_ns;  ///< the recorded schedule replayed: what speed-ups refer to

@@ -25,13 +25,19 @@ std::string device_line(const analysis::OverlapSummary& overlap, std::optional<N
   return text;
 }
 
+/// Which of the recorded steps figures are of.
+std::string steps_text(const RecordedRun& recorded) {
+  if (recorded.steps >= recorded.steps_found) return counted(recorded.steps, "step");
+  return fmt::format("{} of {}", recorded.steps, counted(recorded.steps_found, "step"));
+}
+
 void write_recorded(std::ostream& out, const RecordedRun& recorded, const TextStyle& style) {
   std::string text = recorded.schedule.value_or("a schedule that is not in the library");
   const auto ranks = static_cast<std::int64_t>(recorded.ranks.size());
   text += recorded.world_size ? fmt::format(", {} of {}", ranks, counted(*recorded.world_size, "rank"))
                               : ", " + counted(ranks, "rank");
   if (recorded.recordings > 1) text += ", " + counted(recorded.recordings, "recording");
-  text += recorded.steps > 0 ? ", " + counted(recorded.steps, "step") : ", no whole step of each rank known";
+  text += recorded.steps > 0 ? ", " + steps_text(recorded) : ", no whole step of each rank known";
   if (recorded.step_time_ns) text += fmt::format(", {} ms a step as recorded", milliseconds(*recorded.step_time_ns));
   if (recorded.predicted_step_time_ns) {
     text += fmt::format(", {} ms {}", milliseconds(*recorded.predicted_step_time_ns), replayed(recorded));
