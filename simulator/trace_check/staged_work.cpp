@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <tuple>
+#include <vector>
 
 #include "simulator/memory/recorded_memory.hpp"
+#include "simulator/stages/backward_origin.hpp"
 
 namespace interlace::trace_check {
 
@@ -66,6 +69,7 @@ class ByNames {
     for (const OperationId op : trace_->on_lane(thread)) {
       const trace::RangeDetail* range = trace_->range(op);
       if (range == nullptr) continue;
+      if (stages::is_backward_node(*trace_, op)) autograd_.insert(thread);
       const bool annotation = range->kind == trace::RangeKind::kAnnotation;
       if (!annotation && range->kind != trace::RangeKind::kOther) continue;
       StageRun run;
@@ -94,17 +98,27 @@ class ByNames {
     return known->second;
   }
 
+  /// Autograd's threads work for the range that is open on another; where several are, for backward.
   [[nodiscard]] std::optional<std::uint32_t> run_around(OperationId call) const {
     const LaneId thread = trace_->lane_of(call);
     if (const auto own = open_on(thread, trace_->start(call))) return own;
-    std::optional<std::uint32_t> other;
+    if (!may_be_of_autograd(thread)) return std::nullopt;
+    std::vector<std::uint32_t> open;
     for (const auto& [lane, spans] : spans_) {
       if (lane == thread || trace_->lane(lane).rank != trace_->lane(thread).rank) continue;
-      const auto open = open_on(lane, trace_->start(call));
-      if (open && other) return std::nullopt;
-      if (open) other = open;
+      if (const auto run = open_on(lane, trace_->start(call))) open.push_back(*run);
     }
-    return other;
+    if (open.size() > 1) {
+      std::erase_if(open, [&](std::uint32_t run) { return work_.runs[run].stage != schedule::Stage::kBackward; });
+    }
+    return open.size() == 1 ? std::optional(open.front()) : std::nullopt;
+  }
+
+  /// Where the recording has PyTorch's operators, they tell autograd's threads from others, such as loaders of batches.
+  [[nodiscard]] bool may_be_of_autograd(LaneId thread) const {
+    return autograd_.contains(thread) || std::ranges::none_of(autograd_, [&](LaneId known) {
+             return trace_->lane(known).rank == trace_->lane(thread).rank;
+           });
   }
 
   /// The range open on a thread at a time: the innermost, which is the last to have begun.
@@ -126,6 +140,7 @@ class ByNames {
   const trace::Trace* trace_;
   StagedWork work_;
   std::map<LaneId, std::vector<Span>> spans_;  ///< by start
+  std::set<LaneId> autograd_;                  ///< threads seen to run the functions of backward
   std::map<std::string, std::uint32_t> modules_;
 };
 

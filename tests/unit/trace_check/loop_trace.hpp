@@ -40,6 +40,17 @@ class LoopTrace {
     return *this;
   }
 
+  /// What follows is of another host thread; the open stage stays open on its own.
+  LoopTrace& thread(std::int64_t number) {
+    host_ = builder_.lane(trace::LaneKind::kHostThread, rank_, 1, number);
+    return *this;
+  }
+  /// A function of PyTorch's backward, as the profiler records it.
+  LoopTrace& backward_node() {
+    builder_.add_range(common("autograd::engine::evaluate_function: MmBackward0"), {.kind = trace::RangeKind::kCpuOp});
+    return *this;
+  }
+
   /// A kernel on a stream, at a time of the device.
   LoopTrace& kernel(int stream, Nanoseconds start, Nanoseconds duration, bool collective = false) {
     const std::int64_t correlation = next_++;

@@ -166,6 +166,38 @@ TEST(TraceCheck, AStageMayGoOnBesideOneWithinIt) {
   EXPECT_EQ(hooked(true).front().overlapped, 1);
 }
 
+/// During backward the thread of autograd launches an update of tables on side, before a lookup on main that does not
+/// wait for it; meanwhile a loader's thread copies the next batch, with or without a range of its own.
+LoopTrace beside_loader(bool loader_has_range) {
+  constexpr int kAutograd = 2;
+  constexpr int kLoader = 3;
+  constexpr int kCopies = 20;
+  LoopTrace loop;
+  loop.stage("embedding_lookup", 1).kernel(kSide, 900, 10);
+  loop.stage("dense_forward", 1).wait(kMain, kSide).kernel(kMain, 920, 10);
+  loop.stage("backward", 1).wait(kSide, kMain);
+  loop.thread(kLoader);
+  if (loader_has_range) loop.within("copy_batch_to_gpu", 3);
+  loop.kernel(kCopies, 950, 900);
+  loop.thread(kAutograd);
+  loop.backward_node();
+  loop.kernel(kSide, 1000, 500);
+  if (loader_has_range) loop.thread(kLoader).back();
+  loop.thread(1).stage("embedding_lookup", 2).kernel(kMain, 1200, 500);
+  return loop;
+}
+
+TEST(TraceCheck, WorkOfAutogradsThreadIsOfBackward) {
+  for (const bool loader_has_range : {false, true}) {
+    LoopTrace loop = beside_loader(loader_has_range);
+    const TraceCheck result = check_loop(loop);
+    ASSERT_EQ(result.hazards.size(), 1U) << loader_has_range;
+    EXPECT_EQ(result.hazards.front().datum, "tables");
+    EXPECT_EQ(result.hazards.front().earlier.stream, "stream 9");
+    EXPECT_EQ(result.unchecked, loader_has_range ? 0 : 1);
+  }
+}
+
 TEST(TraceCheck, HostReadsWaitForTheirCopy) {
   LoopTrace unsafe;
   unsafe.stage("validate_output", 1).copy_to_host(kMain, 1000, 500);
