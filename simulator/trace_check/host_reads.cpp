@@ -38,7 +38,9 @@ class UnfinishedReadFinder {
     std::vector<Race> races;
     for (const OperationId copy : copies) {
       const auto call = trace_->launch_of(copy);
-      if (call && !is_waited_for(copy, *call)) races.push_back(race(copy, *call));
+      if (!call || is_waited_for(copy, *call)) continue;
+      races.push_back(race(copy, *call));
+      races.back().may_be_waited_for = has_untold_wait(copy, *call);
     }
     return races;
   }
@@ -56,6 +58,7 @@ class UnfinishedReadFinder {
 
   void note_waits(OperationId sync) {
     const trace::SyncDetail* detail = trace_->sync(sync);
+    if (waits_for_untold_event(*trace_, sync)) untold_.push_back(sync);
     const bool for_event = detail != nullptr && detail->record_stream.has_value();
     graph_->for_each_predecessor(Graph::end_of(sync), [&](graph::VertexId from, EdgeKind kind) {
       if (kind != EdgeKind::kHostSync) return;
@@ -76,6 +79,14 @@ class UnfinishedReadFinder {
     return std::ranges::any_of(waits->second, [&](const Wait& wait) {
       const bool in_time = wait.for_event || !goes_on || wait.start < *goes_on;
       return in_time && (wait.work == copy || order_->before(copy, wait.work));
+    });
+  }
+
+  /// The stage that makes the copy waits for an event behind it, of which the recording does not tell where it is.
+  [[nodiscard]] bool has_untold_wait(OperationId copy, OperationId call) const {
+    return std::ranges::any_of(untold_, [&](OperationId sync) {
+      return staged_->run_of[sync.index()] == staged_->run_of[copy.index()] &&
+             trace_->start(sync) > trace_->start(call);
     });
   }
 
@@ -108,9 +119,17 @@ class UnfinishedReadFinder {
   const RecordedOrder* order_;
   trace::RankId rank_;
   std::map<std::uint32_t, std::vector<Wait>> waits_;  ///< by run
+  std::vector<OperationId> untold_;                   ///< waits for events that are not told
 };
 
 }  // namespace
+
+bool waits_for_untold_event(const trace::Trace& trace, OperationId sync) {
+  if (trace.kind(sync) != OperationKind::kHostSync) return false;
+  const trace::SyncDetail* detail = trace.sync(sync);
+  return trace.name(sync).find("EventSynchronize") != std::string_view::npos &&
+         (detail == nullptr || !detail->record_stream);
+}
 
 std::vector<Race> find_unfinished_host_reads(const trace::Trace& trace, const StagedWork& staged,
                                              const graph::Graph& graph, const RecordedOrder& order,

@@ -21,6 +21,7 @@ struct Race {
   std::uint32_t later_run = 0;
   /// From the end of the earlier to the start of the later: by so much it went well; negative: it did not.
   Nanoseconds margin = 0;
+  bool may_be_waited_for = false;  ///< by the host, with a wait of which it is not told what for
 };
 
 /// All of one rank. Of work within one stage and batch only the inputs of its collectives are looked at: what else it

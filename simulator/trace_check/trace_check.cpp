@@ -62,6 +62,9 @@ class Checker {
       }
     }
     for (auto& [stream, times] : doubtful_) std::ranges::sort(times);
+    for (std::uint32_t i = 0; i < trace_->size(); ++i) {
+      if (waits_for_untold_event(*trace_, {i})) untold_syncs_.push_back({i});
+    }
   }
 
   void check_rank(trace::RankId rank, const std::vector<graph::VertexId>& along_time) {
@@ -102,14 +105,23 @@ class Checker {
     }
   }
 
-  /// Whether the stream waits, between the launches of the two, for something that is not known for sure.
+  /// Whether the stream or the host waits, between the launches of the two, for something that is not known for sure.
   [[nodiscard]] bool may_be_ordered(const Race& race) const {
+    if (race.may_be_waited_for || host_may_wait(race)) return true;
     const auto doubtful = doubtful_.find(trace_->lane_of(race.later));
     if (doubtful == doubtful_.end()) return false;
     const Nanoseconds from = queues_.queued_at(race.earlier);
     const Nanoseconds to = queues_.queued_at(race.later);
     const auto at = std::ranges::lower_bound(doubtful->second, from);
     return at != doubtful->second.end() && *at <= to;
+  }
+
+  [[nodiscard]] bool host_may_wait(const Race& race) const {
+    return std::ranges::any_of(untold_syncs_, [&](OperationId sync) {
+      return trace_->rank_of(sync) == trace_->rank_of(race.later) &&
+             trace_->start(sync) >= queues_.queued_at(race.earlier) &&
+             trace_->end(sync) <= queues_.queued_at(race.later);
+    });
   }
 
   void sort_in(const Key& key, TraceHazard hazard) {
@@ -166,6 +178,7 @@ class Checker {
   graph::Graph graph_;
   graph::StreamQueues queues_;
   std::map<LaneId, std::vector<Nanoseconds>> doubtful_;  ///< when a stream was made to wait, in order
+  std::vector<OperationId> untold_syncs_;                ///< waits of hosts for events that are not told
   std::map<Key, TraceHazard> hazards_;
   TraceCheck result_;
 };

@@ -98,6 +98,13 @@ class LoopTrace {
     return *this;
   }
 
+  /// A wait of the host for an event of which the recording does not tell where it was recorded.
+  LoopTrace& host_waits_for_untold_event() {
+    builder_.add_sync(trace::OperationKind::kHostSync, common("cudaEventSynchronize"),
+                      {.kind = trace::SyncKind::kEventSync});
+    return *this;
+  }
+
   LoopTrace& wait(int waiter, int source) {
     const trace::OperationId record =
         builder_.add_sync(trace::OperationKind::kEventRecord, common("cudaEventRecord"),
