@@ -16,16 +16,8 @@ namespace interlace::cli {
 
 namespace {
 
-/// What a predicted trace was predicted for; none where it is none.
-std::optional<std::string> predicted_schedule(const trace::Trace& trace) {
-  for (const trace::Rank& rank : trace.ranks()) {
-    if (rank.producer.starts_with(replay::kPredictedBy)) return rank.producer.substr(replay::kPredictedBy.size());
-  }
-  return std::nullopt;
-}
-
 std::optional<std::string> stated_schedule(const trace::Trace& trace) {
-  if (auto predicted = predicted_schedule(trace)) return predicted;
+  if (auto predicted = replay::predicted_for(trace)) return std::move(predicted->schedule);
   const auto named = replay::named_schedule(trace);
   return named ? std::optional(std::string(*named)) : std::nullopt;
 }
@@ -55,8 +47,12 @@ std::optional<std::string> looks_other_than(std::string_view stated, const trace
 
 void count_differing_schedules(ingest::Recording& measured, ingest::Recording& predicted,
                                const std::optional<std::string>& profile) {
-  if (predicted_schedule(measured.trace)) {
+  if (replay::predicted_for(measured.trace)) {
     measured.diagnostics.count(kMeasuredIsPredicted, measured.trace.ranks().front().source);
+  }
+  const auto as = replay::predicted_for(predicted.trace);
+  if (as && !as->under_recorder && !replay::predicted_for(measured.trace)) {
+    predicted.diagnostics.count(kWithoutRecorder, predicted.trace.ranks().front().source);
   }
   const std::optional<std::string> second = stated_schedule(predicted.trace);
   if (!second) return;

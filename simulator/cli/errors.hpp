@@ -20,6 +20,7 @@ inline constexpr ErrorCode kNoGpu{"cli.no_gpu"};
 inline constexpr ErrorCode kNotPlanned{"cli.not_planned"};
 inline constexpr ErrorCode kEngineFailed{"cli.engine_failed"};
 inline constexpr ErrorCode kOtherSettings{"cli.other_settings"};
+inline constexpr ErrorCode kIsPrediction{"cli.is_prediction"};
 
 inline constexpr DiagnosticKind kMemoryNotRecorded{
     "predict.memory_not_recorded", Severity::kWarning,
@@ -33,6 +34,10 @@ inline constexpr DiagnosticKind kOtherSchedule{
     "explain.other_schedule", Severity::kWarning,
     "it is of another schedule than the measured trace, so that the difference is mostly that of the schedules",
     "predict the schedule that was measured, or read the difference as what the other schedule changes"};
+inline constexpr DiagnosticKind kWithoutRecorder{
+    "explain.without_recorder", Severity::kWarning,
+    "the prediction is of a run without the recorder, whose cost the measured trace carries: its host takes longer",
+    "predict --under-recorder, to compare like with like"};
 inline constexpr DiagnosticKind kClockMoved{"merge.clock_moved", Severity::kInfo,
                                             "hosts whose times were moved onto the clock of the first",
                                             "waits between hosts shorter than the stated bound tell nothing"};

@@ -14,6 +14,7 @@
 #include "simulator/cli/recorded_run.hpp"
 #include "simulator/cli/recording.hpp"
 #include "simulator/cli/staging.hpp"
+#include "simulator/replay/predicted_trace.hpp"
 #include "simulator/replay/recognise.hpp"
 #include "simulator/replay/recorded_schedule.hpp"
 
@@ -69,6 +70,11 @@ void refuse_useless_step(double measured_ms, const report::RecordedRun& recorded
 }
 
 stages::Cut cut_of(ingest::Recording& recording, const PredictRequest& request, Console& console) {
+  if (const auto predicted = replay::predicted_for(recording.trace); predicted && !request.profile) {
+    throw Error(kIsPrediction, recording.trace.ranks().front().source,
+                fmt::format("this is a prediction of {}, not a recording", predicted->schedule),
+                "name the recordings that it was predicted from");
+  }
   console.progress("cutting the recording into stages");
   return stages::cut(recording.trace, profile_for(request.profile, recording.trace), recording.diagnostics);
 }

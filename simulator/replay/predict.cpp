@@ -296,7 +296,8 @@ Prediction Predictor::predict(const schedule::Schedule& schedule, const PredictO
 
   const std::int32_t first = options.simulation.warm_up;
   trace::Trace predicted =
-      predicted_trace(*trace_, plan, sites_, cut_->modules, result, memory, first, options.shown_steps);
+      predicted_trace(*trace_, plan, sites_, cut_->modules, result, memory,
+                      {.first = first, .count = options.shown_steps, .under_recorder = options.simulation.as_recorded});
   std::vector<std::vector<Interval>> windows;
   for (const std::vector<double>& ends : result.iteration_ends) {
     auto& of_rank = windows.emplace_back();

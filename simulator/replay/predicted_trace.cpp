@@ -39,13 +39,17 @@ trace::AllocationAction action_of(allocator::Action action) {
   return kAlloc;
 }
 
+constexpr std::string_view kPredictedBy = "interlace predict ";
+constexpr std::string_view kUnderRecorder = " --under-recorder";
+
 class TraceWriter {
  public:
-  TraceWriter(const Trace& recorded, const Plan& plan, const SiteTable& table)
+  TraceWriter(const Trace& recorded, const Plan& plan, const SiteTable& table, bool under_recorder)
       : recorded_(&recorded), plan_(&plan), table_(&table) {
     for (const trace::Rank& rank : recorded.ranks()) {
       trace::Rank copy = rank;
       copy.producer = std::string(kPredictedBy) + plan.schedule;
+      if (under_recorder) copy.producer += kUnderRecorder;
       const trace::RankId id = builder_.add_rank(std::move(copy));
       const LaneId thread = builder_.lane(LaneKind::kHostThread, id, rank.process_id, kHostThread);
       builder_.name_lane(thread, "host");
@@ -281,11 +285,22 @@ void add_parts(const SimulationResult& result, std::span<const std::string> modu
 
 }  // namespace
 
+std::optional<PredictedFor> predicted_for(const Trace& trace) {
+  for (const trace::Rank& rank : trace.ranks()) {
+    if (!rank.producer.starts_with(kPredictedBy)) continue;
+    std::string schedule = rank.producer.substr(kPredictedBy.size());
+    const bool under_recorder = schedule.ends_with(kUnderRecorder);
+    if (under_recorder) schedule.resize(schedule.size() - kUnderRecorder.size());
+    return PredictedFor{.schedule = std::move(schedule), .under_recorder = under_recorder};
+  }
+  return std::nullopt;
+}
+
 Trace predicted_trace(const Trace& recorded, const Plan& plan, const SiteTable& table,
                       std::span<const std::string> modules, const SimulationResult& result,
-                      std::span<const PredictedMemory> memory, std::int32_t first, std::int32_t count) {
-  const Selection selection(result, first, count);
-  TraceWriter writer(recorded, plan, table);
+                      std::span<const PredictedMemory> memory, const ShownSteps& shown) {
+  const Selection selection(result, shown.first, shown.count);
+  TraceWriter writer(recorded, plan, table, shown.under_recorder);
   for (std::size_t i = 0; i < result.ranges.size(); ++i) {
     if (selection.has_stage(i)) writer.add(result.ranges[i]);
   }

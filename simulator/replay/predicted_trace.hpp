@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,10 +13,23 @@
 
 namespace interlace::replay {
 
-/// The producer of each rank of a predicted trace begins with that; the name of the schedule follows.
-inline constexpr std::string_view kPredictedBy = "interlace predict ";
+/// What a predicted trace was predicted for. Its ranks' producer says it: "interlace predict NAME", with
+/// " --under-recorder" behind it.
+struct PredictedFor {
+  std::string schedule;
+  bool under_recorder = false;
+};
+/// None where it is no predicted trace.
+[[nodiscard]] std::optional<PredictedFor> predicted_for(const trace::Trace& trace);
 
-/// Iterations [first, first + count) of a simulation as a Trace, with what runs of later ones until the devices have
+/// Which iterations of a simulation a predicted trace shows.
+struct ShownSteps {
+  std::int32_t first = 0;
+  std::int32_t count = 0;
+  bool under_recorder = false;  ///< the hosts are as slow as when the recording was made
+};
+
+/// These iterations of a simulation as a Trace, with what runs of later ones until the devices have
 /// ended these: hosts are ahead, and side streams. The same ranks and devices as recorded, one lane a simulated stream
 /// and one for the host thread, with a range "<stage> <batch>" around each stage's host calls and in it one for each
 /// module and piece (stages::part_label); `modules` names them. Waits name the record they wait for. Work keeps the
@@ -24,7 +38,6 @@ inline constexpr std::string_view kPredictedBy = "interlace predict ";
 /// caching allocator did.
 [[nodiscard]] trace::Trace predicted_trace(const trace::Trace& recorded, const Plan& plan, const SiteTable& table,
                                            std::span<const std::string> modules, const SimulationResult& result,
-                                           std::span<const PredictedMemory> memory, std::int32_t first,
-                                           std::int32_t count);
+                                           std::span<const PredictedMemory> memory, const ShownSteps& shown);
 
 }  // namespace interlace::replay

@@ -81,7 +81,7 @@ TEST_F(ExplainCommand, TellsWhatIsWrongWithEitherTrace) {
 
 TEST_F(ExplainCommand, WarnsOfAnotherScheduleAndNamesBoth) {
   const Finished same = interlace("explain " + sample("base") + " " + predicted_);
-  EXPECT_EQ(same.out.find("explain."), std::string::npos) << same.out;
+  EXPECT_EQ(same.out.find("explain.other_schedule"), std::string::npos) << same.out;
 
   const Finished recorded = interlace("explain --format json " + sample("sparse") + " " + predicted_);
   ASSERT_EQ(recorded.status, 0) << recorded.err;
@@ -95,7 +95,17 @@ TEST_F(ExplainCommand, WarnsOfAnotherScheduleAndNamesBoth) {
   const Finished table = interlace("explain " + sample("base") + " " + semi_sync);
   EXPECT_NE(table.out.find("explain.other_schedule"), std::string::npos) << table.out;
   EXPECT_NE(table.out.find("torchrec/semi_sync, not"), std::string::npos) << table.out;
-  EXPECT_NE(table.err.find("predicted trace: data quality: 1 warning"), std::string::npos) << table.err;
+  EXPECT_NE(table.err.find("predicted trace: data quality: 2 warnings"), std::string::npos) << table.err;
+}
+
+TEST_F(ExplainCommand, WarnsWhereThePredictionLeavesTheRecorderOut) {
+  const Finished without = interlace("explain " + sample("base") + " " + predicted_);
+  EXPECT_NE(without.out.find("explain.without_recorder"), std::string::npos) << without.out;
+  const Finished under = interlace("predict --under-recorder --from " + sample("sparse") +
+                                   " --schedule torchrec/base --out " + folder_.path().string());
+  ASSERT_EQ(under.status, 0) << under.err;
+  const Finished alike = interlace("explain " + sample("base") + " " + (folder_.path() / "torchrec_base.ilt").string());
+  EXPECT_EQ(alike.out.find("explain."), std::string::npos) << alike.out;
 }
 
 TEST_F(ExplainCommand, WarnsWhereTheMeasuredTraceIsAPrediction) {

@@ -138,6 +138,10 @@ TEST(Predict, WritesTracesThatCanBeReadAgain) {
   const std::string info = output_of("info " + (answer / "torchrec_base.ilt").string(), folder);
   EXPECT_NE(info.find("step marks are the annotations"), std::string::npos) << info;
   EXPECT_NE(info.find("input_dist_start"), std::string::npos) << info;
+
+  const Finished again =
+      interlace("predict --schedule torchrec/semi_sync --from " + (answer / "torchrec_base.ilt").string());
+  EXPECT_NE(again.err.find("cli.is_prediction"), std::string::npos) << again.err;
 }
 
 }  // namespace
