@@ -80,6 +80,7 @@ void judge(const schedule::Schedule& schedule, bool one_rank, report::Prediction
   for (const check::Hazard& hazard : verdict.known_hazards) {
     row.known_hazards.push_back(clash(hazard) + " (interlace check tells why it stays)");
   }
+  if (!schedule.caution.empty()) row.known_hazards.push_back(schedule.caution);
   for (const check::Staleness& read : verdict.staleness) {
     auto& late = read.resource == "tables" ? row.tables_late : row.parameters_late;
     late = std::max(late.value_or(0), read.updates);

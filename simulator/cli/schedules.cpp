@@ -82,6 +82,7 @@ Json outline(const schedule::Schedule& schedule) {
               {"description", schedule.description},
               {"hazardous", schedule.hazardous},
               {"known_hazards", std::move(known_hazards)},
+              {"caution", schedule.caution.empty() ? Json(nullptr) : Json(schedule.caution)},
               {"batches_ahead", schedule::depth(schedule)},
               {"streams", std::move(streams)},
               {"stages", std::move(stages)}};

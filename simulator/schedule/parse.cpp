@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kLargest = std::size_t{1} << 20;  // bytes; the largest of the library has 5000
 constexpr std::size_t kLongestName = 128;
 
-constexpr std::array<std::string_view, 7> kTopFields = {"interlace_schedule", "name",    "description", "hazardous",
-                                                        "known_hazards",      "streams", "iteration"};
+constexpr std::array<std::string_view, 8> kTopFields = {"interlace_schedule", "name",    "description", "hazardous",
+                                                        "known_hazards",      "caution", "streams",     "iteration"};
 constexpr std::array<std::string_view, 5> kKnownHazardFields = {"kind", "of", "earlier", "later", "why"};
 constexpr std::array<std::string_view, 2> kStreamFields = {"priority", "same_as"};
 
@@ -84,10 +84,15 @@ class Reader {
       }
       schedule_.name = std::move(*name);
     }
-    const std::vector<std::string> lines = fields.take_strings("description");
-    for (std::size_t i = 0; i < lines.size(); ++i) schedule_.description += (i == 0 ? "" : " ") + lines[i];
+    schedule_.description = read_text(fields, "description");
     schedule_.hazardous = fields.take_bool("hazardous").value_or(false);
     if (const LocatedJson* known = fields.take("known_hazards")) read_known_hazards(*known);
+    schedule_.caution = read_text(fields, "caution");
+  }
+
+  /// A string, or strings that are joined by blanks.
+  static std::string read_text(JsonFields& fields, std::string_view key) {
+    return fmt::format("{}", fmt::join(fields.take_strings(key), " "));
   }
 
   void read_known_hazards(const LocatedJson& json) {

@@ -163,6 +163,14 @@ std::string iteration_text(const Schedule& schedule) {
   return text;
 }
 
+std::string wrapped_text(std::string_view key, const std::string& value) {
+  if (value.empty()) return "";
+  std::vector<std::string> lines = wrapped(value, kDescriptionWidth);
+  for (std::string& line : lines) line = json_string(line);
+  return lines.size() == 1 ? fmt::format("  \"{}\": {},\n", key, lines.front())
+                           : fmt::format("  \"{}\": [\n    {}\n  ],\n", key, fmt::join(lines, ",\n    "));
+}
+
 std::string known_hazards_text(const Schedule& schedule) {
   if (schedule.known_hazards.empty()) return "";
   std::vector<std::string> entries;
@@ -182,14 +190,10 @@ std::string known_hazards_text(const Schedule& schedule) {
 std::string print(const Schedule& schedule) {
   std::string text = "{\n  \"interlace_schedule\": 1,\n";
   text += fmt::format("  \"name\": {},\n", json_string(schedule.name));
-  if (!schedule.description.empty()) {
-    std::vector<std::string> lines = wrapped(schedule.description, kDescriptionWidth);
-    for (std::string& line : lines) line = json_string(line);
-    text += lines.size() == 1 ? fmt::format("  \"description\": {},\n", lines.front())
-                              : fmt::format("  \"description\": [\n    {}\n  ],\n", fmt::join(lines, ",\n    "));
-  }
+  text += wrapped_text("description", schedule.description);
   if (schedule.hazardous) text += "  \"hazardous\": true,\n";
   text += known_hazards_text(schedule);
+  text += wrapped_text("caution", schedule.caution);
   text += fmt::format("  \"streams\": {{\n{}  }},\n", streams_text(schedule));
   return text + fmt::format("  \"iteration\": [\n{}  ]\n}}\n", iteration_text(schedule));
 }

@@ -156,6 +156,7 @@ struct Schedule {
   std::string source;      ///< file or "built-in"
   bool hazardous = false;  ///< a known race, kept as a specimen; left out of "all"
   std::vector<KnownHazard> known_hazards;
+  std::string caution;  ///< what may go wrong in code that it stands for, though it is sound itself
   std::vector<Stream> streams;
   std::vector<Step> iteration;
 

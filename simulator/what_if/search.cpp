@@ -97,6 +97,7 @@ class Search {
       Found& found = first.emplace_back().found;
       found.schedule = start;
       found.schedule.known_hazards.clear();  // what is found is to have none
+      found.schedule.caution.clear();        // it stands for no code yet
       found.start = start.name;
       if (first.size() > 1) found.changes.push_back(start.name + " instead");
     }

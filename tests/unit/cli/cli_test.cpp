@@ -394,6 +394,17 @@ TEST_F(CliTest, PredictTellsTheHazardsThatAScheduleSaysItHas) {
   EXPECT_TRUE(row["known_hazards"][0].get<std::string>().starts_with("free_before_last_use of output_exchange(i)"));
 }
 
+// The built-in one is sound; TorchRec's own is not.
+TEST_F(CliTest, PredictTellsWhatMayGoWrongInTheCodeThatAScheduleStandsFor) {
+  const Json answer = Json::parse(interlace("predict --format json --steps 3 --schedule "
+                                            "torchrec/fused_sparse_dist_new_stream --from " +
+                                            sample("base"))
+                                      .out);
+  const Json& known = answer["predictions"][0]["known_hazards"];
+  ASSERT_EQ(known.size(), 1U);
+  EXPECT_TRUE(known[0].get<std::string>().starts_with("TorchRec 1.6.1 and before")) << known;
+}
+
 TEST_F(CliTest, PredictRecognisesWhatWasRecorded) {
   for (const auto& [files, schedule] : {std::pair{"sparse", "torchrec/sparse_dist"},
                                         std::pair{"fused_snew", "torchrec/fused_sparse_dist_new_stream"}}) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kEveryWord = R"({
   "interlace_schedule": 1,
   "name": "own/every_word",
-  "description": ["two", "lines"],
+  "description": ["two", "lines"], "caution": ["of", "code"],
   "hazardous": true,
   "streams": {
     "main":   {},
@@ -47,6 +47,7 @@ TEST(Parse, ReadsEveryWord) {
   const Schedule s = parse(kEveryWord, "every.json");
   EXPECT_EQ(s.name, "own/every_word");
   EXPECT_EQ(s.description, "two lines");
+  EXPECT_EQ(s.caution, "of code");
   EXPECT_EQ(s.source, "every.json");
   EXPECT_TRUE(s.hazardous);
 
