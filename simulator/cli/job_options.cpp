@@ -62,7 +62,9 @@ void add_job_options(CLI::App& command, PredictRequest& request) {
           ->check(number("step time in ms", kShortestStepMs, kLongestStepMs))
           ->type_name("MS");
   command.add_option(kMemorySnapshotsOption, request.memory_snapshots, kMemorySnapshotsHelp)->type_name("FILE");
-  command.add_option("--gpu-memory", request.gpu_memory_gib, "Say whether each schedule fits in so much GPU memory")
+  command
+      .add_option("--gpu-memory", request.gpu_memory_gib,
+                  "Say whether each schedule fits in so much GPU memory: what is left for PyTorch's allocator")
       ->check(number("number of GiB", kLeastGibibytes, kMostGibibytes))
       ->type_name("GIB");
   command.add_option("--seed", request.seed, "Of the replayed jitter")

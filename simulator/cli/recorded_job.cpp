@@ -52,6 +52,16 @@ double works_a_step(const trace::Trace& trace, std::span<const analysis::StepWin
   return works / static_cast<double>(windows.size());
 }
 
+/// What the largest collective of the recording sends or receives on its rank; none where no sizes are known.
+std::optional<Bytes> largest_exchange(const trace::Trace& trace) {
+  Bytes largest = 0;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    const trace::CollectiveDetail* detail = trace.collective({i});
+    if (detail != nullptr) largest = std::max(largest, replay::bytes_moved(*detail));
+  }
+  return largest > 0 ? std::optional(largest) : std::nullopt;
+}
+
 /// Throws Error(cli.cannot_anchor) where the measured step that was given is of no use with that recording.
 void refuse_useless_step(double measured_ms, const report::RecordedRun& recorded) {
   constexpr const char* kOption = "--measured-step-ms";
@@ -146,6 +156,7 @@ void RecordedJob::describe(const PredictRequest& request) {
   recorded_ = recorded_run(recording_.trace, request.recordings, steps);
   if (steps && !request.again.empty()) {
     recorded_.works_a_step = works_a_step(recording_.trace, steps->windows.device);
+    recorded_.largest_exchange = largest_exchange(recording_.trace);
   }
   add_machine(sites_, recorded_);
   if (machine_) {

@@ -37,15 +37,17 @@ void refuse_other_jobs(const std::vector<PredictReport>& reports) {
 
 /// A mean over two jobs says nothing of either, and nothing in a recording names its job. Runs of one job launched the
 /// same number of works within 5 % (four TorchRec jobs that were recorded twice; the window of steps cuts some off) and
-/// took as long within 41 % on the most disturbed of hosts (docs/accuracy.md).
+/// took as long within 41 % on the most disturbed of hosts (docs/accuracy.md). What they exchange is the job's own.
 bool looks_like_another_job(const RecordedRun& run, const RecordedRun& first) {
   constexpr double kMostWorks = 1.1;
+  constexpr double kMostBytes = 1.1;
   constexpr double kMostTime = 1.5;
   const auto apart = [](auto a, auto b) {
     const double ratio = a && b && *a > 0 && *b > 0 ? static_cast<double>(*a) / static_cast<double>(*b) : 1;
     return std::max(ratio, 1 / ratio);
   };
   return apart(run.works_a_step, first.works_a_step) > kMostWorks ||
+         apart(run.largest_exchange, first.largest_exchange) > kMostBytes ||
          apart(run.step_time_ns, first.step_time_ns) > kMostTime;
 }
 

@@ -38,6 +38,7 @@ struct RecordedRun {
   std::int64_t steps = 0;                             ///< whole steady-state steps a rank, of all recordings
   std::int64_t steps_found = 0;                       ///< whole steps a rank, those that stalled included
   std::optional<double> works_a_step;                 ///< mean over ranks; known where recordings are compared
+  std::optional<Bytes> largest_exchange;              ///< of a collective; known as works_a_step is
   std::optional<Nanoseconds> step_time_ns;            ///< in the recording, profiler included; mean over steps
   std::optional<Nanoseconds> predicted_step_time_ns;  ///< the recorded schedule replayed: what speed-ups refer to
   std::optional<double> replay_error;                 ///< what it was off before it was corrected (replay/anchor.hpp)

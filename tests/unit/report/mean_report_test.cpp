@@ -94,6 +94,8 @@ TEST(MeanReport, TellsOfRunsThatLookLikeOtherJobs) {
     PredictReport other = slower();
     first.recorded.works_a_step = 250;
     other.recorded.works_a_step = 240;
+    first.recorded.largest_exchange = 100'000'000;
+    other.recorded.largest_exchange = 100'000'000;
     change(other.recorded);
     Diagnostics found;
     for (const Diagnostic& flaw : mean_over({first, other}).recorded.diagnostics) found.add(flaw);
@@ -102,6 +104,8 @@ TEST(MeanReport, TellsOfRunsThatLookLikeOtherJobs) {
   EXPECT_EQ(flaws([](RecordedRun&) {}), 0);
   EXPECT_EQ(flaws([](RecordedRun& run) { run.works_a_step.reset(); }), 0);
   EXPECT_EQ(flaws([](RecordedRun& run) { run.works_a_step = 226; }), 1);
+  EXPECT_EQ(flaws([](RecordedRun& run) { run.largest_exchange = 95'000'000; }), 0);
+  EXPECT_EQ(flaws([](RecordedRun& run) { run.largest_exchange = 89'000'000; }), 1);
   EXPECT_EQ(flaws([](RecordedRun& run) { *run.step_time_ns *= 2; }), 1);
   EXPECT_EQ(flaws([](RecordedRun& run) { *run.step_time_ns /= 2; }), 1);
 }
