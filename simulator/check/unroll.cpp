@@ -246,19 +246,19 @@ class Unroller {
     for (const Module module : each_module(run.module)) run_exchange({run.step, run.stage, module, run.batch});
   }
 
-  /// A stage that is nothing but a collective: of one module, or of named data. What was looked up is packed for it on
-  /// the stage's own stream, and not held by it.
-  void run_exchange(const Run& run) {
-    const bool packs = run.step.stage == Stage::kOutputDistStart;
-    if (packs) {
-      Operation pack = operation(run, Role::kWork, lane(run.step.stream));
-      for (const schedule::Read& read : schedule::reads_of(run.step)) touch(pack, read.resource, false, read.locked);
-      launch(std::move(pack), run.step);
-    }
-    const MarkIndex done = collective(run, lane(run.step.stream), [&](Operation& op) {
-      if (!packs) return touch_all(op, run.step);
+  /// What was looked up is packed for the collective on the stage's own stream, and not held by it.
+  void run_output_dist_start(const Run& run) {
+    Operation pack = operation(run, Role::kWork, lane(run.step.stream));
+    for (const schedule::Read& read : schedule::reads_of(run.step)) touch(pack, read.resource, false, read.locked);
+    launch(std::move(pack), run.step);
+    awaited_[{run.step.stage, run.batch, *run.module}] = collective(run, lane(run.step.stream), [&](Operation& op) {
       for (const Resource resource : schedule::writes_of(run.step)) touch(op, resource, true);
     });
+  }
+
+  /// A stage that is nothing but a collective: of one module, or of named data.
+  void run_exchange(const Run& run) {
+    const MarkIndex done = collective(run, lane(run.step.stream), [&](Operation& op) { touch_all(op, run.step); });
     if (run.module) awaited_[{run.step.stage, run.batch, *run.module}] = done;
     if (run.step.stage == Stage::kAllToAll && !run.step.async) {
       wait(lane(run.step.stream), done, Instruction::Cause::kInherent);
@@ -409,7 +409,7 @@ class Unroller {
       case Stage::kInputDistStart: run_input_dist_start(run); break;
       case Stage::kInputDistWait: run_input_dist_wait(run); break;
       case Stage::kOutputDistStart:
-        for (const Module each : each_module(module)) run_exchange({step, stage, each, run.batch});
+        for (const Module each : each_module(module)) run_output_dist_start({step, stage, each, run.batch});
         break;
       case Stage::kAllToAll:
         run_exchange({step, stage, {}, run.batch});

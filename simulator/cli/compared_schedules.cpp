@@ -47,11 +47,12 @@ std::optional<std::string> looks_other_than(std::string_view stated, const trace
 
 void count_differing_schedules(ingest::Recording& measured, ingest::Recording& predicted,
                                const std::optional<std::string>& profile) {
-  if (replay::predicted_for(measured.trace)) {
+  const bool measured_is_predicted = replay::predicted_for(measured.trace).has_value();
+  if (measured_is_predicted) {
     measured.diagnostics.count(kMeasuredIsPredicted, measured.trace.ranks().front().source);
   }
-  const auto as = replay::predicted_for(predicted.trace);
-  if (as && !as->under_recorder && !replay::predicted_for(measured.trace)) {
+  const auto prediction = replay::predicted_for(predicted.trace);
+  if (prediction && !prediction->under_recorder && !measured_is_predicted) {
     predicted.diagnostics.count(kWithoutRecorder, predicted.trace.ranks().front().source);
   }
   const std::optional<std::string> second = stated_schedule(predicted.trace);

@@ -11,9 +11,8 @@ namespace interlace::replay {
 
 namespace {
 
-constexpr double kChangedBy = 2.0;  // times what it mostly takes
-constexpr double kWorthAWarning =
-    0.01;  // of the kernels' time; 115 recordings of TorchRec have 0.001 or 0.033 and more
+constexpr double kChangedBy = 2.0;       // times what it mostly takes
+constexpr double kWorthAWarning = 0.01;  // of the kernels' time; 115 TorchRec recordings have 0.001, or 0.033 and more
 constexpr std::size_t kEnoughInstances = 3;
 
 /// For how long it ran by itself at least.

@@ -160,6 +160,12 @@ class AccessFinder {
 
 }  // namespace
 
+std::optional<OperationId> last_queued(const AccessGroup& group, const graph::StreamQueues& queues, Nanoseconds time) {
+  const auto after =
+      std::ranges::upper_bound(group.work, time, {}, [&](OperationId work) { return queues.queued_at(work); });
+  return after == group.work.begin() ? std::nullopt : std::optional(*std::prev(after));
+}
+
 Accesses find_accesses(const trace::Trace& trace, const StagedWork& staged, const graph::StreamQueues& queues,
                        trace::RankId rank, const AccessOptions& options) {
   return AccessFinder(trace, staged, queues, rank, options).run();

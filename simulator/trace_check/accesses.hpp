@@ -19,6 +19,10 @@ struct AccessGroup {
   std::vector<trace::OperationId> work;
 };
 
+/// The last work of the group that was queued by then.
+[[nodiscard]] std::optional<trace::OperationId> last_queued(const AccessGroup& group, const graph::StreamQueues& queues,
+                                                            Nanoseconds time);
+
 /// Reads or writes of one resource of one batch (or that lives through the training), by the launch of their work.
 struct Touch {
   std::uint32_t group = 0;

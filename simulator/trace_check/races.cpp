@@ -87,7 +87,7 @@ class RaceFinder {
   bool find_unordered(const DatumKey& key, const Touch& earlier, const Touch& later) {
     const AccessGroup& first = group(earlier);
     for (const OperationId op : group(later).work) {
-      const auto before = last_launched_before(first, op);
+      const auto before = last_queued(first, *queues_, queues_->queued_at(op));
       if (before && !order_->before(*before, op)) {
         add(key, earlier, later, *before, op);
         return true;
@@ -95,14 +95,6 @@ class RaceFinder {
       if (before == first.work.back()) return false;  // so is what follows on the same stream
     }
     return false;
-  }
-
-  [[nodiscard]] std::optional<OperationId> last_launched_before(const AccessGroup& group, OperationId op) const {
-    const Nanoseconds time = queues_->queued_at(op);
-    const auto after =
-        std::ranges::upper_bound(group.work, time, {}, [&](OperationId work) { return queues_->queued_at(work); });
-    if (after == group.work.begin()) return std::nullopt;
-    return *std::prev(after);
   }
 
   void add(const DatumKey& key, const Touch& earlier, const Touch& later, OperationId first, OperationId second) {

@@ -35,7 +35,7 @@ struct Freed {
 
 /// A block that a stage left to others, and what was handed its memory.
 struct NextOwner {
-  Freed freed;
+  const Freed* freed = nullptr;
   std::optional<OperationId> first_use;
   bool is_kept = false;  ///< the free waited for every stream that used it, as far as one can tell
 };
@@ -136,7 +136,8 @@ class Follower {
     const auto& made_in = freed.block.made_in;
     if (!made_in || !freed.block.pool || made_in == freed.freed_in) return;
     ++result_.checked;
-    NextOwner next{freed, first_use(handed_out, *freed.block.pool), freed.deferred || !freed.block.recorded_on.empty()};
+    NextOwner next{&freed, first_use(handed_out, *freed.block.pool),
+                   freed.deferred || !freed.block.recorded_on.empty()};
     const StageRun& maker = staged_->runs[*made_in];
     for (const Resource resource : schedule::effects_of(maker.stage).writes) {
       const schedule::ResourceTraits& traits = schedule::traits_of(resource);
@@ -151,23 +152,21 @@ class Follower {
   }
 
   void compare(NextOwner& next, const Touch& touch, const DatumKey& key) {
-    const Freed& freed = next.freed;
+    const Freed& freed = *next.freed;
     const AccessGroup& group = accesses_->groups[touch.group];
     if (!touch.reads || group.collective) return;
     // The stream of the pool keeps its own order, so that its uses only matter to an owner that works on another.
     const bool is_of_pool = group.stream == *freed.block.pool;
     if (is_of_pool && (!next.first_use || trace_->lane_of(*next.first_use) == group.stream)) return;
-    const auto after =
-        std::ranges::upper_bound(group.work, freed.at, {}, [&](OperationId work) { return queues_->queued_at(work); });
-    if (after == group.work.begin()) return;
-    const OperationId last = *std::prev(after);
-    if (!is_of_pool && free_waited_for(freed, group.stream, last)) return;
+    const auto last = last_queued(group, *queues_, freed.at);
+    if (!last) return;
+    if (!is_of_pool && free_waited_for(freed, group.stream, *last)) return;
     if (!is_of_pool) next.is_kept = false;
-    if (!next.first_use || order_->before(last, *next.first_use)) return;
+    if (!next.first_use || order_->before(*last, *next.first_use)) return;
     const OperationId reuse = *next.first_use;
     const auto kind = is_of_pool ? check::HazardKind::kMemoryStillInUse : check::HazardKind::kFreeBeforeLastUse;
-    result_.races.push_back(
-        {kind, key, last, reuse, group.run, *staged_->run_of[reuse.index()], trace_->start(reuse) - trace_->end(last)});
+    result_.races.push_back({kind, key, *last, reuse, group.run, *staged_->run_of[reuse.index()],
+                             trace_->start(reuse) - trace_->end(*last)});
   }
 
   /// Whether record_stream kept the memory until `last`, the last use on `stream`, was over. Where the recording does

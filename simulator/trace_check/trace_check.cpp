@@ -84,12 +84,11 @@ class Checker {
     result_.has_memory = result_.has_memory || reuse.has_events;
 
     const RecordedOrder without_host(graph_, queues_, along_time, rank, false);
-    std::vector<Race> held = find_races(*trace_, *staged_, accesses, queues_, without_host);
-    const Reuse held_reuse = find_reuse(*trace_, *staged_, accesses, queues_, without_host, rank);
-    held.insert(held.end(), held_reuse.races.begin(), held_reuse.races.end());
-    for (const Race& race : held) {
+    const auto add_held = [&](const Race& race) {
       if (order.before(race.earlier, race.later) && !may_be_ordered(race)) add(race, rank, Verdict::kHeldByHost);
-    }
+    };
+    std::ranges::for_each(find_races(*trace_, *staged_, accesses, queues_, without_host), add_held);
+    std::ranges::for_each(find_reuse(*trace_, *staged_, accesses, queues_, without_host, rank).races, add_held);
     for (TraceStaleness& staleness : staleness_of(*staged_, accesses)) merge(std::move(staleness));
   }
 

@@ -34,9 +34,7 @@ class LoopTrace {
     return *this;
   }
   LoopTrace& back() {
-    builder_.add_range({host_, builder_.intern(inner_), inner_opened_, now_ - inner_opened_, {}},
-                       {.kind = trace::RangeKind::kAnnotation});
-    now_ += 10;
+    annotate(inner_, inner_opened_);
     return *this;
   }
 
@@ -165,9 +163,12 @@ class LoopTrace {
 
   void close() {
     if (open_.empty()) return;
-    builder_.add_range({host_, builder_.intern(open_), opened_, now_ - opened_, {}},
-                       {.kind = trace::RangeKind::kAnnotation});
+    annotate(open_, opened_);
     open_.clear();
+  }
+
+  void annotate(const std::string& name, Nanoseconds from) {
+    builder_.add_range({host_, builder_.intern(name), from, now_ - from, {}}, {.kind = trace::RangeKind::kAnnotation});
     now_ += 10;
   }
 
@@ -178,9 +179,9 @@ class LoopTrace {
   std::int64_t next_ = 1;
   std::optional<trace::OperationId> record_;
   std::string open_;
+  Nanoseconds opened_ = 0;
   std::string inner_;
   Nanoseconds inner_opened_ = 0;
-  Nanoseconds opened_ = 0;
 };
 
 }  // namespace interlace::trace_check
