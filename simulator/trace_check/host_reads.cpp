@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "simulator/trace_check/doubts.hpp"
+
 namespace interlace::trace_check {
 
 namespace {
@@ -123,13 +125,6 @@ class UnfinishedReadFinder {
 };
 
 }  // namespace
-
-bool waits_for_untold_event(const trace::Trace& trace, OperationId sync) {
-  if (trace.kind(sync) != OperationKind::kHostSync) return false;
-  const trace::SyncDetail* detail = trace.sync(sync);
-  return trace.name(sync).find("EventSynchronize") != std::string_view::npos &&
-         (detail == nullptr || !detail->record_stream);
-}
 
 std::vector<Race> find_unfinished_host_reads(const trace::Trace& trace, const StagedWork& staged,
                                              const graph::Graph& graph, const RecordedOrder& order,

@@ -8,10 +8,6 @@
 
 namespace interlace::trace_check {
 
-/// The host waits for an event (cudaEventSynchronize), and the recording does not tell where that was recorded, as
-/// those of PyTorch's profiler mostly do not.
-[[nodiscard]] bool waits_for_untold_event(const trace::Trace& trace, trace::OperationId sync);
-
 /// Copies to the host that validate_output makes and reads without having waited for them. A recording does not tell
 /// when the host reads: it is taken to do so behind a wait that is there for the copy, and else at once. There for the
 /// copy are a call that returns only when it is done, whatever the timing, and waits for work that the same run of the

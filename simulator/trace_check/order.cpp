@@ -19,7 +19,7 @@ std::vector<VertexId> along_time(const Graph& graph) {
 }
 
 RecordedOrder::RecordedOrder(const Graph& graph, const graph::StreamQueues& queues,
-                             std::span<const VertexId> along_time, trace::RankId rank, bool host_waits)
+                             std::span<const VertexId> along_time, trace::RankId rank, OrderedBy counts)
     : trace_(&graph.trace()) {
   const trace::Trace& trace = *trace_;
   stream_of_.assign(trace.lanes().size(), 0);
@@ -41,7 +41,7 @@ RecordedOrder::RecordedOrder(const Graph& graph, const graph::StreamQueues& queu
     const auto clock = std::span(clock_of).subspan(vertex * streams_, streams_);
     graph.for_each_predecessor(vertex, [&](VertexId from, graph::EdgeKind kind) {
       const bool by_host = kind == graph::EdgeKind::kHostSync || kind == graph::EdgeKind::kBlockingCopy;
-      if (by_host && !host_waits) return;
+      if (by_host && !counts.host_waits) return;
       const auto other = std::span(clock_of).subspan(from * streams_, streams_);
       for (std::size_t s = 0; s < streams_; ++s) clock[s] = std::max(clock[s], other[s]);
     });
@@ -51,8 +51,23 @@ RecordedOrder::RecordedOrder(const Graph& graph, const graph::StreamQueues& queu
       auto& own = clock[stream_of_[trace.lane_of(*op).index()]];
       own = std::max(own, place_[op->index()]);
     } else {
+      if (counts.doubts != nullptr) join_doubts(*op, queues, counts, clock);
       std::ranges::copy(clock, clocks_.begin() + static_cast<std::ptrdiff_t>(row_[op->index()] * streams_));
     }
+  }
+}
+
+void RecordedOrder::join_doubts(OperationId work, const graph::StreamQueues& queues, const OrderedBy& counts,
+                                std::span<std::uint32_t> clock) const {
+  const Nanoseconds queued_at = queues.queued_at(work);
+  auto until = counts.doubts->of_stream(trace_->lane_of(work), queued_at);
+  if (counts.host_waits) until = std::max(until, counts.doubts->of_host(queued_at));
+  if (!until) return;
+  for (std::uint32_t l = 0; l < trace_->lanes().size(); ++l) {
+    const trace::LaneId lane{l};
+    if (trace_->lane(lane).rank != trace_->rank_of(work) || queues.queue(lane).empty()) continue;
+    const auto last = queues.last_before(lane, *until);
+    if (last) clock[stream_of_[l]] = std::max(clock[stream_of_[l]], place_[last->index()]);
   }
 }
 

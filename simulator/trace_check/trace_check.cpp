@@ -11,6 +11,7 @@
 #include "simulator/graph/stream_queues.hpp"
 #include "simulator/trace/lane_name.hpp"
 #include "simulator/trace_check/accesses.hpp"
+#include "simulator/trace_check/doubts.hpp"
 #include "simulator/trace_check/host_reads.hpp"
 #include "simulator/trace_check/order.hpp"
 #include "simulator/trace_check/races.hpp"
@@ -22,7 +23,6 @@ namespace interlace::trace_check {
 namespace {
 
 using check::HazardKind;
-using trace::LaneId;
 using trace::OperationId;
 
 std::string datum_name(const DatumKey& key) { return std::string(schedule::traits_of(key.resource).name); }
@@ -51,8 +51,6 @@ class Checker {
 
   void count_waits() {
     for (const graph::ResolvedWait& wait : graph_.waits()) {
-      const bool doubtful = wait.evidence == graph::Evidence::kUnknown || wait.producer_stream_assumed;
-      if (doubtful && wait.stream) doubtful_[*wait.stream].push_back(trace_->start(wait.wait));
       if (wait.evidence == graph::Evidence::kRecorded) {
         ++result_.waits_recorded;
       } else if (wait.evidence == graph::Evidence::kUnknown) {
@@ -60,10 +58,6 @@ class Checker {
       } else {
         ++result_.waits_inferred;
       }
-    }
-    for (auto& [stream, times] : doubtful_) std::ranges::sort(times);
-    for (std::uint32_t i = 0; i < trace_->size(); ++i) {
-      if (waits_for_untold_event(*trace_, {i})) untold_syncs_.push_back({i});
     }
   }
 
@@ -78,17 +72,23 @@ class Checker {
     races.insert(races.end(), reuse.races.begin(), reuse.races.end());
     const std::vector<Race> reads = find_unfinished_host_reads(*trace_, *staged_, graph_, order, rank);
     races.insert(races.end(), reads.begin(), reads.end());
-    for (const Race& race : races) add(race, rank, may_be_ordered(race) ? Verdict::kUndecided : Verdict::kHazard);
+    const Doubts doubts(graph_, rank);
+    const RecordedOrder at_most(graph_, queues_, along_time, rank, {.doubts = &doubts});
+    for (const Race& race : races) {
+      add(race, rank, may_be_ordered(race, at_most) ? Verdict::kUndecided : Verdict::kHazard);
+    }
     result_.blocks_checked += reuse.checked;
     result_.blocks_recorded += reuse.recorded;
     result_.has_memory = result_.has_memory || reuse.has_events;
 
-    const RecordedOrder without_host(graph_, queues_, along_time, rank, false);
+    const RecordedOrder by_device(graph_, queues_, along_time, rank, {.host_waits = false});
+    const RecordedOrder by_device_at_most(graph_, queues_, along_time, rank, {.host_waits = false, .doubts = &doubts});
     const auto add_held = [&](const Race& race) {
-      if (order.before(race.earlier, race.later) && !may_be_ordered(race)) add(race, rank, Verdict::kHeldByHost);
+      const bool is_held = order.before(race.earlier, race.later) && !may_be_ordered(race, by_device_at_most);
+      if (is_held) add(race, rank, Verdict::kHeldByHost);
     };
-    std::ranges::for_each(find_races(*trace_, *staged_, accesses, queues_, without_host), add_held);
-    std::ranges::for_each(find_reuse(*trace_, *staged_, accesses, queues_, without_host, rank).races, add_held);
+    std::ranges::for_each(find_races(*trace_, *staged_, accesses, queues_, by_device), add_held);
+    std::ranges::for_each(find_reuse(*trace_, *staged_, accesses, queues_, by_device, rank).races, add_held);
     for (TraceStaleness& staleness : staleness_of(*staged_, accesses)) merge(std::move(staleness));
   }
 
@@ -104,23 +104,10 @@ class Checker {
     }
   }
 
-  /// Whether the stream or the host waits, between the launches of the two, for something that is not known for sure.
-  [[nodiscard]] bool may_be_ordered(const Race& race) const {
-    if (race.may_be_waited_for || host_may_wait(race)) return true;
-    const auto doubtful = doubtful_.find(trace_->lane_of(race.later));
-    if (doubtful == doubtful_.end()) return false;
-    const Nanoseconds from = queues_.queued_at(race.earlier);
-    const Nanoseconds to = queues_.queued_at(race.later);
-    const auto at = std::ranges::lower_bound(doubtful->second, from);
-    return at != doubtful->second.end() && *at <= to;
-  }
-
-  [[nodiscard]] bool host_may_wait(const Race& race) const {
-    return std::ranges::any_of(untold_syncs_, [&](OperationId sync) {
-      return trace_->rank_of(sync) == trace_->rank_of(race.later) &&
-             trace_->start(sync) >= queues_.queued_at(race.earlier) &&
-             trace_->end(sync) <= queues_.queued_at(race.later);
-    });
+  /// Whether waits of which it is not known what they are for may keep the two apart.
+  [[nodiscard]] static bool may_be_ordered(const Race& race, const RecordedOrder& at_most) {
+    if (race.kind == HazardKind::kUnfinishedHostRead) return race.may_be_waited_for;
+    return at_most.before(race.earlier, race.later);
   }
 
   void sort_in(const Key& key, TraceHazard hazard) {
@@ -176,8 +163,6 @@ class Checker {
   TraceCheckOptions options_;
   graph::Graph graph_;
   graph::StreamQueues queues_;
-  std::map<LaneId, std::vector<Nanoseconds>> doubtful_;  ///< when a stream was made to wait, in order
-  std::vector<OperationId> untold_syncs_;                ///< waits of hosts for events that are not told
   std::map<Key, TraceHazard> hazards_;
   TraceCheck result_;
 };

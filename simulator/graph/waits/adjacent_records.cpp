@@ -17,6 +17,11 @@ bool adjacent(const HostCall& first, const HostCall& second) {
   return first.range == second.range && second.start - first.end <= limit;
 }
 
+/// The record before a wait need not be what it waits for: two events may be recorded before either is waited for.
+bool of_another_event(const HostCall& record, const HostCall& wait) {
+  return record.event && wait.event && record.event != wait.event;
+}
+
 /// NCCL ends a launch with a record on its launch stream and a wait of its device stream, inside the range of the
 /// collective.
 bool is_after_collective(const WaitContext& context, const HostCall& record) {
@@ -58,7 +63,7 @@ void apply_adjacent_records(const WaitContext& context, std::span<WaitState> wai
       }
       continue;
     }
-    if (before.role != CallRole::kRecord) continue;
+    if (before.role != CallRole::kRecord || of_another_event(before, call)) continue;
     const bool on_communication = wait.result.stream && context.queues.is_communication(*wait.result.stream);
     if (is_after_collective(context, before)) {
       wait.result.evidence = Evidence::kNcclInternal;
@@ -94,6 +99,7 @@ std::optional<std::uint32_t> record_on_other_stream(const WaitContext& context, 
   for (auto at = context.call(wait.call).previous; at && steps < kFarthest; at = context.call(*at).previous, ++steps) {
     const HostCall& call = context.call(*at);
     if (call.role != CallRole::kRecord || claimed[*at] || !call.previous_launch) continue;
+    if (of_another_event(call, context.call(wait.call))) continue;
     if (context.call(*call.previous_launch).stream != wait.result.stream) return at;
   }
   return std::nullopt;
@@ -114,7 +120,8 @@ void apply_stream_switch(const WaitContext& context, std::span<WaitState> waits)
     const HostCall& call = context.call(wait.call);
     if (!call.previous) continue;
     const HostCall& record = context.call(*call.previous);
-    if (record.role != CallRole::kRecord || call.start - record.end > kMaxGap) continue;
+    if (record.role != CallRole::kRecord || call.start - record.end > kMaxGap || of_another_event(record, call))
+      continue;
     if (!record.previous_launch || !call.next_launch) continue;
     if (context.call(*record.previous_launch).stream == wait.result.stream) continue;
     if (context.call(*call.next_launch).stream != wait.result.stream) continue;

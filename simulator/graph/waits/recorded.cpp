@@ -73,7 +73,9 @@ void apply_recorded(const WaitContext& context, std::span<WaitState> waits) {
   for (WaitState& wait : waits) {
     ResolvedWait& result = wait.result;
     const trace::SyncDetail* sync = context.trace.sync(result.wait);
-    if (sync == nullptr || !(sync->record || sync->record_stream)) continue;
+    // A record that is not in the recording was made before it, or was lost: the stream alone does not tell what of it
+    // is waited for.
+    if (sync == nullptr || !sync->record) continue;
     result.evidence = Evidence::kRecorded;
     result.record = sync->record;
     if (!sync->record_stream) {
@@ -81,9 +83,8 @@ void apply_recorded(const WaitContext& context, std::span<WaitState> waits) {
       wait.record = context.index_of(*sync->record);
       continue;
     }
-    const Nanoseconds time = context.trace.start(sync->record.value_or(result.wait));
     result.producer_stream = sync->record_stream;
-    result.producer = context.queues.last_before(*sync->record_stream, time);
+    result.producer = context.queues.last_before(*sync->record_stream, context.trace.start(*sync->record));
     result.kind = result.producer ? Producer::kQueuedWork : Producer::kNothing;
   }
 }

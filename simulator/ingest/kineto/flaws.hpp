@@ -41,7 +41,8 @@ inline constexpr DiagnosticKind kWaitWithoutRecord{
     "the edge is inferred from event ids and order; newer CUPTI loses these unless event records are collected"};
 inline constexpr DiagnosticKind kRecordNotFound{
     "kineto.record_not_found", Severity::kWarning,
-    "waits that name an event record which is not in the recording, or is no event record", "the edge is inferred"};
+    "waits that name an event record which is not in the recording, or is no event record",
+    "what they wait for is inferred where it can be, else they order nothing"};
 inline constexpr DiagnosticKind kUnmatchedForwardBackward{
     "kineto.unmatched_forward_backward", Severity::kInfo,
     "arrows from forward to backward whose ends are not both in the recording",

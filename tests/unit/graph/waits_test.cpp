@@ -53,6 +53,19 @@ TEST_F(WaitsTest, TakesWhatIsRecorded) {
   EXPECT_EQ(diagnostics.count_of("graph.wait_recorded"), 1);
 }
 
+// Its record was made before the recording, or lost: nobody knows that it covers what was queued until the wait.
+TEST_F(WaitsTest, AWaitForALostRecordOrdersNothing) {
+  job.launch(host, 0, side, "made", 10, 50);
+  const OperationId wait = job.wait(host, 20, "wait", main);
+  job.builder.sync_detail(wait).record_stream = side;
+  job.launch(host, 25, main, "used", 51, 60);
+  const Trace trace = job.build();
+  const auto waits = infer_waits(trace, diagnostics);
+
+  EXPECT_EQ(waits[0].evidence, Evidence::kUnknown);
+  EXPECT_FALSE(waits[0].producer.has_value());
+}
+
 // main.wait_stream(side): the stream recorded on is not told. "copied" of the third stream ended only after "used" had
 // started, so the wait was not for it, though it was queued last.
 TEST_F(WaitsTest, JoinsAnAdjacentRecordWithTheStreamThatTheTimesAllow) {
@@ -70,6 +83,21 @@ TEST_F(WaitsTest, JoinsAnAdjacentRecordWithTheStreamThatTheTimesAllow) {
   EXPECT_EQ(waits[0].evidence, Evidence::kAdjacentRecord);
   EXPECT_EQ(producer_name(trace, waits[0]), "made");
   EXPECT_FALSE(waits[0].producer_stream_assumed);
+}
+
+// Two events recorded before either is waited for: what stands directly before the wait is not its record.
+TEST_F(WaitsTest, DoesNotTakeTheRecordOfAnotherEventForAnAdjacentOne) {
+  job.launch(host, 0, side, "made", 10, 50);
+  const OperationId other = job.record(host, 20);
+  job.builder.sync_detail(other).event = 8;
+  job.wait(host, 25, "of another", main, 7);
+  job.wait(host, 30, "of this", main, 8);
+  job.launch(host, 35, main, "used", 52, 60);
+  const Trace trace = job.build();
+  const auto waits = infer_waits(trace, diagnostics);
+
+  EXPECT_NE(wait_named(trace, waits, "of another").evidence, Evidence::kAdjacentRecord);
+  EXPECT_NE(wait_named(trace, waits, "of another").record, other);
 }
 
 TEST_F(WaitsTest, SaysWhenSeveralStreamsFit) {

@@ -122,6 +122,14 @@ class LoopTrace {
     return *this;
   }
 
+  /// A wait for an event that was recorded on `source` at a time of which the recording does not tell.
+  LoopTrace& wait_for_lost_record(int waiter, int source) {
+    builder_.add_sync(
+        trace::OperationKind::kStreamWait, common("cudaStreamWaitEvent"),
+        {.kind = trace::SyncKind::kStreamWaitEvent, .stream = lane(waiter), .record_stream = lane(source)});
+    return *this;
+  }
+
   LoopTrace& host_waits_for(int stream) {
     builder_.add_sync(trace::OperationKind::kHostSync, common("cudaStreamSynchronize"),
                       {.kind = trace::SyncKind::kStreamSync, .stream = lane(stream)});

@@ -12,6 +12,7 @@ using enum trace::AllocationAction;
 
 constexpr int kMain = 7;
 constexpr int kSide = 9;
+constexpr int kThird = 10;
 constexpr int kCollectives = 11;
 
 TraceCheck check_loop(LoopTrace& loop, const TraceCheckOptions& options = {}) {
@@ -93,6 +94,21 @@ TEST(TraceCheck, AnUnknownWaitLeavesItUndecided) {
   const TraceCheck result = check_loop(loop);
   EXPECT_TRUE(result.hazards.empty());
   EXPECT_EQ(result.undecided.size(), 1U);
+
+  LoopTrace lost;
+  lost.stage("copy_batch_to_gpu", 3).kernel(kSide, 1000, 500);
+  lost.stage("dense_forward", 3).wait_for_lost_record(kMain, kSide).kernel(kMain, 1600, 100);
+  const TraceCheck of_lost = check_loop(lost);
+  EXPECT_TRUE(of_lost.hazards.empty());
+  EXPECT_EQ(of_lost.undecided.size(), 1U);
+
+  LoopTrace further;
+  further.stage("copy_batch_to_gpu", 3).kernel(kSide, 1000, 500);
+  further.stage("input_dist_start", 3).unknown_wait(kThird).kernel(kThird, 1600, 10);
+  further.stage("dense_forward", 3).wait(kMain, kThird).kernel(kMain, 1700, 100);
+  const TraceCheck of_further = check_loop(further);
+  EXPECT_TRUE(of_further.hazards.empty());
+  EXPECT_FALSE(of_further.undecided.empty());
   EXPECT_EQ(result.waits_unknown, 1);
 }
 
