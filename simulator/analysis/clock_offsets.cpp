@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "simulator/graph/streams_of_rank.hpp"
 #include "simulator/trace/clock_tolerance.hpp"
 
 namespace interlace::analysis {
@@ -45,10 +46,9 @@ bool waits_for_all(const trace::Trace& trace, OperationId op) {
 Runs runs_of(const trace::Trace& trace, const graph::ProcessGroups& groups, trace::RankId rank) {
   Runs runs;
   std::map<std::pair<trace::StringId, std::string>, std::size_t> streams;
-  for (std::uint32_t l = 0; l < trace.lanes().size(); ++l) {
-    if (trace.lane({l}).rank != rank || trace.lane({l}).kind != trace::LaneKind::kStream) continue;
+  for (const trace::LaneId lane : graph::streams_of_rank(trace, rank)) {
     std::map<std::pair<trace::StringId, std::string>, std::vector<OperationId>> here;
-    for (const OperationId op : trace.on_lane({l})) {
+    for (const OperationId op : trace.on_lane(lane)) {
       const auto of = groups.of(op);
       if (!of || groups.all()[*of].shares_its_name || !waits_for_all(trace, op)) continue;
       const trace::CollectiveDetail* detail = trace.collective(op);

@@ -50,7 +50,7 @@ Graph::Graph(const trace::Trace& trace, const ProcessGroups& groups, Diagnostics
   add_program_order(trace, list);
   add_launches(trace, list);
   add_stream_order(trace, queues, list, diagnostics);
-  add_event_waits(waits_, list);
+  add_event_waits(queues, waits_, list);
   add_host_syncs(trace, queues, list, diagnostics);
   add_blocking_copies(trace, list);
   add_rendezvous(trace, queues, groups, list, diagnostics);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "simulator/graph/rules/collective_order.hpp"
+#include "simulator/graph/streams_of_rank.hpp"
 
 namespace interlace::graph {
 
@@ -31,22 +32,23 @@ struct Key {
 
 std::map<Key, OfRanks> gather(const trace::Trace& trace) {
   std::map<Key, OfRanks> all;
-  std::map<std::pair<RankId, std::int32_t>, std::uint32_t> streams_without_name;
-  for (std::uint32_t l = 0; l < trace.lanes().size(); ++l) {
-    if (trace.lane({l}).kind != trace::LaneKind::kStream) continue;
-    const RankId rank = trace.lane({l}).rank;
-    std::map<Key, std::vector<OperationId>> here;
-    for (const OperationId op : trace.on_lane({l})) {
-      if (trace.kind(op) != trace::OperationKind::kCollective) continue;
-      const trace::CollectiveDetail* detail = trace.collective(op);
-      here[detail == nullptr ? Key{} : Key{trace.text(detail->group), std::max(0, detail->group_size)}].push_back(op);
+  const auto gather_rank = [&](RankId rank) {
+    std::map<std::int32_t, std::uint32_t> streams_without_name;
+    for (const trace::LaneId stream : streams_of_rank(trace, rank)) {
+      std::map<Key, std::vector<OperationId>> here;
+      for (const OperationId op : trace.on_lane(stream)) {
+        if (trace.kind(op) != trace::OperationKind::kCollective) continue;
+        const trace::CollectiveDetail* detail = trace.collective(op);
+        here[detail == nullptr ? Key{} : Key{trace.text(detail->group), std::max(0, detail->group_size)}].push_back(op);
+      }
+      for (const auto& [key, ops] : here) {
+        Key whole = key;
+        if (key.name.empty()) whole.stream = streams_without_name[key.size]++;
+        std::ranges::copy(ops, std::back_inserter(all[whole][rank]));
+      }
     }
-    for (const auto& [key, ops] : here) {
-      Key whole = key;
-      if (key.name.empty()) whole.stream = streams_without_name[{rank, key.size}]++;
-      std::ranges::copy(ops, std::back_inserter(all[whole][rank]));
-    }
-  }
+  };
+  for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) gather_rank({r});
   for (auto& [key, of_ranks] : all) {
     for (auto& [rank, ops] : of_ranks) std::ranges::sort(ops, {}, [&](OperationId op) { return trace.start(op); });
   }

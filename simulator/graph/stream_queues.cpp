@@ -14,6 +14,7 @@ StreamQueues::StreamQueues(const trace::Trace& trace)
     : trace_(&trace),
       queues_(trace.lanes().size()),
       position_(trace.size(), 0),
+      last_to_end_(trace.size()),
       is_communication_(communication_streams(trace)) {
   for (std::uint32_t l = 0; l < queues_.size(); ++l) {
     if (trace.lane({l}).kind != trace::LaneKind::kStream) continue;
@@ -23,7 +24,12 @@ StreamQueues::StreamQueues(const trace::Trace& trace)
     }
     const auto order = [&](OperationId op) { return std::pair(queued_at(op), op.value); };
     if (!std::ranges::is_sorted(queue, {}, order)) std::ranges::sort(queue, {}, order);
-    for (std::uint32_t i = 0; i < queue.size(); ++i) position_[queue[i].index()] = i;
+    for (std::uint32_t i = 0; i < queue.size(); ++i) {
+      const OperationId op = queue[i];
+      position_[op.index()] = i;
+      const OperationId latest = i == 0 ? op : last_to_end_[queue[i - 1].index()];
+      last_to_end_[op.index()] = trace.end(latest) > trace.end(op) ? latest : op;
+    }
   }
 }
 

@@ -19,6 +19,9 @@ class StreamQueues {
   [[nodiscard]] std::span<const trace::OperationId> queue(trace::LaneId stream) const;
   /// The last work queued on `stream` by calls that began before `time`.
   [[nodiscard]] std::optional<trace::OperationId> last_before(trace::LaneId stream, Nanoseconds time) const;
+  /// Of the work queued on its stream up to `work` and with it, what ended last. Another than that where work of one
+  /// stream overlaps: branches of a CUDA graph, launches that let the next one begin early.
+  [[nodiscard]] trace::OperationId last_to_end(trace::OperationId work) const { return last_to_end_[work.index()]; }
   /// The work queued on `stream` by calls that began at `time` or later, and the first of it.
   [[nodiscard]] std::span<const trace::OperationId> from(trace::LaneId stream, Nanoseconds time) const;
   [[nodiscard]] std::optional<trace::OperationId> first_from(trace::LaneId stream, Nanoseconds time) const;
@@ -35,6 +38,7 @@ class StreamQueues {
   const trace::Trace* trace_;
   std::vector<std::vector<trace::OperationId>> queues_;  ///< by lane
   std::vector<std::uint32_t> position_;                  ///< by operation: its place in its queue
+  std::vector<trace::OperationId> last_to_end_;          ///< by operation
   std::vector<bool> is_communication_;
 };
 

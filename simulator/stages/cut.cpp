@@ -49,25 +49,30 @@ struct Threads {
   std::vector<LaneId> unnamed;  ///< those of autograd whose operations are not recorded
 };
 
+/// The loop is where most iterations end: another thread may save a state under a name like that.
 Threads find_threads(const Trace& trace, RankId rank, Classifier& classifier) {
   Threads threads;
+  std::size_t most = 0;
+  std::vector<LaneId> autograd;
   for (std::uint32_t i = 0; i < trace.lanes().size(); ++i) {
     const LaneId lane{i};
     if (trace.lane(lane).kind != LaneKind::kHostThread || trace.lane(lane).rank != rank) continue;
-    bool loop = false;
-    bool autograd = false;
+    std::size_t ends = 0;
+    bool has_backward = false;
     for (const OperationId op : trace.on_lane(lane)) {
       const trace::RangeDetail* range = trace.range(op);
       if (range == nullptr) continue;
-      if (range->kind == trace::RangeKind::kAnnotation)
-        loop = loop || classifier.ends_iteration(trace.names()[op.index()]);
-      autograd = autograd || is_backward_node(trace, op);
+      if (range->kind == trace::RangeKind::kAnnotation && classifier.ends_iteration(trace.names()[op.index()])) ++ends;
+      has_backward = has_backward || is_backward_node(trace, op);
     }
-    if (loop && !threads.loop) {
+    if (ends > most) {
+      most = ends;
       threads.loop = lane;
-    } else if (autograd) {
-      threads.autograd.push_back(lane);
     }
+    if (has_backward) autograd.push_back(lane);
+  }
+  for (const LaneId lane : autograd) {
+    if (lane != threads.loop) threads.autograd.push_back(lane);
   }
   return threads;
 }
@@ -158,6 +163,7 @@ class RankCutter {
     std::vector<Nanoseconds> ends;
     for (const AnnotationSpan& s : loop_->by_start()) {
       if (!classifier_->ends_iteration(s.name)) continue;
+      if (!ends.empty() && s.span.begin < ends.back()) continue;  // within another: PyTorch's own in the loop's
       ends.push_back(s.span.end);
       if (const auto number = number_in(trace_->strings()[s.name.index()])) numbers_[s.span.end] = *number;
     }

@@ -1,5 +1,6 @@
 #include "simulator/graph/rules/collective_match.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "simulator/graph/rules/collective_order.hpp"
 #include "simulator/graph/rules/rules.hpp"
+#include "simulator/graph/streams_of_rank.hpp"
 
 namespace interlace::graph {
 
@@ -29,10 +31,9 @@ std::vector<Streams> collect(const trace::Trace& trace, const StreamQueues& queu
   std::vector<Streams> of_groups(groups.all().size());
   for (std::uint32_t r = 0; r < trace.ranks().size(); ++r) {
     std::map<std::size_t, std::size_t> streams;
-    for (std::uint32_t l = 0; l < trace.lanes().size(); ++l) {
-      if (trace.lane({l}).rank.value != r) continue;
+    for (const trace::LaneId stream : streams_of_rank(trace, {r})) {
       std::map<std::size_t, std::vector<OperationId>> here;
-      for (const OperationId op : queues.queue({l})) {
+      for (const OperationId op : queues.queue(stream)) {
         const auto group = groups.of(op);
         if (group && is_of_all_ranks(trace, op)) here[*group].push_back(op);
       }
@@ -76,19 +77,35 @@ std::vector<MatchedCollective> match_by_order(const trace::Trace& trace, const s
   return matches;
 }
 
-/// Appends the matches of the ranks of one group. Returns how many of their collectives are in none.
-std::size_t match_parts(const trace::Trace& trace, const std::vector<Part>& parts,
-                        std::vector<MatchedCollective>& all) {
-  std::size_t left = 0;
-  for (const Part& part : parts) left += part.works.size();
-  auto matches = match_by_sequence(trace, parts);
-  if (!matches) matches = match_by_order(trace, parts);
-  for (MatchedCollective& match : *matches) {
-    if (match.parts.size() < 2) continue;
-    left -= match.parts.size();
-    all.push_back(std::move(match));
+/// The ranks' parts on all streams.
+std::vector<Part> on_all_streams(const Streams& streams) {
+  std::map<trace::RankId, std::vector<OperationId>> of_ranks;
+  for (const auto& [stream, parts] : streams) {
+    for (const Part& part : parts) std::ranges::copy(part.works, std::back_inserter(of_ranks[part.rank]));
   }
-  return left;
+  std::vector<Part> all;
+  for (auto& [rank, works] : of_ranks) all.push_back({rank, std::move(works)});
+  return all;
+}
+
+/// Of one group. Numbers tell what belongs together whatever streams it ran on; without them, what follows each other
+/// on the same one.
+std::vector<MatchedCollective> match_group(const trace::Trace& trace, const std::vector<Part>& parts,
+                                           const Streams& streams) {
+  if (auto matches = match_by_sequence(trace, parts)) return std::move(*matches);
+  std::vector<MatchedCollective> all;
+  for (const auto& [stream, of_stream] : streams) {
+    auto matches = match_by_sequence(trace, of_stream);
+    if (!matches) matches = match_by_order(trace, of_stream);
+    std::ranges::move(*matches, std::back_inserter(all));
+  }
+  return all;
+}
+
+std::ptrdiff_t collectives_in(const std::vector<Part>& parts) {
+  std::ptrdiff_t all = 0;
+  for (const Part& part : parts) all += std::ssize(part.works);
+  return all;
 }
 
 }  // namespace
@@ -101,11 +118,15 @@ std::vector<MatchedCollective> match_collectives(const trace::Trace& trace, cons
   for (std::size_t g = 0; g < of_groups.size(); ++g) {
     const ProcessGroup& group = groups.all()[g];
     if (group.is_ambiguous) continue;
-    for (const auto& [stream, parts] : of_groups[g]) {
-      if (parts.size() < 2) continue;
-      const std::size_t unmatched = match_parts(trace, parts, all);
-      diagnostics.count(kCollectiveUnmatched, group.name, static_cast<std::int64_t>(unmatched));
+    const std::vector<Part> parts = on_all_streams(of_groups[g]);
+    if (parts.size() < 2) continue;
+    std::int64_t unmatched = collectives_in(parts);
+    for (MatchedCollective& match : match_group(trace, parts, of_groups[g])) {
+      if (match.parts.size() < 2) continue;
+      unmatched -= std::ssize(match.parts);
+      all.push_back(std::move(match));
     }
+    diagnostics.count(kCollectiveUnmatched, group.name, unmatched);
   }
   return all;
 }

@@ -66,11 +66,12 @@ class HostSyncs {
   }
   void wait_for_event(OperationId sync) {
     const trace::SyncDetail* detail = trace_.sync(sync);
-    if (detail == nullptr || !detail->record_stream) {
+    // What was queued by the call is not what an event covers that was recorded at some other time.
+    if (detail == nullptr || !detail->record_stream || !detail->record) {
       diagnostics_.count(kSyncTargetUnknown, trace_.name(sync));
       return;
     }
-    wait_for(*detail->record_stream, trace_.start(detail->record.value_or(sync)), sync);
+    wait_for(*detail->record_stream, trace_.start(*detail->record), sync);
   }
   void wait_for_device(OperationId sync) {
     for (std::uint32_t l = 0; l < trace_.lanes().size(); ++l) {
@@ -80,6 +81,8 @@ class HostSyncs {
   void wait_for(LaneId stream, Nanoseconds queued_before, OperationId sync) {
     if (const auto work = queues_.last_before(stream, queued_before)) {
       edges_.add(Graph::end_of(*work), Graph::end_of(sync), EdgeKind::kHostSync, kClockTolerance);
+      const OperationId latest = queues_.last_to_end(*work);
+      if (latest != *work) edges_.add(Graph::end_of(latest), Graph::end_of(sync), EdgeKind::kHostSync, kClockTolerance);
     }
   }
 

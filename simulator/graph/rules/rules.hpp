@@ -16,7 +16,7 @@ void add_durations(const trace::Trace& trace, EdgeList& edges);
 void add_program_order(const trace::Trace& trace, EdgeList& edges);
 void add_launches(const trace::Trace& trace, EdgeList& edges);
 void add_stream_order(const trace::Trace& trace, const StreamQueues& queues, EdgeList& edges, Diagnostics& diagnostics);
-void add_event_waits(std::span<const ResolvedWait> waits, EdgeList& edges);
+void add_event_waits(const StreamQueues& queues, std::span<const ResolvedWait> waits, EdgeList& edges);
 void add_host_syncs(const trace::Trace& trace, const StreamQueues& queues, EdgeList& edges, Diagnostics& diagnostics);
 void add_blocking_copies(const trace::Trace& trace, EdgeList& edges);
 void add_rendezvous(const trace::Trace& trace, const StreamQueues& queues, const ProcessGroups& groups, EdgeList& edges,

@@ -15,6 +15,10 @@ void add_stream_order(const trace::Trace& trace, const StreamQueues& queues, Edg
       } else {
         edges.add(Graph::end_of(before), Graph::start_of(after), EdgeKind::kStreamOrder, kStampTolerance);
       }
+      const trace::OperationId latest = queues.last_to_end(before);
+      if (latest != before && trace.start(after) >= trace.end(latest) - kStampTolerance) {
+        edges.add(Graph::end_of(latest), Graph::start_of(after), EdgeKind::kStreamOrder, kStampTolerance);
+      }
     }
   }
 }

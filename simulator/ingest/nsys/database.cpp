@@ -172,7 +172,7 @@ Rows Database::rows(std::string_view table, Columns columns, std::size_t require
 Rows Database::sums(std::string_view table, Columns columns, std::string_view from, std::string_view to) const {
   if (!has(table)) return {nullptr, {}, 0};
   const std::string listed = list(table, columns, 0);
-  return query(fmt::format("SELECT {}, total({} - {}) FROM {} GROUP BY {} ORDER BY {}", listed,
+  return query(fmt::format("SELECT {}, total(max(0, {} - {})) FROM {} GROUP BY {} ORDER BY {}", listed,
                            list(table, {&to, 1}, 0), list(table, {&from, 1}, 0), quoted(table, '"'), listed, listed),
                fmt::format("{}: {}", file_.string(), table));
 }

@@ -71,6 +71,37 @@ TEST_F(CollectiveMatchTest, OrderDecidesWhereARankHasANumberTwice) {
   EXPECT_EQ(matches(job.build()), "0/0 1/0;0/1 1/1;");
 }
 
+/// Two streams of a group on each rank. A file may begin with either.
+class TwoStreamsTest : public CollectiveMatchTest {
+ protected:
+  void run_on_both(bool with_numbers) {
+    job.stream(ranks[0], 30);
+    job.stream(ranks[1], 31);
+    for (int k = 0; k < 8; ++k) {
+      for (int r = 0; r < 2; ++r) {
+        if (r == 1 && k == 0) continue;  // whose recording begins one later
+        const Nanoseconds t = 1'000 * k + 10 * r;
+        job.collective(job.thread(ranks[r]), t, job.stream(ranks[r], 30 + k % 2), name(r, k), t + 100, 1'000 * k + 500,
+                       {.function = CollectiveFunction::kAllReduce,
+                        .group = job.builder.intern("0"),
+                        .sequence = with_numbers ? std::optional<std::int64_t>(5 + k) : std::nullopt});
+      }
+    }
+  }
+};
+
+TEST_F(TwoStreamsTest, NumbersDecideWhateverTheStream) {
+  run_on_both(true);
+  EXPECT_EQ(matches(job.build()), "0/1 1/1;0/2 1/2;0/3 1/3;0/4 1/4;0/5 1/5;0/6 1/6;0/7 1/7;");
+  EXPECT_EQ(diagnostics.count_of(kCollectiveUnmatched.code), 1);
+}
+
+TEST_F(TwoStreamsTest, StreamsOfOneNumberBelongTogetherWithoutThem) {
+  run_on_both(false);
+  EXPECT_EQ(matches(job.build()), "0/2 1/2;0/4 1/4;0/6 1/6;0/1 1/1;0/3 1/3;0/5 1/5;0/7 1/7;");
+  EXPECT_EQ(diagnostics.count_of(kCollectiveUnmatched.code), 1);
+}
+
 TEST_F(CollectiveMatchTest, DoesNotJoinDifferentFunctions) {
   for (int k = 0; k < 4; ++k) run(0, k, CollectiveFunction::kAllReduce);
   for (int k = 0; k < 4; ++k) run(1, k, k == 2 ? CollectiveFunction::kBroadcast : CollectiveFunction::kAllReduce);

@@ -186,6 +186,42 @@ TEST_F(GraphTest, OverlapOnAStreamIsOrderedByStart) {
   EXPECT_TRUE(verify(graph).sound());
 }
 
+// Branches of a CUDA graph: the first to be queued may be the last to end.
+TEST_F(GraphTest, WhatFollowsOverlapOnAStreamWaitsForTheLastToEnd) {
+  job.launch(host, 0, main, "long", 10, 50);
+  job.launch(host, 2, main, "short", 15, 30);
+  job.launch(host, 4, main, "next", 51, 60);
+  job.record(host, 5);
+  job.builder.sync_detail(job.wait(host, 6, "wait", side)).record_stream = main;
+  job.launch(host, 8, side, "beside", 52, 60);
+  job.sync(host, 9, 70, "stream sync", {.kind = SyncKind::kStreamSync, .stream = main});
+  const Trace trace = job.build();
+  const Graph graph(trace, diagnostics);
+  EXPECT_TRUE(has(graph, end(graph, "short"), start(graph, "next"), EdgeKind::kStreamOrder));
+  EXPECT_TRUE(has(graph, end(graph, "long"), start(graph, "next"), EdgeKind::kStreamOrder));
+  EXPECT_TRUE(verify(graph).sound());
+
+  RecordedJob other;
+  const trace::RankId r = other.add_rank();
+  const LaneId thread = other.thread(r);
+  const LaneId stream = other.stream(r, 7);
+  other.launch(thread, 0, stream, "long", 10, 50);
+  other.launch(thread, 2, stream, "short", 15, 30);
+  other.sync(thread, 5, 52, "stream sync", {.kind = SyncKind::kStreamSync, .stream = stream});
+  const Trace synchronised = other.build();
+  const Graph of_sync(synchronised, diagnostics);
+  EXPECT_TRUE(has(of_sync, end(of_sync, "long"), end(of_sync, "stream sync"), EdgeKind::kHostSync));
+}
+
+TEST_F(GraphTest, AnEventSynchronisationOfALostRecordWaitsForNothingThatIsKnown) {
+  job.launch(host, 0, main, "made", 10, 50);
+  job.sync(host, 6, 52, "event sync", {.kind = SyncKind::kEventSync, .record_stream = main});
+  const Trace trace = job.build();
+  const Graph graph(trace, diagnostics);
+  EXPECT_FALSE(has(graph, end(graph, "made"), end(graph, "event sync"), EdgeKind::kHostSync));
+  EXPECT_EQ(diagnostics.count_of(kSyncTargetUnknown.code), 1);
+}
+
 TEST_F(GraphTest, LeavesOutWhatTheTimesContradict) {
   job.launch(host, 0, main, "work", 10, 500);
   job.sync(host, 5, 20, "sync", {.kind = SyncKind::kStreamSync, .stream = main});

@@ -279,6 +279,25 @@ TEST(Nsys, HelpersAreNoRanks) {
   EXPECT_EQ(recording.diagnostics.count_of("nsys.helper_process"), 1);
 }
 
+// One row whose end was lost must not make a rank look idle.
+TEST(Nsys, ADamagedRowMakesNoHelper) {
+  NsysExport run;
+  run.kernel("gemm", 7, 1'000, 100'000, 1);
+  for (const std::int64_t end : {0, 99'000}) {
+    run.row("CUPTI_ACTIVITY_KIND_KERNEL", {{"start", 2'000'000 * (end == 0) + 10},
+                                           {"end", end},
+                                           {"deviceId", 1},
+                                           {"contextId", 1},
+                                           {"streamId", 7},
+                                           {"correlationId", 1},
+                                           {"globalPid", NsysExport::global(50)},
+                                           {"shortName", 1}});
+  }
+  const Recording recording = read_export(run);
+  EXPECT_EQ(recording.trace.ranks().size(), 2U);
+  EXPECT_EQ(recording.diagnostics.count_of("nsys.helper_process"), 0);
+}
+
 TEST(Nsys, ARankThatIsRecordedByItselfTellsItsNumber) {
   const auto number = [](std::initializer_list<std::string_view> environment) {
     NsysExport run;

@@ -31,6 +31,8 @@ class Job {
   std::set<int> with_second_backward;
   std::vector<std::string> more_backwards;  ///< ranges that each step has besides; "N": its number
   bool in_epoch = false;
+  bool nests_optimizer = false;
+  bool saves_on_another_thread = false;
   std::vector<int> first_steps = {};  ///< by rank; none: 0
   int damaged_rank = 0;
   Diagnostics diagnostics;
@@ -46,6 +48,14 @@ class Job {
 
   void add_rank(int number) {
     const RankId rank = builder_.add_rank({.number = number});
+    if (saves_on_another_thread) {
+      builder_.add_range({builder_.lane(LaneKind::kHostThread, rank, 1, 9),
+                          builder_.intern("## optimizer state ##"),
+                          30'000,
+                          5'000,
+                          {}},
+                         {.kind = RangeKind::kAnnotation});
+    }
     const LaneId thread = builder_.lane(LaneKind::kHostThread, rank, 1, 1);
     const LaneId stream = builder_.lane(LaneKind::kStream, rank, number, 7);
     std::int64_t correlation = 0;
@@ -77,6 +87,7 @@ class Job {
         if (number != damaged_rank || !without_range.contains(which)) {
           annotate("## " + part + " " + std::to_string(step) + " ##", at, 20'000);
         }
+        if (nests_optimizer && part == "optimizer") annotate("## optimizer of PyTorch ##", at + 2'000, 10'000);
         launch(at + 5'000, which);
         if (calls_between_stages) launch(at + 22'000, "");
         at += 30'000;
@@ -101,6 +112,16 @@ TEST(Damage, ASoundRecordingIsUsedWhole) {
   Job job(4);
   EXPECT_EQ(numbers(job.cut().ranks[0]), (Steps{1, 2, 3}));
   EXPECT_TRUE(job.diagnostics.empty());
+}
+
+// PyTorch has a range of its own in each optimizer step, and a thread may save the optimizer's state.
+TEST(Damage, IterationsEndOnceAndOnTheLoopsThread) {
+  Job nested(4);
+  nested.nests_optimizer = true;
+  EXPECT_EQ(numbers(nested.cut().ranks[0]), (Steps{1, 2, 3}));
+  Job saved(4);
+  saved.saves_on_another_thread = true;
+  EXPECT_EQ(numbers(saved.cut().ranks[0]), (Steps{1, 2, 3}));
 }
 
 TEST(Damage, LeavesOutAnIterationThatLacksAKernel) {
