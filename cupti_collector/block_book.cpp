@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <string>
 
 namespace interlace::collector {
 
@@ -13,12 +14,14 @@ constexpr Bytes kMiB = Bytes{1} << 20;
 
 }  // namespace
 
-BlockBook::Settings block_settings(std::string_view text) {
+BlockBook::Settings block_settings(std::string_view settings_text) {
+  std::string text(settings_text);
+  std::erase(text, ' ');  // as PyTorch does
   BlockBook::Settings settings;
-  settings.is_rounding_known = text.find("roundup_power2_divisions") == std::string_view::npos;
+  settings.is_rounding_known = text.find("roundup_power2_divisions") == std::string::npos;
   static constexpr std::string_view kLimit = "max_split_size_mb:";
-  if (const std::size_t at = text.find(kLimit); at != std::string_view::npos) {
-    const std::string_view digits = text.substr(at + kLimit.size());
+  if (const std::size_t at = text.find(kLimit); at != std::string::npos) {
+    const std::string_view digits = std::string_view(text).substr(at + kLimit.size());
     Bytes number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error == std::errc() && number > 0 && number < (Bytes{1} << 40)) settings.max_split_size = number * kMiB;

@@ -62,6 +62,6 @@ class BlockBook {
 };
 
 /// What of the settings (as of PYTORCH_CUDA_ALLOC_CONF) decides the size of blocks.
-[[nodiscard]] BlockBook::Settings block_settings(std::string_view text);
+[[nodiscard]] BlockBook::Settings block_settings(std::string_view settings_text);
 
 }  // namespace interlace::collector

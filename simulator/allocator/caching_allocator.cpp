@@ -105,7 +105,7 @@ std::optional<BlockId> CachingAllocator::best_fit(const Request& request) {
   const FreeList::Entry found = arena.free[position];
   const bool oversize = request.rounded >= configuration_.max_split_size;
   if (!oversize && found.size >= configuration_.max_split_size) return std::nullopt;
-  if (oversize && found.size >= request.rounded + configuration_.max_non_split_rounding) return std::nullopt;
+  if (oversize && found.size - request.rounded >= configuration_.max_non_split_rounding) return std::nullopt;
   arena.free.erase(position);
   return found.block;
 }

@@ -23,8 +23,8 @@ Bytes CachingAllocator::page_size(bool small) const {
 
 /// Nine eighths of the device's memory, in whole pages: room to map afresh at the end while pages before are unused.
 Bytes CachingAllocator::range_size(Bytes page) const {
-  const Bytes total = memory_.total().value_or(kUnknownTotal);
-  return (total + total / 8 + page - 1) / page * page;
+  const Bytes total = std::min(memory_.total().value_or(kUnknownTotal), DriverMemory::kLargestSegment);
+  return std::min((total + total / 8 + page - 1) / page, DriverMemory::kLargestSegment / page) * page;
 }
 
 /// A block that ends where memory could be added counts as large as it could grow: of the fitting blocks in order of
@@ -51,7 +51,8 @@ std::optional<BlockId> CachingAllocator::grow_expandable(const Request& request,
     return std::nullopt;
   }
   while (blocks_[block].size < request.rounded) {
-    const BlockId next = *blocks_[block].next;  // unmapped; takes `block` in when it gets memory
+    if (!blocks_[block].next) return std::nullopt;  // a request for more than the whole range
+    const BlockId next = *blocks_[block].next;      // unmapped; takes `block` in when it gets memory
     if (!map(next, std::min(request.rounded - blocks_[block].size, blocks_[next].size), now)) return std::nullopt;
     block = next;
   }

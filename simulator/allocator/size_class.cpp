@@ -27,7 +27,8 @@ Bytes round_size(Bytes requested, const Configuration& configuration) {
   assert(requested > 0);
   if (requested < kMinBlockSize) return kMinBlockSize;
   const Bytes divisions = divisions_for(requested, configuration);
-  if (divisions > 1 && requested > kMinBlockSize * divisions) {
+  // So many divisions that their steps are below 512 bytes do not count, and may be more than can be multiplied.
+  if (divisions > 1 && (requested - 1) / kMinBlockSize >= divisions) {
     const Bytes below = Bytes{1} << floor_log2(requested);
     return round_up(requested, below / divisions);  // a power of two is a multiple of its own steps
   }

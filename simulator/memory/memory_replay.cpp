@@ -16,6 +16,13 @@ namespace {
 
 using stages::SegmentKey;
 
+/// A part of what is not known is no limit.
+allocator::Configuration settings_of(const RecordedMemory& memory, const MemoryReplayOptions& options) {
+  allocator::Configuration settings = memory.settings;
+  if (!options.capacity) settings.per_process_memory_fraction = 1;
+  return settings;
+}
+
 class MemoryReplay {
  public:
   MemoryReplay(const RecordedMemory& memory, const Lifetimes& lifetimes, const StreamDrains& drains,
@@ -24,7 +31,8 @@ class MemoryReplay {
         lifetimes_(&lifetimes),
         drains_(&drains),
         options_(options),
-        allocator_(options.configuration, allocator::DriverMemory({.total = options.capacity, .held_by_others = 0})) {
+        allocator_(settings_of(memory, options),
+                   allocator::DriverMemory({.total = options.capacity, .held_by_others = 0})) {
     allocator_.observe([this](const allocator::TraceEntry& entry) { entries_.push_back(entry); });
   }
 
@@ -37,7 +45,7 @@ class MemoryReplay {
     }
     find_followers(calls);
     if (!calls.empty()) now_ = calls.front().start;
-    for (const Bytes bytes : memory_->persistent) make_persistent(bytes, 0);
+    for (const Bytes bytes : memory_->persistent) make_persistent(bytes, options_.main_stream);
     make_first_bucket();
     start_.second_forward = second_forward(calls);
     find_first_multiplications(calls);
@@ -130,7 +138,7 @@ class MemoryReplay {
     const auto& buckets = memory_->gradient_buckets;
     const Bytes all = std::accumulate(buckets.begin(), buckets.end(), Bytes{0});
     if (all == 0) return;
-    start_.bucket = make_persistent(all, 0);
+    start_.bucket = make_persistent(all, options_.main_stream);
     course_.persistent -= all;
   }
 
@@ -168,7 +176,7 @@ class MemoryReplay {
       start_.over = true;
       // All ranks agree on the buckets first, and the host waits for that.
       let_go_of_first_bucket(drains_->all_drained(call.start));
-      for (const Bytes bytes : memory_->gradient_buckets) (void)make_persistent(bytes, 0);
+      for (const Bytes bytes : memory_->gradient_buckets) (void)make_persistent(bytes, options_.main_stream);
     }
     if (start_.over && call.communicates) let_go_of_first_bucket(call.start);
   }
@@ -195,7 +203,7 @@ class MemoryReplay {
     auto at = std::ranges::find_if(calls, is_forward);
     for (const Bytes bytes : memory_->workspaces) {
       if (at == calls.end()) {
-        make_persistent(bytes, 0);
+        make_persistent(bytes, options_.main_stream);
       } else {
         workspaces_[static_cast<std::size_t>(at - calls.begin())] = bytes;
         at = std::find_if(at, calls.end(), is_backward);

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "simulator/allocator/configuration.hpp"
 #include "simulator/allocator/trace_entry.hpp"
 #include "simulator/allocator/usage.hpp"
 #include "simulator/memory/lifetimes.hpp"
@@ -66,14 +65,15 @@ struct MemoryCourse {
 };
 
 struct MemoryReplayOptions {
-  allocator::Configuration configuration;
   std::int32_t first_counted = 3;  ///< peaks of allocated and active bytes are those from this iteration on
   /// The recorded batch that the run begins with.
   std::int32_t first_batch = 0;
   /// How long PyTorch takes to see that the first gradients have been reduced: from then on, and with the next
   /// collective, it lets go of the bucket in which they were.
   Nanoseconds reduction_seen_after = 0;
-  std::optional<Bytes> capacity;  ///< what the driver can give; none: as much as is asked for
+  /// What the driver can give; none: as much as is asked for, whatever part of it the recorded settings allow.
+  std::optional<Bytes> capacity;
+  std::uint32_t main_stream = 0;  ///< on which what is always there was made
 };
 
 /// Plays the blocks of a recording back in the order of a simulated host, through a new allocator: first what is always

@@ -41,6 +41,7 @@ struct Block {
   Bytes bytes = 0;
   std::uint32_t calls = 0;
   std::int32_t batch = 0;
+  std::int32_t iteration = 0;
   std::optional<Release> released;
   std::set<StreamUse> uses;
   bool gradient = false;
@@ -90,6 +91,12 @@ class Pairing {
     result_.frees = frees;
   }
 
+  /// What of an iteration was recorded before the first whole one.
+  void opening(const stages::Iteration& iteration) {
+    has_opening_ = true;
+    this->iteration(iteration);
+  }
+
   void iteration(const stages::Iteration& iteration) {
     if (iteration.number && !first_number_) first_number_ = *iteration.number - iterations_;
     made_.clear();
@@ -124,11 +131,33 @@ class Pairing {
     }
   }
 
-  /// Addresses of the blocks that stages made and that were not given back.
-  [[nodiscard]] std::unordered_set<std::uint64_t> still_there() const {
-    std::unordered_set<std::uint64_t> addresses;
-    for (const auto& [address, block] : live_) addresses.insert(address);
-    return addresses;
+  /// What was made and not given back.
+  struct Left {
+    std::unordered_set<std::uint64_t> by_each_batch;  ///< addresses of what stages make for each batch
+    std::vector<Bytes> in_opening;                    ///< made once, before the first whole iteration
+    std::vector<Bytes> later;                         ///< and in those
+  };
+  /// After finish(). What is made once is what stages made in instances that were left out, and outside all stages: not
+  /// as late as blocks of batches that are still worked on.
+  [[nodiscard]] Left left() const {
+    Left left;
+    const auto add = [&](Bytes bytes, std::int32_t iteration) {
+      const bool before = has_opening_ && iteration == 0;
+      if (iterations_ - iteration > depth_ + 1) (before ? left.in_opening : left.later).push_back(bytes);
+    };
+    const std::unordered_set<const Block*> regular(regular_.begin(), regular_.end());
+    for (const auto& [address, at] : live_) {
+      const Block& block = blocks_[at];
+      if (regular.contains(&block)) {
+        left.by_each_batch.insert(address);
+      } else {
+        add(block.bytes, block.iteration);
+      }
+    }
+    for (const auto& [address, block] : outside_) add(block.bytes, block.iteration);
+    std::ranges::sort(left.in_opening);
+    std::ranges::sort(left.later);
+    return left;
   }
 
   RecordedMemory finish(Diagnostics& diagnostics) {
@@ -150,12 +179,17 @@ class Pairing {
   }
 
   void make(const stages::MemoryItem& item, const trace::AllocationDetail& detail) {
-    if (!item.segment) return;
     Block block;
-    block.kind = {*item.segment, made_[*item.segment]++, 0};
     block.bytes = asked_for(detail);
+    block.iteration = iterations_;
+    if (!item.segment) {
+      outside_[detail.address] = block;
+      return;
+    }
+    block.kind = {*item.segment, made_[*item.segment]++, 0};
     block.calls = item.items_before;
     block.batch = iterations_ + batch_offset(*recorded_, *item.segment);
+    depth_ = std::max(depth_, block.batch - iterations_);
     live_[detail.address] = blocks_.size();
     blocks_.push_back(block);
   }
@@ -170,6 +204,7 @@ class Pairing {
   void release(const stages::MemoryItem& item, const trace::AllocationDetail& detail) {
     const auto found = live_.find(detail.address);
     if (found == live_.end()) {
+      if (outside_.erase(detail.address) > 0) return;
       carried_over_ = saturating_sum(carried_over_, detail.bytes);
       return;
     }
@@ -365,6 +400,9 @@ class Pairing {
   std::int32_t first_batch_ = 0;              ///< which of those that come again the first recorded one is
   std::optional<std::int64_t> first_number_;  ///< that the program gives to the first recorded iteration
   std::unordered_map<std::uint64_t, std::size_t> live_;
+  std::unordered_map<std::uint64_t, Block> outside_;  ///< made before the first stage, and not given back
+  bool has_opening_ = false;
+  std::int32_t depth_ = 0;  ///< how many batches ahead stages work at most
   std::optional<Bytes> allocated_before_;
   Bytes carried_over_ = 0;
 };
@@ -397,14 +435,23 @@ std::int32_t batch_offset(const schedule::Schedule& recorded, const SegmentKey& 
 RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut& cut,
                                const schedule::Schedule& recorded, stages::Frees frees, Diagnostics& diagnostics) {
   Pairing pairing(trace, cut, recorded, frees);
-  if (cut.opening) pairing.iteration(*cut.opening);
+  if (cut.opening) pairing.opening(*cut.opening);
   for (const stages::Iteration& iteration : cut.iterations) pairing.iteration(iteration);
   if (cut.closing) pairing.closing(*cut.closing);
   RecordedMemory memory = pairing.finish(diagnostics);
+  const Pairing::Left left = pairing.left();
+  const auto add = [&memory](const std::vector<Bytes>& blocks) {
+    memory.persistent.insert(memory.persistent.end(), blocks.begin(), blocks.end());
+  };
   if (cut.iterations.empty()) return memory;
   const Interval steps{cut.iterations.front().host.begin, cut.iterations.back().host.end};
-  if (auto persistent = persistent_blocks(trace, cut.rank, steps, pairing.still_there(), diagnostics))
-    memory.persistent = std::move(*persistent);
+  if (auto known = persistent_blocks(trace, cut.rank, steps, left.by_each_batch, diagnostics)) {
+    memory.persistent = std::move(known->bytes);
+    memory.settings = known->settings;
+  } else {
+    add(left.in_opening);
+  }
+  add(left.later);
   set_workspaces_apart(workspace_bytes(trace.ranks()[cut.rank.index()].devices), memory);
   forget_other_gradients(memory);
   memory.gradient_buckets = take_gradient_buckets(trace, cut, memory.persistent);

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "simulator/allocator/configuration.hpp"
 #include "simulator/base/diagnostics.hpp"
 #include "simulator/base/units.hpp"
 #include "simulator/memory/steps.hpp"
@@ -76,8 +77,8 @@ struct RecordedMemory {
   /// from the first of training, if both the recording numbers its iterations and they repeat, else from some other.
   std::int32_t batches = 0;
   bool knows_first_batch = false;  ///< whether they count from the first of training
-  /// Allocated before the recording and not given back in it: block by block, by address, where the recording has a
-  /// state of the allocator; else their sum.
+  /// Allocated before the recorded iterations, or once in them (an optimizer's state), and not given back: block by
+  /// block where the recording has a state of the allocator; else the sum of what was there before its first event.
   std::vector<Bytes> persistent;
   /// Beside these, what PyTorch keeps for cuBLAS: made by the first matrix multiplication of forward, then of backward.
   std::vector<Bytes> workspaces;
@@ -86,6 +87,8 @@ struct RecordedMemory {
   std::vector<Bytes> gradient_buckets;
   stages::Frees frees = stages::Frees::kByOwners;
   bool knows_uses = false;  ///< whether calls of record_stream were recorded
+  /// Of the allocator, where the recording has a state of it; else PyTorch's own.
+  allocator::Configuration settings;
 };
 
 /// The batch that a segment of recorded iteration i works on, less i, under the schedule that was recorded.

@@ -50,7 +50,9 @@ memory::MemoryCourse predicted_memory(const memory::RecordedMemory& recorded, co
     if (is_new) found->second = memory::step_run_of(schedule, call.segment);
     call.run = found->second;
   }
-  return memory::replay_memory(recorded, lifetimes, calls, drains_of(result, rank), options);
+  memory::MemoryReplayOptions of_schedule = options;
+  if (const auto main = schedule.stream_named("main")) of_schedule.main_stream = schedule.resolve(*main).value;
+  return memory::replay_memory(recorded, lifetimes, calls, drains_of(result, rank), of_schedule);
 }
 
 }  // namespace interlace::replay

@@ -139,6 +139,9 @@ TEST(ExpandableSegments, HaveNoRoomForMoreThanADeviceHas) {
   EXPECT_FALSE(a.malloc(2 * DriverMemory::kLargestSegment, 0, 0).allocation);
   EXPECT_EQ(a.statistics().num_ooms, 1);
   EXPECT_TRUE(a.malloc(kMiB, 0, 0).allocation);
+  // Below what a slot of addresses holds, and above what a device of unknown size is given.
+  EXPECT_FALSE(a.malloc(700 * kGiB, 0, 0).allocation);
+  EXPECT_TRUE(a.malloc(kMiB, 0, 0).allocation);
 }
 
 }  // namespace

@@ -61,5 +61,9 @@ TEST(SegmentSize, DependsOnTheSizeClass) {
   EXPECT_EQ(segment_size(kMiB + 512, other), 64 * kMiB);
 }
 
+TEST(RoundSize, MoreDivisionsThanBytesRoundAsUsual) {
+  EXPECT_EQ(round_size(514 * kMiB + 1, with_divisions(Bytes{1} << 56)), 514 * kMiB + 512);
+}
+
 }  // namespace
 }  // namespace interlace::allocator

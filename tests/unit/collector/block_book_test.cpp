@@ -67,7 +67,7 @@ TEST(BlockBook, GrowsAndShrinksExpandableSegments) {
 }
 
 TEST(BlockBook, FollowsSettings) {
-  BlockBook limited(block_settings("max_split_size_mb:32,expandable_segments:False"));
+  BlockBook limited(block_settings(" max_split_size_mb: 32, expandable_segments:False"));
   limited.map(kBase, 64 * kMiB, 0, false);
   EXPECT_EQ(limited.allocate(kBase, 40 * kMiB), 64 * kMiB) << "it is not to be split";
   BlockBook rounded(block_settings("roundup_power2_divisions:4"));

@@ -31,7 +31,7 @@ struct OneBlock {
   [[nodiscard]] MemoryCourse play(const std::vector<PlayedCall>& calls, const StreamDrains& drains = {},
                                   std::optional<Bytes> capacity = {}, std::int32_t first_batch = 0) const {
     return replay_memory(memory, lifetimes, calls, drains,
-                         {.configuration = {}, .first_counted = 0, .first_batch = first_batch, .capacity = capacity});
+                         {.first_counted = 0, .first_batch = first_batch, .capacity = capacity});
   }
 };
 
@@ -177,7 +177,7 @@ TEST(MemoryReplay, TheFirstBucketIsLetGoWhenItsReductionIsSeen) {
   one.lifetimes[kBackward] = std::exchange(one.lifetimes[kForward], {});
   one.lifetimes[kBackward].front().made = {kBackward, 0, 0};
   std::vector<PlayedCall> calls = iterations(4);
-  MemoryReplayOptions options{.configuration = {}, .first_counted = 0};
+  MemoryReplayOptions options{.first_counted = 0};
   const auto play = [&](Nanoseconds seen_after) {
     options.reduction_seen_after = seen_after;
     return replay_memory(one.memory, one.lifetimes, calls, {}, options);
@@ -205,7 +205,7 @@ TEST(MemoryReplay, TheFirstBackwardKeepsItsGradients) {
   EXPECT_EQ(one.play(iterations(2)).allocated_peak, 132 * kMiB) << "of the forward and one of backward";
   for (const std::uint32_t ordinal : {0U, 1U}) one.memory.classes[{kBackward, ordinal, 2}].gradient = true;
   EXPECT_EQ(one.play(iterations(2)).allocated_peak, 142 * kMiB) << "both of backward";
-  MemoryReplayOptions later{.configuration = {}, .first_counted = 1};
+  MemoryReplayOptions later{.first_counted = 1};
   EXPECT_EQ(replay_memory(one.memory, one.lifetimes, iterations(3), {}, later).allocated_peak, 132 * kMiB);
   one.memory.gradient_buckets.clear();
   EXPECT_EQ(one.play(iterations(2)).allocated_peak, 120 * kMiB) << "nobody keeps them";
@@ -255,6 +255,28 @@ TEST(MemoryReplay, SaysWhatDoesNotFit) {
   EXPECT_EQ(failure->in, kForward);
   EXPECT_EQ(failure->iteration, 0);
   EXPECT_EQ(failure->bytes, 30 * kMiB);
+}
+
+TEST(MemoryReplay, TheAllocatorIsSetAsItWasRecorded) {
+  OneBlock one;
+  one.memory.settings.roundup_power2_divisions.fill(2);
+  EXPECT_EQ(one.play(iterations(2)).allocated_peak, (64 + 32) * kMiB);
+  one.memory.settings.per_process_memory_fraction = 0.5;
+  EXPECT_FALSE(one.play(iterations(2)).first_failure) << "a part of what is not known";
+  EXPECT_TRUE(one.play(iterations(2), {}, 100 * kMiB).first_failure);
+}
+
+// A schedule may name its streams in any order.
+TEST(MemoryReplay, WhatIsAlwaysThereIsMadeOnTheMainStream) {
+  OneBlock one;
+  one.memory.persistent = {512 * 1024};  // leaves room in its segment of 2 MiB
+  one.memory.sizes[kForward] = {{512 * 1024}};
+  std::vector<PlayedCall> calls = iterations(2);
+  for (PlayedCall& call : calls) call.stream = 3;
+  MemoryReplayOptions options{.first_counted = 0};
+  EXPECT_EQ(replay_memory(one.memory, one.lifetimes, calls, {}, options).reserved_peak, 4 * kMiB);
+  options.main_stream = 3;
+  EXPECT_EQ(replay_memory(one.memory, one.lifetimes, calls, {}, options).reserved_peak, 2 * kMiB);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class WholeProgram {
     const trace::Trace trace = std::move(builder_).build(diagnostics);
     const auto found = persistent_blocks(trace, rank_, steps, of_stages, diagnostics);
     EXPECT_EQ(diagnostics.count_of("allocator.history_contradicts_state"), 0);
-    return found.value_or(std::vector<Bytes>{-1});
+    return found ? found->bytes : std::vector<Bytes>{-1};
   }
 
  private:
@@ -95,6 +95,18 @@ TEST(PersistentBlocks, ComeFromTheStateBehindTheSteps) {
   program.free(300, 0, 101);
   program.state(400, {});
   EXPECT_EQ(program.persistent({100, 150}), (std::vector<Bytes>{100}));
+}
+
+// A recorder that was stopped early, and one that wrote its state in the middle of the steps.
+TEST(PersistentBlocks, AreNotWhatTheStepsGiveBackBehindTheState) {
+  for (const Nanoseconds told_at : {90, 115}) {
+    WholeProgram program;
+    program.alloc(10, 0, 101);
+    program.alloc(20, 512, 102);
+    program.state(told_at, {0, 512});
+    program.free(120, 512, 102);
+    EXPECT_EQ(program.persistent({100, 150}), (std::vector<Bytes>{100})) << told_at;
+  }
 }
 
 }  // namespace

@@ -205,5 +205,30 @@ TEST(RecordedMemory, AGradientIsLetGoWhenItIsAccumulatedAndAsLargeAsAParameter) 
   EXPECT_FALSE(is_gradient(true, 1024)) << "that of something else";
 }
 
+/// Iterations of a lookup, with what an optimizer makes in the first one and keeps.
+RecordedMemory with_state_made_in(int iteration, Bytes kept_before) {
+  Host host;
+  if (kept_before > 0) host.keep(kept_before);
+  for (int i = 0; i < 6; ++i) {
+    const auto address = static_cast<std::uint64_t>(512 * (i + 1));
+    host.call(kLookup);
+    host.make(kLookup, address);
+    if (i == iteration) {
+      host.make(kLookup, 1 << 20, 4096);
+      host.make(kLookup, 1 << 21, 8192);
+    }
+    host.call(kPooled);
+    host.drop(kPooled, address);
+    host.end_iteration();
+  }
+  return host.memory();
+}
+
+TEST(RecordedMemory, WhatIsMadeOnceAndKeptIsThereAllAlong) {
+  EXPECT_EQ(with_state_made_in(0, 0).persistent, (std::vector<Bytes>{4096, 8192}));
+  EXPECT_EQ(with_state_made_in(0, 1024).persistent, (std::vector<Bytes>{1024, 4096, 8192}));
+  EXPECT_TRUE(with_state_made_in(5, 0).persistent.empty()) << "it may be given back behind the recording";
+}
+
 }  // namespace
 }  // namespace interlace::memory
