@@ -233,7 +233,7 @@ bool admits(std::span<ActiveWork* const> running, const ActiveWork& candidate, s
     if (!w->dispatched()) return false;
   }
   return candidate.kind != ActiveWork::Kind::kCollective || candidate.ctas <= 1 ||
-         free_sms(running, candidate, sm_count) >= kLeastFreeSms;
+         free_sms(running, candidate, sm_count) >= std::min<double>(kLeastFreeSms, sm_count);
 }
 
 bool settle_ctas(ActiveWork& collective, std::span<ActiveWork* const> running, std::int32_t sm_count, double now_ns) {

@@ -102,7 +102,10 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
     }
     const double pace = shape.pace(in_flight, block_ns, ctas);
     for (const Cohort& c : running) next = std::min(next, now + c.remaining / pace);
-    for (Cohort& c : running) c.remaining -= (next - now) * pace;
+    // Times that are too large for a step of this size: the shortest ends at once.
+    const bool stands = next <= now && !running.empty();
+    const double least = stands ? std::ranges::min(running, {}, &Cohort::remaining).remaining : 0.0;
+    for (Cohort& c : running) c.remaining -= stands ? least : (next - now) * pace;
     now = next;
     std::erase_if(running, [&](const Cohort& c) {
       if (c.remaining > kDone * block_ns) return false;

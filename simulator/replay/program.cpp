@@ -29,9 +29,9 @@ using stages::SegmentKey;
 /// Compiles one rank's recorded iteration.
 class Compiler {
  public:
-  Compiler(const Schedule& schedule, const stages::Cut& cut, bool lone_rank, Plan& plan,
+  Compiler(const Schedule& schedule, const stages::Cut& cut, const SiteTable& table, Plan& plan,
            const RecordedIteration& iteration)
-      : schedule_(&schedule), cut_(&cut), lone_rank_(lone_rank), plan_(&plan), iteration_(&iteration) {
+      : schedule_(&schedule), cut_(&cut), table_(&table), plan_(&plan), iteration_(&iteration) {
     for (std::uint32_t i = 0; i < iteration.calls.size(); ++i) {
       const SegmentKey& key = iteration.calls[i].segment;
       calls_[key].push_back(i);
@@ -147,9 +147,14 @@ class Compiler {
     program_.instructions.push_back(i);
   }
 
-  std::uint32_t event_number(const std::string& name) {
-    return events_.try_emplace(name, static_cast<std::uint32_t>(events_.size())).first->second;
+  /// Of the plan's: an iteration may wait for an event of another one.
+  static std::uint32_t number_in(std::vector<std::string>& names, const std::string& name) {
+    const auto found = std::ranges::find(names, name);
+    const auto number = static_cast<std::uint32_t>(found - names.begin());
+    if (found == names.end()) names.push_back(name);
+    return number;
   }
+  std::uint32_t event_number(const std::string& name) { return number_in(plan_->events, name); }
 
   void host_wait(StreamIndex stream) {
     Instruction i;
@@ -181,20 +186,13 @@ class Compiler {
     Instruction i;
     i.kind = Kind::kBeginStage;
     i.batch = batch;
-    i.label = label_number(std::string(schedule::to_string(stage)));
+    i.label = number_in(plan_->labels, std::string(schedule::to_string(stage)));
     program_.instructions.push_back(i);
   }
 
   void begin(const StageStep& step) {
     label(step.stage, step.batch);
     for (const schedule::StreamIndex source : step.after) stream_wait(resolve(step.stream), resolve(source));
-  }
-
-  std::uint32_t label_number(const std::string& label) {
-    const auto found = std::ranges::find(plan_->labels, label);
-    const auto number = static_cast<std::uint32_t>(found - plan_->labels.begin());
-    if (found == plan_->labels.end()) plan_->labels.push_back(label);
-    return number;
   }
 
   void run_stage(const StageStep& step, std::optional<ModuleId> module) {
@@ -219,7 +217,7 @@ class Compiler {
       case Stage::kAllToAll: run_all_to_all(step, module); return;
       case Stage::kValidateOutput:
         play({segments(step, module)}, step);
-        if (step.mode == schedule::ValidateMode::kBlocking) host_wait(stream);
+        if (step.mode == schedule::ValidateMode::kBlocking && !table_->drops_waits_for_validation) host_wait(stream);
         break;
       default: play({segments(step, module)}, step);
     }
@@ -234,7 +232,7 @@ class Compiler {
     play({permutations}, step);
     if (exchanges_no_splits(module)) return;
     const auto exchange = nearest(Piece::kExchange, Stage::kInputDistStart, module);
-    if (!exchange && lone_rank_) return stream_wait(collectives(), resolve(step.stream));
+    if (!exchange && table_->lone_rank) return stream_wait(collectives(), resolve(step.stream));
     play_as({{Stage::kInputDistStart, Piece::kExchange, module}}, step, exchange);
   }
 
@@ -246,13 +244,13 @@ class Compiler {
   void await_splits(const StageStep& step, std::optional<ModuleId> module) {
     collective_wait(resolve(step.stream), {Stage::kInputDistStart, Piece::kExchange, module}, step.batch);
     const auto splits = nearest(Piece::kSplits, Stage::kInputDistWait, module);
-    if (!splits && lone_rank_) return host_wait(collectives());
+    if (!splits && table_->lone_rank) return host_wait(collectives());
     play_as({{Stage::kInputDistWait, Piece::kSplits, module}}, step, splits);
   }
 
   /// TorchRec exchanges the splits of all modules at once on a rank of its own, too, and the host, which reads them,
   /// waits for NCCL's stream. A loop that asks for those of each module, as base does, exchanges none there.
-  [[nodiscard]] bool exchanges_no_splits(std::optional<ModuleId> module) const { return lone_rank_ && module; }
+  [[nodiscard]] bool exchanges_no_splits(std::optional<ModuleId> module) const { return table_->lone_rank && module; }
 
   [[nodiscard]] StreamIndex collectives() const { return {plan_->first_collective_stream}; }
 
@@ -397,11 +395,30 @@ class Compiler {
     }
     if (order.empty()) miss(step, std::nullopt);
     std::ranges::sort(order);
+    put_given_work_in_place(order);
     Stage current = step.stage;
     for (const std::uint32_t i : order) {
       const SegmentKey& segment = iteration_->calls[i].segment;
       if (segment.stage != current) label(current = segment.stage, step.batch);
       call(i, resolve(step.stream), segment, step.batch);
+    }
+  }
+
+  /// What an edit gives to a stage stands behind all that was recorded of the iteration: it belongs behind the stage.
+  void put_given_work_in_place(std::vector<std::uint32_t>& order) const {
+    const auto is_recorded = [this](std::uint32_t i) {
+      const RecordedCall& call = iteration_->calls[i];
+      return call.call || call.works == 0;
+    };
+    const auto first = std::ranges::stable_partition(order, is_recorded).begin();
+    const std::vector<std::uint32_t> given(first, order.end());
+    order.erase(first, order.end());
+    for (const std::uint32_t i : given) {
+      const Stage stage = iteration_->calls[i].segment.stage;
+      const auto last = std::find_if(order.rbegin(), order.rend(), [&](std::uint32_t other) {
+        return iteration_->calls[other].segment.stage == stage;
+      });
+      order.insert(last == order.rend() ? order.end() : last.base(), i);
     }
   }
 
@@ -437,7 +454,7 @@ class Compiler {
 
   const Schedule* schedule_;
   const stages::Cut* cut_;
-  bool lone_rank_;
+  const SiteTable* table_;
   Plan* plan_;
   const RecordedIteration* iteration_;
   std::map<SegmentKey, std::vector<std::uint32_t>> calls_;
@@ -445,7 +462,6 @@ class Compiler {
   std::map<ModuleId, StreamIndex> lookup_streams_;  ///< of modules that the schedule looks up by name
   std::optional<StreamIndex> lookup_stream_;
   std::optional<StreamIndex> data_parallel_stream_;
-  std::map<std::string, std::uint32_t> events_;
   Program program_;
 };
 
@@ -482,11 +498,14 @@ Plan compile(const Schedule& schedule, const stages::Cut& cut, const SiteTable& 
     plan.streams.push_back({stream.name, std::min(stream.priority, 0)});
   }
   plan.first_collective_stream = static_cast<std::uint32_t>(plan.streams.size());
-  for (std::uint32_t i = 0; i < table.collective_streams; ++i) plan.streams.push_back({fmt::format("nccl {}", i), 0});
+  for (const std::int32_t priority : table.collective_streams) {
+    const std::size_t number = plan.streams.size() - plan.first_collective_stream;
+    plan.streams.push_back({fmt::format("nccl {}", number), priority});
+  }
   for (const auto& iterations : table.ranks) {
     auto& programs = plan.programs.emplace_back();
     for (const RecordedIteration& iteration : iterations) {
-      programs.push_back(Compiler(bound, cut, table.lone_rank, plan, iteration).run());
+      programs.push_back(Compiler(bound, cut, table, plan, iteration).run());
     }
   }
   find_queues(table, plan);

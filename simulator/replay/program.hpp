@@ -59,6 +59,7 @@ struct Plan {
   std::uint32_t first_collective_stream = 0;
   std::int32_t depth = 0;                      ///< iterations that fill the pipeline before iteration 0
   std::vector<std::string> labels;             ///< stage labels, e.g. "embedding_lookup"
+  std::vector<std::string> events;             ///< names of the schedule's
   std::vector<std::vector<Program>> programs;  ///< by rank, by recorded iteration
 };
 

@@ -89,9 +89,14 @@ class SiteFinder {
     std::vector<std::uint32_t> next(trace_->ranks().size(), 0);
     const std::vector<bool> is_communication = graph::communication_streams(*trace_);
     for (std::uint32_t i = 0; i < trace_->lanes().size(); ++i) {
-      if (is_communication[i]) collective_stream_[LaneId{i}] = next[trace_->lane(LaneId{i}).rank.index()]++;
+      if (!is_communication[i]) continue;
+      const trace::Lane& lane = trace_->lane(LaneId{i});
+      const std::uint32_t number = next[lane.rank.index()]++;
+      collective_stream_[LaneId{i}] = number;
+      if (table_.collective_streams.size() <= number) table_.collective_streams.resize(number + 1, 0);
+      std::int32_t& priority = table_.collective_streams[number];
+      priority = std::min(priority, lane.priority.value_or(0));
     }
-    for (const std::uint32_t n : next) table_.collective_streams = std::max(table_.collective_streams, n);
   }
 
   /// The stream that the dense optimizer runs on is the main one, however little else runs there.

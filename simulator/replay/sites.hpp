@@ -120,10 +120,11 @@ struct SiteTable {
   std::vector<std::int32_t> rank_numbers;                 ///< by rank: its number in the job, for messages
   std::vector<std::vector<UndisturbedHost>> undisturbed;  ///< by rank, by iteration
   std::vector<Members> communicators;                     ///< the first: all ranks
-  std::uint32_t collective_streams = 1;
-  bool lone_rank = false;               ///< nothing is exchanged (lone_rank.hpp)
-  bool collectives_cross_host = false;  ///< no direct links between GPUs: collectives share PCIe with host copies
-  double host_copy_rate = 1.0;          ///< of a host copy beside such a collective
+  std::vector<std::int32_t> collective_streams = {0};     ///< priority of each
+  bool lone_rank = false;                                 ///< nothing is exchanged (lone_rank.hpp)
+  bool drops_waits_for_validation = false;  ///< an edit: the host does not wait for what validate_output copies
+  bool collectives_cross_host = false;      ///< no direct links between GPUs: collectives share PCIe with host copies
+  double host_copy_rate = 1.0;              ///< of a host copy beside such a collective
   double lost_to_host_copies = contention::kLostToHostCopies;  ///< part of its pace that such a collective loses
   double launch_latency_ns = 0;  ///< from the start of a launch call to the start of the work on an idle stream
   double wait_latency_ns = 0;    ///< from the end of what a stream waited for to its next work

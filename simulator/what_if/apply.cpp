@@ -43,12 +43,12 @@ void scale_time(Site& site, double by) {
   for (double& ns : site.transfer_ns) ns = at_least_one(ns * by);
 }
 
-/// Scales the sites that `concerns` picks; true where there was one.
+/// Scales the sites that `concerns` picks; true where there was one. What only keeps an order takes no time.
 template <class Concerns>
 bool scale_sites(SiteTable& table, double by, Concerns concerns) {
   bool any = false;
   for (Site& site : table.sites) {
-    if (!concerns(site)) continue;
+    if (site.alone_ns == 0 || !concerns(site)) continue;
     scale_time(site, by);
     any = true;
   }
@@ -168,7 +168,10 @@ struct Apply {
   }
 
   bool operator()(const DropSync& e) const {
-    bool any = false;
+    // A schedule may make it block that did not as it was recorded.
+    const auto is_of_stage = [&](const Site& site) { return site.segment.stage == e.stage; };
+    bool any = e.stage == schedule::Stage::kValidateOutput && std::ranges::any_of(table->sites, is_of_stage);
+    table->drops_waits_for_validation = table->drops_waits_for_validation || any;
     for (Site& site : table->sites) {
       if (site.segment.stage != e.stage || !site.blocks_host) continue;
       site.blocks_host = false;

@@ -439,5 +439,13 @@ TEST(Sharing, AKernelAloneRunsAtFullRate) {
   EXPECT_DOUBLE_EQ(urgent.rate, 1.0);
 }
 
+TEST(Admission, ASmallGpuTakesACollectiveToo) {
+  EXPECT_TRUE(admits({}, collective(2), 6));
+  ActiveWork first = kernel(6, 1, Bound::kStreaming, 400.0);
+  const std::vector<ActiveWork*> running{&first};
+  dispatch_cohorts(first, running, 6);
+  EXPECT_FALSE(admits(running, collective(2), 6));
+}
+
 }  // namespace
 }  // namespace interlace::contention

@@ -102,5 +102,11 @@ TEST(Observed, TheSensitivityThatTwoRecordingsShow) {
   EXPECT_EQ(observed_sensitivity(100.0, 100.0, 50.0, 1), 0.0);
 }
 
+// Of a damaged recording: a block ends sooner than the clock can tell.
+TEST(Slowdown, TimesBeyondAllReasonEnd) {
+  const std::vector<HeldSms> held{{1e18, 1e18 + 1e3, 32, true}};
+  EXPECT_GT(cohort_time(gemm(512, 2), 1e18, held), 1e18);
+}
+
 }  // namespace
 }  // namespace interlace::contention

@@ -85,6 +85,12 @@ TEST(ApplyEdits, ScalesBandwidthAndKeepsLatency) {
 }
 
 // Equal to the bit: a sweep goes through what was recorded (0.1 + (x - 0.1) is not x for many x).
+TEST(ApplyEdits, WhatOnlyKeepsAnOrderIsNotScaled) {
+  SiteTable lone = table();
+  lone.sites.push_back(site(Stage::kBackward, WorkKind::kDeviceCopy, "nccl:all_reduce", 0));
+  EXPECT_THROW((void)after(ScaleKind{WorkKind::kDeviceCopy, 2}, lone), Error);
+}
+
 TEST(ApplyEdits, ALinkOfTheSameBandwidthChangesNothing) {
   SiteTable before = table();
   before.sites[2].alone_ns = 8'000.0 / 3;  // so that the latency is no whole number
