@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulator/base/saturating.hpp"
+
 namespace interlace {
 
 std::string_view to_string(Severity severity) {
@@ -24,7 +26,7 @@ void Diagnostics::add(const Diagnostic& found) {
   if (same == entries_.end()) {
     entries_.push_back(found);
   } else {
-    same->count += found.count;
+    same->count = saturating_sum(same->count, found.count);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/base/physical_memory.hpp"
 #include "simulator/base/saturating.hpp"
 #include "simulator/base/whole_file.hpp"
 #include "simulator/trace/ilt/chunk_io.hpp"
@@ -21,6 +22,8 @@ namespace interlace::trace {
 using namespace ilt;  // this file is the format's own
 
 namespace {
+
+constexpr std::size_t kMostFlaws = 1024;  ///< several times the kinds that there are
 
 /// What its segments have, or its blocks, where these have more.
 Bytes held_by(const AllocatorState& state) {
@@ -86,12 +89,22 @@ class IltReader {
   Bytes bytes_in_all_ = 0;  ///< of the allocations
 };
 
+/// A chunk of equal rows takes next to nothing in a file.
+void refuse_more_than_memory(std::uint64_t operations) {
+  constexpr std::uint64_t kBytesEach = 64;  // of a trace, at least
+  const auto memory = physical_memory();
+  if (!memory || operations < static_cast<std::uint64_t>(*memory) / kBytesEach) return;
+  throw Malformed{kTooLarge, std::to_string(operations) + " operations take more memory than this machine has"};
+}
+
 Trace IltReader::read(BytesView file, Diagnostics& diagnostics) {
   std::size_t at = 0;
   try {
     check_file_header(file);
     at = scanner_.position();
-    builder_.reserve(scanner_.rows_ahead(ChunkType::kOperations));
+    const std::uint64_t operations = scanner_.rows_ahead(ChunkType::kOperations);
+    refuse_more_than_memory(operations);
+    builder_.reserve(operations);
     while (const auto chunk = scanner_.next(found_)) {
       at = chunk->at;
       ids_.is_damaged = scanner_.lost_bytes() > 0;
@@ -358,6 +371,7 @@ void IltReader::read_diagnostics(const ChunkHeader& header, RowSource& source) {
   for (std::uint32_t i = 0; i < header.rows; ++i) {
     Diagnostic entry{.severity = Severity::kWarning};
     diagnostic_fields(source, entry);
+    if (stored_.entries().size() == kMostFlaws) throw Malformed{kInvalid, "more kinds of flaws than there are"};
     stored_.add(entry);
   }
 }
