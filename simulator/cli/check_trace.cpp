@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "simulator/cli/errors.hpp"
@@ -70,7 +72,9 @@ CheckedRecording check_recording(const CheckTraceRequest& request, Console& cons
   }
   trace_check::TraceCheck result = trace_check::check(trace, staged, options, recording.diagnostics);
   result.source = request.recordings.front();
-  if (request.recordings.size() > 1) result.source += " and " + std::to_string(request.recordings.size() - 1) + " more";
+  std::set<std::string_view> files;  // snapshots among the words are of the same ranks
+  for (const trace::Rank& rank : trace.ranks()) files.insert(rank.source);
+  if (files.size() > 1) result.source += " and " + std::to_string(files.size() - 1) + " more";
   if (schedule) result.schedule = schedule->name;
   if (result.checked == 0) {
     throw Error(trace_check::kNothingToCheck, result.source, "what its device work touches is not known",

@@ -1,5 +1,7 @@
 #include "simulator/cli/job_options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -40,11 +42,17 @@ void tell_recordings_from_schedules(PredictRequest& request) {
     const bool is_name = word == "all" || schedule::full_name(word, schedule::library());
     return !is_name && !std::filesystem::is_fifo(word) && !is_schedule(word);
   };
-  std::ranges::copy_if(request.schedules, std::back_inserter(request.recordings), is_recording);
+  const std::vector<std::string> given = request.schedules;
+  std::ranges::copy_if(given, std::back_inserter(request.recordings), is_recording);
   std::erase_if(request.schedules, is_recording);
-  const auto refuse = [](const char* why) { throw CLI::RequiredError(why, CLI::ExitCodes::RequiredError); };
+  const auto refuse = [](const std::string& why) { throw CLI::RequiredError(why, CLI::ExitCodes::RequiredError); };
   if (request.recordings.empty()) refuse("no recording is named: it stands in front of the options, or behind --from");
-  if (request.schedules.empty()) refuse("--schedule is required");
+  if (!request.schedules.empty()) return;
+  if (given.empty()) refuse("--schedule is required");
+  refuse(
+      fmt::format("--schedule {}: that is no schedule, and was taken for a recording: name a built-in one "
+                  "(interlace schedules) or a schedule file",
+                  given.front()));
 }
 
 void add_job_options(CLI::App& command, PredictRequest& request) {

@@ -38,7 +38,7 @@ inline constexpr DiagnosticKind kWaitCollectiveHandle{
     "none needed; a profiler that fills record ids would make it sure"};
 inline constexpr DiagnosticKind kWaitUnknown{
     "graph.wait_unknown", Severity::kWarning, "stream waits whose producer is not known; they order nothing here",
-    "record with cuda_sync events; a prediction may start dependent work too early"};
+    "record with cuda_sync events; `check` and `explain` may miss an order (predictions go by their schedules)"};
 
 inline constexpr DiagnosticKind kWaitStreamInferred{
     "graph.wait_stream_inferred", Severity::kInfo,

@@ -61,8 +61,9 @@ const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> 
   const double replayed_ns = learn_delays(cut, *recorded, table);
   const auto recorded_ns = recorded_device_step(trace, table);
   if (recorded_ns && std::abs(replayed_ns / *recorded_ns - 1.0) > kMostOff) {
-    diagnostics.count(kFarFromRecorded, fmt::format("{}: {:.2f} ms a step as recorded, {:.2f} ms replayed",
-                                                    recorded->name, *recorded_ns / 1e6, replayed_ns / 1e6));
+    diagnostics.count(kFarFromRecorded,
+                      fmt::format("{}: {:.2f} ms from optimizer to optimizer as recorded, {:.2f} ms replayed",
+                                  recorded->name, *recorded_ns / 1e6, replayed_ns / 1e6));
   }
   return recorded;
 }

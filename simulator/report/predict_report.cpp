@@ -95,7 +95,11 @@ std::vector<std::string> hazard_lines(const Prediction& row) {
   return lines;
 }
 
-bool may_be_taken(const Prediction& row) { return row.hazards.empty() && fits(row).value_or(true); }
+bool may_be_taken(const Prediction& row) {
+  constexpr std::int64_t kSteps = 10;  // in which the device may be synchronised once: the time of steps leaves it out
+  const auto is_held_up = [](const RankMemory& memory) { return memory.retries * kSteps > memory.played_steps; };
+  return row.hazards.empty() && fits(row).value_or(true) && std::ranges::none_of(row.memory, is_held_up);
+}
 
 bool is_among_fastest(std::span<const Prediction> predictions, std::size_t which) {
   const Prediction& asked = predictions[which];

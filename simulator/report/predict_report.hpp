@@ -152,7 +152,7 @@ inline constexpr double kWorthTelling = 0.003;
 /// In the order of the first of each group.
 [[nodiscard]] std::vector<SkippedGroup> skipped_by_reason(std::span<const SkippedSchedule> all);
 
-/// It has no hazards, and fits in the memory asked for.
+/// It has no hazards, and fits in the memory asked for, without emptying the cache every few steps.
 [[nodiscard]] bool may_be_taken(const Prediction& row);
 /// Whether this one may be taken, and is as fast as the fastest such one, as far as predictions can tell (kToldApart).
 [[nodiscard]] bool is_among_fastest(std::span<const Prediction> predictions, std::size_t which);

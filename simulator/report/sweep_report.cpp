@@ -85,7 +85,9 @@ FlatEnds flat_ends(const SweepReport& report, std::size_t schedule) {
     const auto [low, high] = std::minmax(a, b);
     const double before = step(report, low, schedule);
     const double after = step(report, high, schedule);
-    return std::abs(after - before) < kNoise * before ||
+    const double change = std::abs(after - before);
+    if (change > kToldApart * before) return false;  // little a percent, and much in all
+    return change < kNoise * before ||
            std::abs(cost(report.scale, report.values[low], report.rows[low][schedule].step_time_ns, report.values[high],
                          report.rows[high][schedule].step_time_ns)) < kHardlyAny;
   };

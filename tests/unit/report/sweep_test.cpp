@@ -110,6 +110,13 @@ TEST(FlatEnds, AreWhereTheStepHardlyDependsOnIt) {
   EXPECT_EQ(flat_ends(report, 2).from, std::nullopt);
 }
 
+// A hundredth of a percent a percent, over four hundred times as much.
+TEST(FlatEnds, AreNotWhereALongRangeMakesADifference) {
+  const SweepReport report = sweep_of({0.01, 4}, {{10, 10}, {11, 10.05}});
+  EXPECT_EQ(flat_ends(report, 0).up_to, std::nullopt);
+  EXPECT_EQ(flat_ends(report, 1).up_to, 1U);
+}
+
 // From one value to the next a tenth of a percent is noise; a slope adds up.
 TEST(FlatEnds, AreNotMadeByCloseValues) {
   const SweepReport report =
