@@ -13,11 +13,6 @@ namespace {
 
 constexpr double kDone = 1e-6;  // part of a block that is left when it counts as done
 
-/// What passed beside these SMs, of a kernel's time.
-double covered_ns(double measured_ns, const HeldSms& held) {
-  return std::max(0.0, std::min(measured_ns, held.end_ns) - std::max(0.0, held.begin_ns));
-}
-
 }  // namespace
 
 Sensitivity usual_sensitivity(Bound bound) {
@@ -116,6 +111,35 @@ double cohort_time(const KernelShape& shape, double block_ns, std::span<const He
   return now;
 }
 
+std::vector<Company> company_of(double measured_ns, std::span<const HeldSms> held) {
+  struct Change {
+    double at_ns;
+    std::int64_t waiting;
+    std::int64_t moving;
+  };
+  std::vector<Change> changes;
+  for (const HeldSms& h : held) {
+    const std::int64_t waiting = h.moving ? 0 : h.ctas;
+    const std::int64_t moving = h.moving ? h.ctas : 0;
+    changes.push_back({std::clamp(h.begin_ns, 0.0, measured_ns), waiting, moving});
+    changes.push_back({std::clamp(h.end_ns, 0.0, measured_ns), -waiting, -moving});
+  }
+  std::ranges::sort(changes, {}, &Change::at_ns);
+  std::vector<Company> company;
+  std::int64_t waiting = 0;
+  std::int64_t moving = 0;
+  double since_ns = 0;
+  for (const Change& change : changes) {
+    if (change.at_ns > since_ns && waiting + moving > 0) {
+      company.push_back({change.at_ns - since_ns, {static_cast<double>(waiting), static_cast<double>(moving)}});
+    }
+    since_ns = change.at_ns;
+    waiting += change.waiting;
+    moving += change.moving;
+  }
+  return company;
+}
+
 double freed_of_collectives(const KernelShape& shape, const Sensitivity& sensitivity, double measured_ns,
                             std::span<const HeldSms> held) {
   if (measured_ns <= 0 || held.empty()) return measured_ns;
@@ -130,16 +154,11 @@ double freed_of_collectives(const KernelShape& shape, const Sensitivity& sensiti
     }
     return cohort_time(shape, low, {});
   }
-  double covered = 0;
   double lost = 0;
-  for (const HeldSms& h : held) {
-    const double beside = covered_ns(measured_ns, h);
-    const double ctas = h.ctas;
-    covered += beside;
-    lost += beside * (1.0 - 1.0 / slowdown(shape, sensitivity, h.moving ? CtasBeside{0, ctas} : CtasBeside{ctas, 0}));
+  for (const Company& piece : company_of(measured_ns, held)) {
+    lost += piece.length_ns * (1.0 - 1.0 / slowdown(shape, sensitivity, piece.ctas));
   }
-  // Time beside two collectives counts once.
-  return covered <= measured_ns ? measured_ns - lost : measured_ns - lost * measured_ns / covered;
+  return measured_ns - lost;
 }
 
 double observed_sensitivity(double alone_ns, double measured_ns, double covered_ns, std::int32_t ctas) {

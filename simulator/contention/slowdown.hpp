@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "simulator/contention/kernel_shape.hpp"
 
@@ -80,6 +81,15 @@ inline constexpr double kStreamsMemoryNs = 20'000;
 
 /// The time that a kernel of few rounds of blocks takes if a block takes `block_ns` and collectives hold SMs as given.
 [[nodiscard]] double cohort_time(const KernelShape& shape, double block_ns, std::span<const HeldSms> held);
+
+/// A stretch of a kernel's time beside the same collectives.
+struct Company {
+  double length_ns = 0;
+  CtasBeside ctas;  ///< of all of them together
+};
+
+/// The stretches of a kernel that took `measured_ns` with collectives beside it, in order.
+[[nodiscard]] std::vector<Company> company_of(double measured_ns, std::span<const HeldSms> held);
 
 /// Time of a kernel freed of collectives' company, from the time it took: the inverse of what the simulation does with
 /// it (cohort_time for few rounds, else the slowdown over the covered part).

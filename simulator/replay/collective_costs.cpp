@@ -1,6 +1,7 @@
 #include "simulator/replay/collective_costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -20,6 +21,8 @@ namespace {
 
 using trace::OperationId;
 using trace::Trace;
+
+constexpr double kMostOfExchanges = 0.15;
 
 bool is_jagged_exchange(const Site& site) {
   return site.kind == WorkKind::kCollective && site.segment.piece == stages::Piece::kTensors && site.bytes > 0;
@@ -41,9 +44,39 @@ IntervalSet transfers_in(const Gatherings& gatherings) {
 
 /// From the last arrival to the end, less what others took of it.
 struct Transfers {
-  std::vector<std::vector<double>> by_rank;  ///< a value an iteration
+  std::vector<std::vector<double>> by_rank;                               ///< a value an iteration
+  std::vector<std::vector<std::pair<std::size_t, double>>> by_iteration;  ///< rank and value
   WholeTransfers whole;
 };
+
+/// By how much a collective's time differs from step to step, as a part of it: on all ranks alike, since they wait for
+/// each other, and on one by itself.
+struct Spreads {
+  double common = 0;
+  double own = 0;
+};
+
+Spreads spreads_of(const Transfers& transfers, double most) {
+  std::vector<double> usual;
+  std::vector<double> of_ranks;
+  for (const std::vector<double>& values : transfers.by_rank) {
+    usual.push_back(values.empty() ? 0.0 : statistics::median(values));
+    if (!values.empty()) of_ranks.push_back(spread_of(values, most));
+  }
+  std::vector<double> own;
+  for (const auto& parts : transfers.by_iteration) {
+    if (parts.size() < 2) continue;
+    std::vector<double> relative;
+    for (const auto& [rank, value] : parts) relative.push_back(value / usual[rank]);
+    const double mean = statistics::mean(relative);
+    // The mean takes a part of each rank's own deviation along.
+    const auto n = static_cast<double>(relative.size());
+    for (const double value : relative) own.push_back(1.0 + (value - mean) * std::sqrt(n / (n - 1.0)));
+  }
+  const double all = statistics::mean(of_ranks);
+  const double by_itself = own.empty() ? 0.0 : std::min(all, spread_of(own, most));
+  return {.common = std::sqrt(all * all - by_itself * by_itself), .own = by_itself};
+}
 
 /// `least_ns`: less than this only where it was recorded so.
 Transfers transfers_of(const GatheringsOfSite& gatherings, const SiteTable& table, const CollectivesHeldUp& held_up,
@@ -51,13 +84,16 @@ Transfers transfers_of(const GatheringsOfSite& gatherings, const SiteTable& tabl
   Transfers transfers;
   transfers.by_rank.resize(table.ranks.size());
   for (const auto& [iteration, gathering] : gatherings) {
+    auto& of_iteration = transfers.by_iteration.emplace_back();
     const auto without_losses = [&](Interval span) {
       return std::max(1.0, static_cast<double>(span.length()) - held_up.lost(span));
     };
     for (const auto& part : gathering.parts) {
       const Interval span{gathering.last_start, std::max(gathering.last_start, part.end)};
       const double least = std::min(static_cast<double>(span.length()), least_ns);
-      transfers.by_rank[part.rank].push_back(std::max(without_losses(span), least));
+      const double value = std::max(without_losses(span), least);
+      transfers.by_rank[part.rank].push_back(value);
+      of_iteration.emplace_back(part.rank, value);
     }
     transfers.whole[iteration] = without_losses(gathering.span());
   }
@@ -204,8 +240,10 @@ void estimate_collectives(const Trace& trace, const Gatherings& gatherings, Site
       // Without its peers a collective's waiting cannot be told from its transfer: the shortest one waited least.
       site.transfer_ns.push_back(all_ranks ? statistics::median(values) : *std::ranges::min_element(values));
       site.alone_ns = std::max(site.alone_ns, site.transfer_ns.back());
-      site.spread = std::max(site.spread, spread_of(values, 0.15));
     }
+    const Spreads spreads = spreads_of(transfers, kMostOfExchanges);
+    site.spread = spreads.own;
+    site.common_spread = spreads.common;
     return transfers;
   };
   for (const auto& [id, of_site] : gatherings) {

@@ -80,6 +80,7 @@ WholeTransfers JaggedExchanges::times_alone(SiteId id, const GatheringsOfSite& g
     times.emplace(iteration, time);
   }
   site.spread = 0;
+  site.common_spread = 0;
   // Where that says more than its recorded time leaves room for, the company took less of it than usual.
   if (usually_lost > 0) site.lost_part = lost / usually_lost;
   return times;
@@ -135,6 +136,7 @@ void JaggedExchanges::free_by_kind(Site& site, const ByKind& times) const {
   }
   set_alone(site, freed / batches, freed / recorded);
   site.spread = 0;
+  site.common_spread = 0;
 }
 
 void JaggedExchanges::free_unknown(Site& site, double bandwidth) {

@@ -372,6 +372,7 @@ void Machine::set_rates() {
     if (!gpu.stale) continue;
     if (options_.contention) {
       contention::share(gpu.active, sm_count_);
+      share_link(gpu);
     } else {
       for (contention::ActiveWork* w : gpu.active) w->rate = 1.0;
     }
@@ -395,6 +396,19 @@ void Machine::set_rates() {
   });
 }
 
+double Machine::link_share(const Gpu& gpu) const {
+  const auto loading = std::ranges::count_if(gpu.running, [&](WorkId id) { return works_[id.index()].loads_link; });
+  return 1.0 / static_cast<double>(std::max<std::ptrdiff_t>(1, loading));
+}
+
+void Machine::share_link(const Gpu& gpu) {
+  const double share = link_share(gpu);
+  if (share == 1.0) return;
+  for (const WorkId id : gpu.running) {
+    if (works_[id.index()].loads_link) works_[id.index()].active.rate = share;
+  }
+}
+
 void Machine::share_host_path() {
   if (!options_.collectives_cross_host) return;
   const auto any_on = [&](const Gpu& gpu, auto is) {
@@ -411,7 +425,9 @@ void Machine::share_host_path() {
       Work& work = works_[id.index()];
       if (work.group)
         groups_[*work.group].rate = std::min(groups_[*work.group].rate, 1.0 - lost * work.active.lost_part);
-      if (is_copy(work) && exchanging) work.active.rate = options_.host_copy_rate;
+      if (is_copy(work) && exchanging) {
+        work.active.rate = options_.host_copy_rate * (work.loads_link ? link_share(gpu) : 1.0);
+      }
     }
   }
 }

@@ -170,6 +170,9 @@ class Machine {
   void finish(Gpu& gpu, WorkId id);
   void add(Work&& work);
   void set_rates();
+  /// Copies from the host that run at once on one GPU share its link.
+  void share_link(const Gpu& gpu);
+  [[nodiscard]] double link_share(const Gpu& gpu) const;
   void share_host_path();
   template <class Visit>
   void for_each_collective(Visit visit);

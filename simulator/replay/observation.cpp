@@ -80,13 +80,11 @@ Observation observe(const Trace& trace, OperationId op, const CollectiveCompany&
   const Interval span{trace.start(op), trace.end(op)};
   o.measured_ns = static_cast<double>(span.length());
   o.held = company.beside(span);
-  for (const contention::HeldSms& h : o.held) {
-    const double beside = std::min(o.measured_ns, h.end_ns) - std::max(0.0, h.begin_ns);
-    o.covered_ns += beside;
-    if (h.moving) o.moving_ns += beside;
-    o.ctas = std::max(o.ctas, h.ctas);
+  for (const contention::Company& company_then : contention::company_of(o.measured_ns, o.held)) {
+    o.covered_ns += company_then.length_ns;
+    if (company_then.ctas.moving > 0) o.moving_ns += company_then.length_ns;
+    o.ctas = std::max(o.ctas, static_cast<std::int32_t>(company_then.ctas.all()));
   }
-  o.covered_ns = std::min(o.covered_ns, o.measured_ns);
   return o;
 }
 

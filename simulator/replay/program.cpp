@@ -410,7 +410,7 @@ class Compiler {
       const RecordedCall& call = iteration_->calls[i];
       return call.call || call.works == 0;
     };
-    const auto first = std::ranges::stable_partition(order, is_recorded).begin();
+    const auto first = std::stable_partition(order.begin(), order.end(), is_recorded);
     const std::vector<std::uint32_t> given(first, order.end());
     order.erase(first, order.end());
     for (const std::uint32_t i : given) {

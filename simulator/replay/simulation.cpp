@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <map>
 #include <tuple>
 
+#include "simulator/des/draws.hpp"
 #include "simulator/des/event_queue.hpp"
-#include "simulator/des/random.hpp"
 #include "simulator/replay/left_out.hpp"
 
 namespace interlace::replay {
@@ -59,7 +60,7 @@ class Simulation {
         options_(options),
         machine_(plan.programs.size(), plan.streams, sm_count(table), options.machine),
         hosts_(plan.programs.size()),
-        random_(options.seed),
+        draws_(options.seed),
         host_scale_(options.host_scale.value_or(table.host_scale)) {
     for (const Site& site : table.sites) {
       const bool in_cohorts = site.kind == WorkKind::kKernel && contention::runs_in_cohorts(site.shape);
@@ -79,7 +80,8 @@ class Simulation {
     // Each block of iterations is a shuffle of the recorded ones: the mean over a block is that of the recording.
     while (order_.size() < static_cast<std::size_t>(plan.depth) + static_cast<std::size_t>(options.iterations)) {
       std::vector<std::uint32_t> block = recorded;
-      for (std::size_t i = block.size(); i > 1; --i) std::swap(block[i - 1], block[random_.below(i)]);
+      for (std::size_t i = block.size(); i > 1; --i)
+        std::swap(block[i - 1], block[draws_.below(i, static_cast<std::uint8_t>(For::kOrder), order_.size(), i)]);
       order_.insert(order_.end(), block.begin(), block.end());
     }
     std::size_t works = 0;
@@ -109,6 +111,20 @@ class Simulation {
   }
 
  private:
+  /// What a number is drawn for.
+  enum class For : std::uint8_t {
+    kOrder,
+    kPace,
+    kGap,
+    kCall,
+    kTail,
+    kWork,
+    kAllRanks,
+    kRaceAsRecorded,
+    kRace,
+    kOwnRace
+  };
+
   struct Event {
     TokenId token;
     StreamIndex source;
@@ -170,7 +186,7 @@ class Simulation {
         host.marks.clear();
         ++host.iteration;
         look_up_disturbance(rank);
-        if (options_.jitter) host.pace = around_one(kPaceSpread);
+        if (options_.jitter) host.pace = around_one(kPaceSpread, For::kPace, rank, host.iteration);
         continue;
       }
       const Instruction& instruction = program.instructions[host.next];
@@ -182,7 +198,9 @@ class Simulation {
         const RecordedCall& call = table_->ranks[rank][recorded].calls[instruction.call];
         if (!host.thought) {
           host.thought = true;
-          schedule(rank, now + host_time(host, call.segment, call.gap));
+          const std::int32_t batch = host.iteration + instruction.batch;
+          schedule(rank, now + host_time(rank, call.segment, call.gap, For::kGap, batch, instruction.call,
+                                         module_number(instruction)));
           return;
         }
         host.thought = false;
@@ -201,7 +219,8 @@ class Simulation {
     if (recorded.tail == 0 || recorded.calls.empty()) return false;
     Host& host = hosts_[rank];
     host.thought = true;
-    schedule(rank, now + host_time(host, recorded.calls.back().segment, recorded.tail));
+    const stages::SegmentKey& segment = recorded.calls.back().segment;
+    schedule(rank, now + host_time(rank, segment, recorded.tail, For::kTail, host.iteration));
     return true;
   }
 
@@ -214,14 +233,28 @@ class Simulation {
 
   /// Recorded host time without the profiler, as it may turn out this time. The pipeline is filled at once: a host that
   /// took its time would let the device work ahead by what a long run does not keep up.
-  double host_time(const Host& host, const stages::SegmentKey& segment, Nanoseconds recorded) {
+  template <std::integral... Key>
+  double host_time(std::uint32_t rank, const stages::SegmentKey& segment, Nanoseconds recorded, For what,
+                   Key... key) const {
+    const Host& host = hosts_[rank];
     if (host.iteration < 0) return 0;
     const double usual = host_scale_ * host.undisturbed.part(segment) * static_cast<double>(recorded);
-    return options_.jitter ? usual * host.pace * around_one(kGapSpread) : usual;
+    return options_.jitter ? usual * host.pace * around_one(kGapSpread, what, rank, key...) : usual;
   }
 
   /// A factor of mean 1 whose logarithm has this standard deviation.
-  double around_one(double spread) { return std::exp(spread * random_.normal() - spread * spread / 2.0); }
+  template <std::integral... Key>
+  [[nodiscard]] double around_one(double spread, For what, Key... key) const {
+    return std::exp(spread * normal(what, key...) - spread * spread / 2.0);
+  }
+  template <std::integral... Key>
+  [[nodiscard]] double normal(For what, Key... key) const {
+    return draws_.normal(static_cast<std::uint8_t>(what), key...);
+  }
+  template <std::integral... Key>
+  [[nodiscard]] double uniform(For what, Key... key) const {
+    return draws_.uniform(static_cast<std::uint8_t>(what), key...);
+  }
 
   void schedule(std::uint32_t rank, double at) { queue_.schedule(static_cast<Nanoseconds>(at), 0, rank); }
 
@@ -230,7 +263,8 @@ class Simulation {
                  double now) {
     Host& host = hosts_[rank];
     const double end =
-        std::floor(now + host_time(host, call.segment, call.duration));  // hosts run by whole nanoseconds
+        std::floor(now + host_time(rank, call.segment, call.duration, For::kCall, host.iteration + instruction.batch,
+                                   instruction.call, module_number(instruction)));  // hosts run by whole nanoseconds
     std::vector<TokenId> blocks;
     for (std::uint32_t w = 0; w < call.works; ++w) {
       const RecordedWork& work = table_->ranks[rank][recorded].works[call.first_work + w];
@@ -286,7 +320,8 @@ class Simulation {
     work.crowded_rate = site.crowded_rate;
     work.usual_delays = site.delays;
     work.active.alone_ns *= recorded.part;
-    if (options_.jitter) work.active.alone_ns *= std::max(0.5, 1.0 + site.spread * random_.normal());
+    const Instance instance{recorded.site.value, work.batch, module_number(instruction)};
+    if (options_.jitter) work.active.alone_ns *= around_usual(site, instance, rank);
     if (const double part = block_parts_[recorded.site.index()]; part > 0) {
       work.active.block_ns = part * work.active.alone_ns;
     }
@@ -297,7 +332,7 @@ class Simulation {
       }
       work.issued_on = instruction.stream;
       work.races = &site.races;
-      work.draw = race_draw(recorded.site, host.iteration);
+      work.draw = race_draw(instance, rank);
     }
     if (recorded.on_collective_stream) {
       work.stream = {plan_->first_collective_stream + recorded.collective_stream};
@@ -313,18 +348,33 @@ class Simulation {
     return id;
   }
 
+  /// Which work of a job it is, whatever schedule runs it.
+  struct Instance {
+    std::uint32_t site = 0;
+    std::int32_t batch = 0;
+    std::uint32_t module = 0;  ///< what was recorded once may be played for each; 0: none
+  };
+  static std::uint32_t module_number(const Instruction& instruction) {
+    const auto& module = instruction.segment.module;
+    return module ? static_cast<std::uint32_t>(module->index()) + 1 : 0;
+  }
+
+  /// The time that a work takes, by its usual one.
+  [[nodiscard]] double around_usual(const Site& site, const Instance& i, std::uint32_t rank) const {
+    double factor = 1.0 + site.spread * normal(For::kWork, i.site, i.batch, i.module, rank);
+    if (site.common_spread > 0) factor += site.common_spread * normal(For::kAllRanks, i.site, i.batch, i.module);
+    return std::max(0.5, factor);
+  }
+
   /// Few recorded steps show few of the ways in which races can end: they count beside kUsualSteps that are drawn.
-  std::optional<RaceDraw> race_draw(SiteId collective, std::int32_t iteration) {
+  [[nodiscard]] std::optional<RaceDraw> race_draw(const Instance& i, std::uint32_t rank) const {
     constexpr double kUsualSteps = 4.0;
     if (!options_.jitter) return std::nullopt;
-    const auto [known, is_new] = race_draws_.try_emplace({collective, iteration});
-    if (is_new) {
-      const auto recorded = static_cast<double>(plan_->programs.front().size() - table_->left_out.size());
-      known->second = {random_.uniform() < recorded / (recorded + kUsualSteps), random_.uniform()};
-    }
-    RaceDraw of_rank = known->second;
-    of_rank.own_luck = random_.uniform();
-    return of_rank;
+    const auto recorded = static_cast<double>(plan_->programs.front().size() - table_->left_out.size());
+    const double as_recorded = uniform(For::kRaceAsRecorded, i.site, i.batch);
+    return RaceDraw{.as_recorded = as_recorded < recorded / (recorded + kUsualSteps),
+                    .luck = uniform(For::kRace, i.site, i.batch),
+                    .own_luck = uniform(For::kOwnRace, i.site, i.batch, i.module, rank)};
   }
 
   Event record(std::uint32_t rank, StreamIndex stream, double now) {
@@ -500,8 +550,7 @@ class Simulation {
   SimulationOptions options_;
   Machine machine_;
   std::vector<Host> hosts_;
-  des::Random random_;
-  std::map<std::pair<SiteId, std::int32_t>, RaceDraw> race_draws_;
+  des::Draws draws_;
   double host_scale_;
   std::vector<double> block_parts_;  ///< by site: time of the mean block, as a part of the kernel's; 0: not in cohorts
   std::vector<std::uint32_t> order_;

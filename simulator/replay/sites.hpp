@@ -65,7 +65,8 @@ struct Site {
   double crowded_rate = 1.0;            ///< collectives: progress beside kernels, as a part of that by themselves
   RaceOdds races;                       ///< collectives: against kernels that become ready together with them
   double lost_part = 1.0;               ///< collectives: of what those of their kind lose to what runs beside them
-  double spread = 0;                    ///< standard deviation of alone_ns, as a part of it
+  double spread = 0;                    ///< standard deviation of alone_ns on a rank by itself, as a part of it
+  double common_spread = 0;             ///< of a collective: besides, on all of its ranks alike
   contention::Sensitivity sensitivity;  ///< kernels: to collectives beside them (contention/slowdown.hpp)
   std::optional<Delays> delays;         ///< under the recorded schedule, on average
   double dispatch_gap_ns = 0;           ///< between the work before it on the stream and its start, when queued early,

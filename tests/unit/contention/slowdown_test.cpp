@@ -90,6 +90,21 @@ TEST(Freed, UndoesWhatSlowdownDoes) {
   EXPECT_NEAR(freed_of_collectives(copy, kSensitivity, 116.0, both), 100.0, 1e-9);
 }
 
+// Of two process groups: together they take what one of twice the CTAs takes.
+TEST(Freed, CollectivesBesideEachOtherCountTogether) {
+  constexpr Sensitivity kSensitivity{.waiting = 0.1, .moving = 0.22};
+  const KernelShape copy{.bound = Bound::kStreaming, .blocks = 100'000, .blocks_per_sm = 8, .sm_count = 132};
+  const std::vector<HeldSms> two{{-1.0, 1e6, 16}, {-1.0, 1e6, 16}};
+  EXPECT_NEAR(freed_of_collectives(copy, kSensitivity, 122.0, two), 100.0, 1e-9);
+  const std::vector<HeldSms> apart{{0.0, 60.0, 16}, {30.0, 90.0, 16, false}};
+  const std::vector<Company> company = company_of(100.0, apart);
+  ASSERT_EQ(company.size(), 3U);
+  EXPECT_DOUBLE_EQ(company[1].length_ns, 30.0);
+  EXPECT_DOUBLE_EQ(company[1].ctas.moving, 16.0);
+  EXPECT_DOUBLE_EQ(company[1].ctas.waiting, 16.0);
+  EXPECT_DOUBLE_EQ(company[2].ctas.moving, 0.0);
+}
+
 TEST(Freed, InvertsCohorts) {
   const std::vector<HeldSms> held{{-50.0, 717.0, 32}};
   const double measured = cohort_time(gemm(512, 2), 1257.0, held);

@@ -171,6 +171,22 @@ TEST_F(MachineTest, AHostCopyIsSlowedByCollectivesThatMoveDataNotByThoseThatWait
 }
 
 // From 10 to 110 the copies of one rank take 0.4 of its pace, until 210 those of both no more than that.
+TEST_F(MachineTest, CopiesFromTheHostShareTheLinkOfTheirGpu) {
+  const auto end = [&](bool second_loads) {
+    Machine m(1, {{"main", 0}, {"side", 0}}, 132, options);
+    Work first = copy(StreamIndex{0}, 0, 100);
+    Work second = copy(kSideStream, 0, 100);
+    first.loads_link = true;
+    second.loads_link = second_loads;  // else one to the host: each direction has its own lanes
+    m.launch(first);
+    m.launch(second);
+    drain(m);
+    return std::max(*m.works()[0].end_ns, *m.works()[1].end_ns) - *m.works()[0].start_ns;
+  };
+  EXPECT_DOUBLE_EQ(end(false), 100);
+  EXPECT_DOUBLE_EQ(end(true), 200);
+}
+
 TEST_F(MachineTest, CopiesOfOneRankCostACollectiveAsMuchAsThoseOfAll) {
   options.collectives_cross_host = true;
   options.lost_to_host_copies = 0.4;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -129,6 +131,56 @@ TEST_F(Simulated, RanksShareTheLuckOfACollectiveButForTheirOwn) {
   for (const auto& [collective, luck] : shared) EXPECT_EQ(luck.size(), 1U);
   EXPECT_GE(collectives, 2 * shared.size()) << "each on both ranks";
   EXPECT_EQ(own.size(), collectives);
+}
+
+/// The times that works take by themselves, by rank, site and batch.
+using Times = std::map<std::tuple<std::uint32_t, SiteId, std::int32_t>, double>;
+Times times_of(const SimulationResult& result) {
+  Times times;
+  for (const Work& work : result.works) times[{work.rank, work.site, work.batch}] = work.active.alone_ns;
+  return times;
+}
+
+// So that schedules and what-ifs differ by what they do and not by luck.
+TEST_F(Simulated, AChangedDetailChangesNoOtherDraw) {
+  const auto simulated = [&](const SiteTable& job, const std::string& schedule) {
+    return times_of(run(compile(schedule::find(schedule), cut, job), job, {}));
+  };
+  const Times base = simulated(table, "torchrec/base");
+  SiteTable changed = table;
+  changed.sites.front().alone_ns *= 3;
+  std::size_t same = 0;
+  for (const auto& [work, time] : simulated(changed, "torchrec/base")) {
+    if (std::get<SiteId>(work) == SiteId{0}) continue;
+    EXPECT_EQ(time, base.at(work));
+    ++same;
+  }
+  EXPECT_GT(same, base.size() / 2);
+}
+
+// All ranks of a collective wait for the slowest: were all of what differs from step to step drawn for each by itself,
+// steps would take longer the more ranks there are.
+TEST_F(Simulated, WhatRanksShareOfACollectivesTimeIsDrawnOnce) {
+  SiteTable job = table;
+  for (Site& site : job.sites) {
+    if (site.kind != WorkKind::kCollective) continue;
+    site.common_spread = 0.1;
+    site.spread = 0;
+  }
+  const Times times = times_of(run(compile(schedule::find("torchrec/base"), cut, job), job, {}));
+  std::size_t collectives = 0;
+  std::set<double> factors;
+  for (const auto& [work, time] : times) {
+    const auto& [rank, site, batch] = work;
+    const Site& of = job.sites[site.index()];
+    const auto other = times.find({1, site, batch});
+    if (rank != 0 || of.kind != WorkKind::kCollective || other == times.end() || of.transfer_ns.size() < 2) continue;
+    EXPECT_NEAR(time / of.transfer_ns[0], other->second / of.transfer_ns[1], 1e-9);
+    factors.insert(time / of.transfer_ns[0]);
+    ++collectives;
+  }
+  EXPECT_GT(collectives, 20U);
+  EXPECT_GT(factors.size(), 20U);
 }
 
 }  // namespace
