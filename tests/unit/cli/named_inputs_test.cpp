@@ -77,7 +77,7 @@ TEST(NamedInputs, PredictSaysWhereARecordingStands) {
   };
   EXPECT_NE(said("--schedule all").find("no recording is named: it stands in front"), std::string::npos);
   EXPECT_NE(said("x.ilt").find("--schedule is required"), std::string::npos);
-  EXPECT_NE(said("--schedule x.ilt").find("--schedule is required"), std::string::npos);
+  EXPECT_NE(said("--schedule x.ilt").find("--schedule x.ilt: that is no schedule"), std::string::npos);
 }
 
 }  // namespace
