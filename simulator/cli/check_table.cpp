@@ -156,9 +156,14 @@ void write_in_full(std::ostream& out, const ScheduleCheck& result, const TextSty
 }
 
 void write_title(std::ostream& out, const ScheduleCheck& result, const TextStyle& style) {
-  std::string title = result.schedule;
-  if (result.source != schedule::built_in_source(result.schedule)) title += fmt::format(" ({})", result.source);
-  out << report::coloured(style, Colour::kBold, report::shortened_middle(title, style.width - 28)) << ": "
+  constexpr std::size_t kLeastOfPath = 12;
+  const std::size_t room = style.width - 28;  // beside the verdict
+  std::string title = report::shortened_middle(result.schedule, room);
+  const bool is_own = result.source != schedule::built_in_source(result.schedule);
+  if (is_own && title.size() + 3 + kLeastOfPath <= room) {
+    title += fmt::format(" ({})", report::shortened_middle(result.source, room - title.size() - 3));
+  }
+  out << report::coloured(style, Colour::kBold, title) << ": "
       << report::coloured(style, colour_of(result), verdict_of(result)) << '\n';
 }
 

@@ -46,7 +46,7 @@ void tell_recordings_from_schedules(PredictRequest& request) {
   std::ranges::copy_if(given, std::back_inserter(request.recordings), is_recording);
   std::erase_if(request.schedules, is_recording);
   const auto refuse = [](const std::string& why) { throw CLI::RequiredError(why, CLI::ExitCodes::RequiredError); };
-  if (request.recordings.empty()) refuse("no recording is named: it stands in front of the options, or behind --from");
+  if (request.recordings.empty()) refuse(kNoRecording);
   if (!request.schedules.empty()) return;
   if (given.empty()) refuse("--schedule is required");
   refuse(

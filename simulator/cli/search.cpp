@@ -135,7 +135,7 @@ void add_search(CLI::App& app, Action& chosen) {
   request->job.must_anchor = true;
   request->job.schedules = {"all"};
   CLI::App* search = app.add_subcommand("search", "Look for schedules that a recorded job would be faster under");
-  search->add_option("recording,--from", request->job.recordings, kRecordingsHelp)->required()->type_name("FILE|DIR");
+  search->add_option("recording,--from", request->job.recordings, kRecordingsHelp)->type_name("FILE|DIR");
   search
       ->add_option("--start", request->job.schedules,
                    "Schedules to start from besides the recorded one; all built-in ones that apply where absent")
@@ -155,7 +155,12 @@ void add_search(CLI::App& app, Action& chosen) {
                    "Folder for the schedules that are found, predicted traces and a report to look at")
       ->required()
       ->type_name("DIR");
-  search->callback([request, &chosen] { chosen = [request](Console& console) { run_search(*request, console); }; });
+  search->callback([request, &chosen] {
+    if (request->job.recordings.empty()) {
+      throw CLI::RequiredError(kNoRecording, CLI::ExitCodes::RequiredError);
+    }
+    chosen = [request](Console& console) { run_search(*request, console); };
+  });
 }
 
 }  // namespace interlace::cli

@@ -197,6 +197,12 @@ TEST(CheckCommand, SetsAnswersApartByALine) {
   EXPECT_NE(out.find("\n\n"), std::string::npos) << out;
 }
 
+TEST(CheckCommand, ShortensThePathOfATitleAndNotItsName) {
+  const std::string out = interlace("check " + bug("side_stream_for_nothing"), "80").out;
+  EXPECT_TRUE(out.starts_with("bugs/side_stream_for_nothing (")) << out;
+  EXPECT_NE(out.find(".json): "), std::string::npos) << out;
+}
+
 TEST(CheckCommand, CountsInWordsThatFit) {
   const std::string missing = INTERLACE_SOURCE_DIR "/samples/traces/collector_h200/missing_wait.ilt";
   const std::string out = interlace("check " + missing).out;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -96,6 +97,22 @@ TEST_F(ExplainCommand, WarnsOfAnotherScheduleAndNamesBoth) {
   EXPECT_NE(table.out.find("explain.other_schedule"), std::string::npos) << table.out;
   EXPECT_NE(table.out.find("torchrec/semi_sync, not"), std::string::npos) << table.out;
   EXPECT_NE(table.err.find("predicted trace: data quality: 2 warnings"), std::string::npos) << table.err;
+}
+
+// PyTorch's recordings do not say what they were made under.
+TEST_F(ExplainCommand, WarnsOfRecordingsOfTwoSchedules) {
+  const auto folder_of = [&](const std::string& schedule) {
+    const std::filesystem::path folder = folder_.path() / schedule;
+    std::filesystem::create_directory(folder);
+    std::istringstream files(sample(schedule));
+    for (std::string file; files >> file;) std::filesystem::copy(file, folder);
+    return folder.string();
+  };
+  const std::string sparse = folder_of("sparse");
+  const Finished other = interlace("explain " + folder_of("base") + " " + sparse);
+  EXPECT_NE(other.out.find("torchrec/sparse_dist, not torchrec/base"), std::string::npos) << other.out;
+  const Finished same = interlace("explain " + sparse + " " + sparse);
+  EXPECT_EQ(same.out.find("explain.other_schedule"), std::string::npos) << same.out;
 }
 
 TEST_F(ExplainCommand, WarnsWhereThePredictionLeavesTheRecorderOut) {

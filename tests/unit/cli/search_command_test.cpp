@@ -30,6 +30,12 @@ TEST(SearchCommand, WritesWhatItFindsAndPredictsIt) {
   EXPECT_GT(kept, 0U);
 }
 
+TEST(SearchCommand, SaysWhereARecordingStands) {
+  const Finished run = interlace("search --out x");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_NE(run.err.find("no recording is named: it stands in front"), std::string::npos) << run.err;
+}
+
 TEST(SearchCommand, SaysWhereNothingIsFaster) {
   const testing::TemporaryFolder folder;
   const Finished run = interlace("search " + kBase + " --start base --tries 1 --out " + folder.path().string());
