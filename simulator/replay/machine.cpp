@@ -207,6 +207,7 @@ bool Machine::try_start(Gpu& gpu, Stream& stream, Work& work, WorkId id) {
   if (options_.contention) {
     if (work.kind == WorkKind::kCollective && kernel_passes(gpu, work, ready)) return false;
     if (work.kind == WorkKind::kKernel && collective_passes(gpu, work)) return false;
+    if (work.engine != CopyEngine::kNone && engine_is_taken(gpu, work, ready)) return false;
   }
   work.ready_ns = std::max(ready, work.ready_ns.value_or(ready));
   if (options_.contention && !contention::admits(gpu.active, work.active, sm_count_)) {
@@ -372,7 +373,7 @@ void Machine::set_rates() {
     if (!gpu.stale) continue;
     if (options_.contention) {
       contention::share(gpu.active, sm_count_);
-      share_link(gpu);
+      slow_copies(gpu);
     } else {
       for (contention::ActiveWork* w : gpu.active) w->rate = 1.0;
     }
@@ -396,16 +397,29 @@ void Machine::set_rates() {
   });
 }
 
-double Machine::link_share(const Gpu& gpu) const {
-  const auto loading = std::ranges::count_if(gpu.running, [&](WorkId id) { return works_[id.index()].loads_link; });
-  return 1.0 / static_cast<double>(std::max<std::ptrdiff_t>(1, loading));
+bool Machine::engine_is_taken(const Gpu& gpu, const Work& copy, double ready) {
+  const auto is_same = [&](const Work& other) { return &other != &copy && other.engine == copy.engine; };
+  if (std::ranges::any_of(gpu.running, [&](WorkId id) { return is_same(works_[id.index()]); })) return true;
+  return std::ranges::any_of(gpu.streams, [&](const Stream& stream) {
+    if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) return false;
+    const Work& head = works_[stream.queue.front().id];
+    return is_same(head) && ready_at(stream, head) < ready - instant_ns();
+  });
 }
 
-void Machine::share_link(const Gpu& gpu) {
-  const double share = link_share(gpu);
-  if (share == 1.0) return;
+double Machine::pace_of_copies(const Gpu& gpu) const {
+  constexpr double kBesideOtherDirection = 0.92;  // 512 MiB each way, one H200 (docs/benchmarks/placement, 13)
+  const auto runs = [&](CopyEngine engine) {
+    return std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].engine == engine; });
+  };
+  return runs(CopyEngine::kToDevice) && runs(CopyEngine::kToHost) ? kBesideOtherDirection : 1.0;
+}
+
+void Machine::slow_copies(const Gpu& gpu) {
+  const double pace = pace_of_copies(gpu);
+  if (pace == 1.0) return;
   for (const WorkId id : gpu.running) {
-    if (works_[id.index()].loads_link) works_[id.index()].active.rate = share;
+    if (works_[id.index()].engine != CopyEngine::kNone) works_[id.index()].active.rate = pace;
   }
 }
 
@@ -426,7 +440,7 @@ void Machine::share_host_path() {
       if (work.group)
         groups_[*work.group].rate = std::min(groups_[*work.group].rate, 1.0 - lost * work.active.lost_part);
       if (is_copy(work) && exchanging) {
-        work.active.rate = options_.host_copy_rate * (work.loads_link ? link_share(gpu) : 1.0);
+        work.active.rate = options_.host_copy_rate * pace_of_copies(gpu);
       }
     }
   }

@@ -44,12 +44,13 @@ struct Work {
   double crowded_rate = 1.0;             ///< collectives: progress while kernels run beside it on any rank
   std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
   const RaceOdds* races = nullptr;       ///< collectives: of their site
-  bool loads_link = false;               ///< a copy from the host that takes its time
-  bool in_graph = false;                 ///< its command comes with those of a CUDA graph
-  std::optional<RaceDraw> draw;          ///< collectives; none: what is ready with one always starts first
-  std::optional<Delays> usual_delays;    ///< as `delays`, where the recording shows it
-  Delays delays;                         ///< as it started; waits: those not over when made
-  std::optional<bool> lets_pass;         ///< whether it does, once the collective has met one
+  CopyEngine engine = CopyEngine::kNone;
+  bool loads_link = false;             ///< a copy from the host that takes its time
+  bool in_graph = false;               ///< its command comes with those of a CUDA graph
+  std::optional<RaceDraw> draw;        ///< collectives; none: what is ready with one always starts first
+  std::optional<Delays> usual_delays;  ///< as `delays`, where the recording shows it
+  Delays delays;                       ///< as it started; waits: those not over when made
+  std::optional<bool> lets_pass;       ///< whether it does, once the collective has met one
   TokenId done;
   std::optional<double> start_ns;
   std::optional<double> arrival_ns;  ///< collectives: when the last rank was there
@@ -170,9 +171,11 @@ class Machine {
   void finish(Gpu& gpu, WorkId id);
   void add(Work&& work);
   void set_rates();
-  /// Copies from the host that run at once on one GPU share its link.
-  void share_link(const Gpu& gpu);
-  [[nodiscard]] double link_share(const Gpu& gpu) const;
+  /// Whether the engine of a copy has another to do first: one that runs, or that was ready before.
+  [[nodiscard]] bool engine_is_taken(const Gpu& gpu, const Work& copy, double ready);
+  /// Of copies that run while one in the other direction does.
+  [[nodiscard]] double pace_of_copies(const Gpu& gpu) const;
+  void slow_copies(const Gpu& gpu);
   void share_host_path();
   template <class Visit>
   void for_each_collective(Visit visit);

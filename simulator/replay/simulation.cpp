@@ -315,6 +315,7 @@ class Simulation {
     work.call = result_.calls.size();
     work.dispatch_gap_ns = site.dispatch_gap_ns;
     work.loads_link = site.loads_link;
+    work.engine = site.engine;
     work.in_graph = site.in_graph;
     work.active = active_of(site, rank);
     work.crowded_rate = site.crowded_rate;

@@ -237,8 +237,11 @@ class SiteFinder {
     }
     if (const trace::CopyDetail* copy = trace_->copy(op)) {
       site.bytes = copy->bytes;
-      site.loads_link = site.kind == WorkKind::kHostCopy && copy->destination == trace::MemorySpace::kDevice &&
-                        copy->bytes >= kLeastHostCopy;
+      // What is smaller goes with the commands, beside a copy of any size.
+      if (site.kind == WorkKind::kHostCopy && copy->bytes >= kLeastHostCopy) {
+        site.loads_link = copy->destination == trace::MemorySpace::kDevice;
+        site.engine = site.loads_link ? CopyEngine::kToDevice : CopyEngine::kToHost;
+      }
     }
     return site;
   }

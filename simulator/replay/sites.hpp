@@ -31,6 +31,10 @@ enum class WorkKind : std::uint8_t {
   kMemset,
 };
 
+/// Of a GPU: a copy between it and the host takes one wholly, so that the next in that direction begins when it is
+/// done.
+enum class CopyEngine : std::uint8_t { kNone, kToDevice, kToHost };
+
 /// Other works are copies, whose commands are fetched by the engines that carry them out.
 [[nodiscard]] constexpr bool is_fetched_for_compute(WorkKind kind) {
   return kind != WorkKind::kHostCopy && kind != WorkKind::kDeviceCopy;
@@ -45,8 +49,9 @@ struct Site {
   std::uint32_t ordinal = 0;  ///< among the works of this name in the segment
   std::string name;           ///< as recorded, or as an edit calls it
   WorkKind kind = WorkKind::kKernel;
-  bool on_side_stream = false;      ///< recorded on another stream than the one the optimizer runs on
-  bool blocks_host = false;         ///< some of its calls return when the copy is done
+  bool on_side_stream = false;  ///< recorded on another stream than the one the optimizer runs on
+  bool blocks_host = false;     ///< some of its calls return when the copy is done
+  CopyEngine engine = CopyEngine::kNone;
   bool loads_link = false;          ///< a copy from the host that takes its time
   bool in_graph = false;            ///< an edit captured it: its command comes with those of its CUDA graph
   std::optional<double> with_main;  ///< how often the commands of the stream that it was recorded on came through the

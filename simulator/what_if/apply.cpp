@@ -240,7 +240,10 @@ struct Apply {
     site.name = fmt::format("{} (edit)", schedule::to_string(e.stage));
     site.kind = e.kind;
     site.alone_ns = static_cast<double>(e.takes);
-    site.loads_link = e.kind == WorkKind::kHostCopy && e.stage != schedule::Stage::kValidateOutput;
+    if (e.kind == WorkKind::kHostCopy) {
+      site.loads_link = e.stage != schedule::Stage::kValidateOutput;
+      site.engine = site.loads_link ? replay::CopyEngine::kToDevice : replay::CopyEngine::kToHost;
+    }
     std::vector<double> gaps;
     std::int32_t ctas = 0;
     for (const Site& other : table->sites) {

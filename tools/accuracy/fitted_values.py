@@ -182,6 +182,18 @@ FITTED = (
         "853 races in the sets, 256 in the engine's campaigns: the second to start came 1 to 4 us later than it did without a rival",
     ),
     Constant(
+        "kBesideOtherDirection",
+        "simulator/replay/machine.cpp",
+        "pace of a copy between host and GPU beside one in the other direction",
+        "512 and 128 MiB each way on one H200, PCIe 5: 0.91 to 0.94 (docs/benchmarks/placement, 13)",
+    ),
+    Constant(
+        "kMostOfExchanges",
+        COLLECTIVE_COSTS,
+        "standard deviation of a collective's time from step to step, as a part of it, at most",
+        "a choice: more than that is something else than the collective's own",
+    ),
+    Constant(
         "kUsualCopyRate",
         COLLECTIVE_COSTS,
         "pace of a host copy beside a collective through host memory, where the recording does not show it",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu, waiting.cu, queues.cu and
-alignment.py found.
+"""Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu, waiting.cu, queues.cu,
+alignment.py and copies.cu found.
 
     tools/placement/summarise.py docs/benchmarks/placement > docs/benchmarks/placement/summary.txt
 """
@@ -223,6 +223,19 @@ def alignment(path):
         print(f"  {'through host' if through_host else channels or 'all (32)':14}{cells}")
 
 
+def copies(path):
+    title("Two copies between host and GPU, the second issued right behind the first")
+    print("  (MiB; ms by itself and beside the other; when the second began, from the first's begin)")
+    found = collections.defaultdict(list)
+    for d in lines_of(path):
+        found[d["first"], d["second"], d["first_bytes"], d["second_bytes"]].append(d)
+    for (first, second, first_bytes, second_bytes), runs in found.items():
+        ms = {k: median(d[k] for d in runs) for k in runs[0] if k.endswith("_ms")}
+        print(f"  {first:9} {first_bytes / 2**20:5.0f}  {ms['first_alone_ms']:6.2f} -> {ms['first_ms']:6.2f}"
+              f"   {second:9} {second_bytes / 2**20:7.2f}  {ms['second_alone_ms']:6.3f} -> {ms['second_ms']:6.3f}"
+              f"   began {ms['second_began_ms']:6.2f}, both done {ms['both_ms']:6.2f}")  # fmt: skip
+
+
 def main():
     folder = Path(sys.argv[1])
     one_gpu(folder / "one_gpu.jsonl.xz")
@@ -232,6 +245,7 @@ def main():
     waiting(folder / "waiting.jsonl.xz")
     queues(folder / "queues.jsonl.xz")
     alignment(folder / "alignment.jsonl.xz")
+    copies(folder / "copies.jsonl.xz")
 
 
 if __name__ == "__main__":

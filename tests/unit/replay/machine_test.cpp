@@ -171,20 +171,34 @@ TEST_F(MachineTest, AHostCopyIsSlowedByCollectivesThatMoveDataNotByThoseThatWait
 }
 
 // From 10 to 110 the copies of one rank take 0.4 of its pace, until 210 those of both no more than that.
-TEST_F(MachineTest, CopiesFromTheHostShareTheLinkOfTheirGpu) {
-  const auto end = [&](bool second_loads) {
-    Machine m(1, {{"main", 0}, {"side", 0}}, 132, options);
-    Work first = copy(StreamIndex{0}, 0, 100);
-    Work second = copy(kSideStream, 0, 100);
-    first.loads_link = true;
-    second.loads_link = second_loads;  // else one to the host: each direction has its own lanes
-    m.launch(first);
-    m.launch(second);
-    drain(m);
-    return std::max(*m.works()[0].end_ns, *m.works()[1].end_ns) - *m.works()[0].start_ns;
+// docs/benchmarks/placement, 13: a copy waits for one in its direction, and is slowed by one in the other.
+TEST_F(MachineTest, CopiesOfOneDirectionFollowEachOther) {
+  Machine m(1, {{"main", 0}, {"side", 0}, {"third", 0}}, 132, options);
+  const auto launch = [&](std::uint32_t stream, double called, double alone, CopyEngine engine) {
+    Work work = copy(StreamIndex{stream}, called, alone);
+    work.engine = engine;
+    m.launch(work);
   };
-  EXPECT_DOUBLE_EQ(end(false), 100);
-  EXPECT_DOUBLE_EQ(end(true), 200);
+  launch(0, 0, 100, CopyEngine::kToDevice);
+  launch(1, 40, 30, CopyEngine::kToDevice);
+  launch(2, 20, 50, CopyEngine::kToDevice);
+  drain(m);
+  const auto at = [&](std::size_t work) { return std::pair(*m.works()[work].start_ns, *m.works()[work].end_ns); };
+  EXPECT_DOUBLE_EQ(at(0).second - at(0).first, 100);
+  EXPECT_DOUBLE_EQ(at(2).first, at(0).second) << "it was ready before the other";
+  EXPECT_DOUBLE_EQ(at(2).second - at(2).first, 50);
+  EXPECT_DOUBLE_EQ(at(1).first, at(2).second);
+}
+
+TEST_F(MachineTest, CopiesOfBothDirectionsSlowEachOther) {
+  Work up = copy(StreamIndex{0}, 0, 92);
+  up.engine = CopyEngine::kToDevice;
+  Work down = copy(kSideStream, 0, 92);
+  down.engine = CopyEngine::kToHost;
+  machine.launch(up);
+  machine.launch(down);
+  drain(machine);
+  for (const Work& work : machine.works()) EXPECT_NEAR(*work.end_ns - *work.start_ns, 100, 1e-6);
 }
 
 TEST_F(MachineTest, CopiesOfOneRankCostACollectiveAsMuchAsThoseOfAll) {
