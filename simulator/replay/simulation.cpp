@@ -112,18 +112,7 @@ class Simulation {
 
  private:
   /// What a number is drawn for.
-  enum class For : std::uint8_t {
-    kOrder,
-    kPace,
-    kGap,
-    kCall,
-    kTail,
-    kWork,
-    kAllRanks,
-    kRaceAsRecorded,
-    kRace,
-    kOwnRace
-  };
+  enum class For : std::uint8_t { kOrder, kPace, kGap, kCall, kTail, kWork, kAllRanks, kAsRecorded, kLuck, kOwnLuck };
 
   struct Event {
     TokenId token;
@@ -372,10 +361,10 @@ class Simulation {
     constexpr double kUsualSteps = 4.0;
     if (!options_.jitter) return std::nullopt;
     const auto recorded = static_cast<double>(plan_->programs.front().size() - table_->left_out.size());
-    const double as_recorded = uniform(For::kRaceAsRecorded, i.site, i.batch);
+    const double as_recorded = uniform(For::kAsRecorded, i.site, i.batch);
     return RaceDraw{.as_recorded = as_recorded < recorded / (recorded + kUsualSteps),
-                    .luck = uniform(For::kRace, i.site, i.batch),
-                    .own_luck = uniform(For::kOwnRace, i.site, i.batch, i.module, rank)};
+                    .luck = uniform(For::kLuck, i.site, i.batch),
+                    .own_luck = uniform(For::kOwnLuck, i.site, i.batch, i.module, rank)};
   }
 
   Event record(std::uint32_t rank, StreamIndex stream, double now) {
