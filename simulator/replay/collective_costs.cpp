@@ -63,6 +63,7 @@ Spreads spreads_of(const Transfers& transfers, double most) {
     usual.push_back(values.empty() ? 0.0 : statistics::median(values));
     if (!values.empty()) of_ranks.push_back(spread_of(values, most));
   }
+  if (of_ranks.empty()) return {};
   std::vector<double> own;
   for (const auto& parts : transfers.by_iteration) {
     if (parts.size() < 2) continue;
