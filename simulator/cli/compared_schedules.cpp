@@ -35,7 +35,8 @@ std::optional<std::string> looks_like(const trace::Trace& trace, const std::opti
     const replay::SiteTable sites = replay::find_sites(trace, cut, told_elsewhere);
     const std::vector<schedule::Schedule> library = schedule::all_sound();
     const schedule::Schedule* known = replay::recognise(library, trace, cut, sites);
-    if (known == nullptr || !stated) return known == nullptr ? std::nullopt : std::optional(known->name);
+    if (known == nullptr) return std::nullopt;
+    if (!stated) return known->name;
     const auto as_known = replay::likeness(*known, trace, cut, sites);
     const auto as_stated = replay::likeness(schedule::find(*stated), trace, cut, sites);
     const bool as_like = as_known && as_stated && as_stated->score() >= as_known->score();

@@ -8,8 +8,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <iterator>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "simulator/cli/option_checks.hpp"
 #include "simulator/cli/recording.hpp"
@@ -19,6 +20,8 @@
 namespace interlace::cli {
 
 namespace {
+
+[[noreturn]] void refuse(const std::string& why) { throw CLI::RequiredError(why, CLI::ExitCodes::RequiredError); }
 
 constexpr double kLeastGibibytes = 1e-3;
 constexpr double kMostGibibytes = 1e9;  // its bytes fit in 64 bits
@@ -36,23 +39,28 @@ void add_recordings_and_schedules(CLI::App& command, PredictRequest& request, co
       ->type_name("NAME|FILE|all");
 }
 
+void require_recording(const PredictRequest& request) {
+  if (request.recordings.empty()) refuse("no recording is named: it stands in front of the options, or behind --from");
+}
+
 void tell_recordings_from_schedules(PredictRequest& request) {
   const auto is_recording = [](const std::string& word) {
     // A folder may be called as the schedule that was recorded into it; a pipe was never asked for a recording.
     const bool is_name = word == "all" || schedule::full_name(word, schedule::library());
     return !is_name && !std::filesystem::is_fifo(word) && !is_schedule(word);
   };
-  const std::vector<std::string> given = request.schedules;
-  std::ranges::copy_if(given, std::back_inserter(request.recordings), is_recording);
-  std::erase_if(request.schedules, is_recording);
-  const auto refuse = [](const std::string& why) { throw CLI::RequiredError(why, CLI::ExitCodes::RequiredError); };
-  if (request.recordings.empty()) refuse(kNoRecording);
-  if (!request.schedules.empty()) return;
-  if (given.empty()) refuse("--schedule is required");
+  auto& words = request.schedules;
+  const auto moved = std::stable_partition(words.begin(), words.end(), std::not_fn(is_recording));
+  const std::vector<std::string> recordings(moved, words.end());
+  words.erase(moved, words.end());
+  request.recordings.insert(request.recordings.end(), recordings.begin(), recordings.end());
+  require_recording(request);
+  if (!words.empty()) return;
+  if (recordings.empty()) refuse("--schedule is required");
   refuse(
       fmt::format("--schedule {}: that is no schedule, and was taken for a recording: name a built-in one "
                   "(interlace schedules) or a schedule file",
-                  given.front()));
+                  recordings.front()));
 }
 
 void add_job_options(CLI::App& command, PredictRequest& request) {

@@ -15,10 +15,6 @@ inline constexpr const char* kRecordingsHelp =
     "Recordings of one run: PyTorch-profiler traces, one a rank, .ilt files, exports of Nsight Systems, or folders of "
     "them";
 
-/// What is said where none is named.
-inline constexpr const char* kNoRecording =
-    "no recording is named: it stands in front of the options, or behind --from";
-
 /// Of the option that names memory snapshots, and the option.
 inline constexpr const char* kMemorySnapshotsHelp =
     "Memory snapshots of the recorded processes (torch.cuda.memory._dump_snapshot), one a rank";

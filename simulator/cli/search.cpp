@@ -156,9 +156,7 @@ void add_search(CLI::App& app, Action& chosen) {
       ->required()
       ->type_name("DIR");
   search->callback([request, &chosen] {
-    if (request->job.recordings.empty()) {
-      throw CLI::RequiredError(kNoRecording, CLI::ExitCodes::RequiredError);
-    }
+    require_recording(request->job);
     chosen = [request](Console& console) { run_search(*request, console); };
   });
 }

@@ -4,30 +4,34 @@
 #include <concepts>
 #include <cstdint>
 #include <numbers>
+#include <type_traits>
 
 namespace interlace::des {
+
+template <class T>
+concept KeyPart = std::integral<T> || std::is_enum_v<T>;
 
 /// Random numbers that depend on a seed and on what they are drawn for, and on nothing else: not on what was drawn
 /// before. Two simulations of one seed that differ in a detail draw the same for all that they have in common, so that
 /// their results differ by that detail and not by luck. The same with every standard library.
 ///
-/// A key is a sequence of integers; keys of one meaning begin with a number of their own.
+/// A key is a sequence of integers; it begins with an enumerator that says what is drawn.
 class Draws {
  public:
   explicit Draws(std::uint64_t seed) : seed_(mixed(seed + kStep)) {}
 
   /// Uniform in (0, 1].
-  template <std::integral... Key>
+  template <KeyPart... Key>
   [[nodiscard]] double uniform(Key... key) const {
     return unit(hashed(key...));
   }
   /// Uniform in [0, n). REQUIRES: n > 0.
-  template <std::integral... Key>
+  template <KeyPart... Key>
   [[nodiscard]] std::uint64_t below(std::uint64_t n, Key... key) const {
     return hashed(key...) % n;
   }
   /// Mean 0, standard deviation 1, by the method of Box and Muller.
-  template <std::integral... Key>
+  template <KeyPart... Key>
   [[nodiscard]] double normal(Key... key) const {
     const std::uint64_t first = hashed(key...);
     const double radius = std::sqrt(-2.0 * std::log(unit(first)));
@@ -45,7 +49,7 @@ class Draws {
   }
   static constexpr double unit(std::uint64_t x) { return (static_cast<double>(x >> 11U) + 1.0) * 0x1.0p-53; }
 
-  template <std::integral... Key>
+  template <KeyPart... Key>
   [[nodiscard]] std::uint64_t hashed(Key... key) const {
     std::uint64_t h = seed_;
     ((h = mixed(h + kStep * (static_cast<std::uint64_t>(key) + 1))), ...);

@@ -439,11 +439,11 @@ RecordedMemory recorded_memory(const trace::Trace& trace, const stages::RankCut&
   for (const stages::Iteration& iteration : cut.iterations) pairing.iteration(iteration);
   if (cut.closing) pairing.closing(*cut.closing);
   RecordedMemory memory = pairing.finish(diagnostics);
+  if (cut.iterations.empty()) return memory;
   const Pairing::Left left = pairing.left();
   const auto add = [&memory](const std::vector<Bytes>& blocks) {
     memory.persistent.insert(memory.persistent.end(), blocks.begin(), blocks.end());
   };
-  if (cut.iterations.empty()) return memory;
   const Interval steps{cut.iterations.front().host.begin, cut.iterations.back().host.end};
   if (auto known = persistent_blocks(trace, cut.rank, steps, left.by_each_batch, diagnostics)) {
     memory.persistent = std::move(known->bytes);

@@ -45,7 +45,7 @@ Courses courses_of(const Trace& trace, const SiteTable& table, std::size_t rank)
   const auto see = [&](const RecordedCall& call, const RecordedWork& work) {
     const Site& site = table.sites[work.site.index()];
     const Interval runs{trace.start(*work.work), trace.end(*work.work)};
-    if (site.loads_link) copies.push_back(runs);
+    if (site.engine == CopyEngine::kToDevice) copies.push_back(runs);
     if (work.on_collective_stream || !is_fetched_for_compute(site.kind)) return;
     auto& [unfinished, running] = works[trace.lane_of(*work.work)];
     unfinished.push_back({trace.end(*call.call) + kKnown, runs.end});

@@ -145,7 +145,7 @@ double Machine::fetch_delay_ns(const Gpu& gpu, const Stream& stream) const {
     if (&other != &stream && with_other > share && is_fetched(other)) share = with_other;
   }
   if (share == 0) return 0;
-  const bool copying = std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].loads_link; });
+  const bool copying = engine_runs(gpu, CopyEngine::kToDevice);
   return share * (copying ? options_.fetch_delays.beside_copies_ns : options_.fetch_delays.beside_work_ns);
 }
 
@@ -397,22 +397,23 @@ void Machine::set_rates() {
   });
 }
 
+bool Machine::engine_runs(const Gpu& gpu, CopyEngine engine) const {
+  return std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].engine == engine; });
+}
+
 bool Machine::engine_is_taken(const Gpu& gpu, const Work& copy, double ready) {
-  const auto is_same = [&](const Work& other) { return &other != &copy && other.engine == copy.engine; };
-  if (std::ranges::any_of(gpu.running, [&](WorkId id) { return is_same(works_[id.index()]); })) return true;
+  if (engine_runs(gpu, copy.engine)) return true;
   return std::ranges::any_of(gpu.streams, [&](const Stream& stream) {
     if (stream.running || stream.queue.empty() || stream.queue.front().kind != Entry::Kind::kWork) return false;
     const Work& head = works_[stream.queue.front().id];
-    return is_same(head) && ready_at(stream, head) < ready - instant_ns();
+    return head.engine == copy.engine && ready_at(stream, head) < ready - instant_ns();
   });
 }
 
 double Machine::pace_of_copies(const Gpu& gpu) const {
   constexpr double kBesideOtherDirection = 0.92;  // 512 MiB each way, one H200 (docs/benchmarks/placement, 13)
-  const auto runs = [&](CopyEngine engine) {
-    return std::ranges::any_of(gpu.running, [&](WorkId id) { return works_[id.index()].engine == engine; });
-  };
-  return runs(CopyEngine::kToDevice) && runs(CopyEngine::kToHost) ? kBesideOtherDirection : 1.0;
+  const bool both = engine_runs(gpu, CopyEngine::kToDevice) && engine_runs(gpu, CopyEngine::kToHost);
+  return both ? kBesideOtherDirection : 1.0;
 }
 
 void Machine::slow_copies(const Gpu& gpu) {

@@ -45,7 +45,6 @@ struct Work {
   std::optional<StreamIndex> issued_on;  ///< collectives: the stream that it waits for
   const RaceOdds* races = nullptr;       ///< collectives: of their site
   CopyEngine engine = CopyEngine::kNone;
-  bool loads_link = false;             ///< a copy from the host that takes its time
   bool in_graph = false;               ///< its command comes with those of a CUDA graph
   std::optional<RaceDraw> draw;        ///< collectives; none: what is ready with one always starts first
   std::optional<Delays> usual_delays;  ///< as `delays`, where the recording shows it
@@ -171,6 +170,7 @@ class Machine {
   void finish(Gpu& gpu, WorkId id);
   void add(Work&& work);
   void set_rates();
+  [[nodiscard]] bool engine_runs(const Gpu& gpu, CopyEngine engine) const;
   /// Whether the engine of a copy has another to do first: one that runs, or that was ready before.
   [[nodiscard]] bool engine_is_taken(const Gpu& gpu, const Work& copy, double ready);
   /// Of copies that run while one in the other direction does.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <map>
 #include <tuple>
 
@@ -81,7 +80,7 @@ class Simulation {
     while (order_.size() < static_cast<std::size_t>(plan.depth) + static_cast<std::size_t>(options.iterations)) {
       std::vector<std::uint32_t> block = recorded;
       for (std::size_t i = block.size(); i > 1; --i)
-        std::swap(block[i - 1], block[draws_.below(i, static_cast<std::uint8_t>(For::kOrder), order_.size(), i)]);
+        std::swap(block[i - 1], block[draws_.below(i, For::kOrder, order_.size(), i)]);
       order_.insert(order_.end(), block.begin(), block.end());
     }
     std::size_t works = 0;
@@ -222,7 +221,7 @@ class Simulation {
 
   /// Recorded host time without the profiler, as it may turn out this time. The pipeline is filled at once: a host that
   /// took its time would let the device work ahead by what a long run does not keep up.
-  template <std::integral... Key>
+  template <des::KeyPart... Key>
   double host_time(std::uint32_t rank, const stages::SegmentKey& segment, Nanoseconds recorded, For what,
                    Key... key) const {
     const Host& host = hosts_[rank];
@@ -232,17 +231,9 @@ class Simulation {
   }
 
   /// A factor of mean 1 whose logarithm has this standard deviation.
-  template <std::integral... Key>
+  template <des::KeyPart... Key>
   [[nodiscard]] double around_one(double spread, For what, Key... key) const {
-    return std::exp(spread * normal(what, key...) - spread * spread / 2.0);
-  }
-  template <std::integral... Key>
-  [[nodiscard]] double normal(For what, Key... key) const {
-    return draws_.normal(static_cast<std::uint8_t>(what), key...);
-  }
-  template <std::integral... Key>
-  [[nodiscard]] double uniform(For what, Key... key) const {
-    return draws_.uniform(static_cast<std::uint8_t>(what), key...);
+    return std::exp(spread * draws_.normal(what, key...) - spread * spread / 2.0);
   }
 
   void schedule(std::uint32_t rank, double at) { queue_.schedule(static_cast<Nanoseconds>(at), 0, rank); }
@@ -303,7 +294,6 @@ class Simulation {
     work.called_ns = now;
     work.call = result_.calls.size();
     work.dispatch_gap_ns = site.dispatch_gap_ns;
-    work.loads_link = site.loads_link;
     work.engine = site.engine;
     work.in_graph = site.in_graph;
     work.active = active_of(site, rank);
@@ -351,8 +341,8 @@ class Simulation {
 
   /// The time that a work takes, by its usual one.
   [[nodiscard]] double around_usual(const Site& site, const Instance& i, std::uint32_t rank) const {
-    double factor = 1.0 + site.spread * normal(For::kWork, i.site, i.batch, i.module, rank);
-    if (site.common_spread > 0) factor += site.common_spread * normal(For::kAllRanks, i.site, i.batch, i.module);
+    double factor = 1.0 + site.spread * draws_.normal(For::kWork, i.site, i.batch, i.module, rank);
+    if (site.common_spread > 0) factor += site.common_spread * draws_.normal(For::kAllRanks, i.site, i.batch, i.module);
     return std::max(0.5, factor);
   }
 
@@ -361,10 +351,10 @@ class Simulation {
     constexpr double kUsualSteps = 4.0;
     if (!options_.jitter) return std::nullopt;
     const auto recorded = static_cast<double>(plan_->programs.front().size() - table_->left_out.size());
-    const double as_recorded = uniform(For::kAsRecorded, i.site, i.batch);
+    const double as_recorded = draws_.uniform(For::kAsRecorded, i.site, i.batch);
     return RaceDraw{.as_recorded = as_recorded < recorded / (recorded + kUsualSteps),
-                    .luck = uniform(For::kLuck, i.site, i.batch),
-                    .own_luck = uniform(For::kOwnLuck, i.site, i.batch, i.module, rank)};
+                    .luck = draws_.uniform(For::kLuck, i.site, i.batch),
+                    .own_luck = draws_.uniform(For::kOwnLuck, i.site, i.batch, i.module, rank)};
   }
 
   Event record(std::uint32_t rank, StreamIndex stream, double now) {

@@ -9,6 +9,7 @@
 #include "simulator/contention/multiplication_tiles.hpp"
 #include "simulator/graph/blocking_copies.hpp"
 #include "simulator/graph/communication_streams.hpp"
+#include "simulator/graph/streams_of_rank.hpp"
 #include "simulator/replay/devices_of_ranks.hpp"
 #include "simulator/replay/host_copies.hpp"
 #include "simulator/replay/left_out.hpp"
@@ -86,16 +87,16 @@ class SiteFinder {
   }
 
   void find_collective_streams() {
-    std::vector<std::uint32_t> next(trace_->ranks().size(), 0);
     const std::vector<bool> is_communication = graph::communication_streams(*trace_);
-    for (std::uint32_t i = 0; i < trace_->lanes().size(); ++i) {
-      if (!is_communication[i]) continue;
-      const trace::Lane& lane = trace_->lane(LaneId{i});
-      const std::uint32_t number = next[lane.rank.index()]++;
-      collective_stream_[LaneId{i}] = number;
-      if (table_.collective_streams.size() <= number) table_.collective_streams.resize(number + 1, 0);
-      std::int32_t& priority = table_.collective_streams[number];
-      priority = std::min(priority, lane.priority.value_or(0));
+    for (std::uint32_t r = 0; r < trace_->ranks().size(); ++r) {
+      std::uint32_t number = 0;
+      for (const LaneId stream : graph::streams_of_rank(*trace_, {r})) {
+        if (!is_communication[stream.index()]) continue;
+        if (table_.collective_streams.size() <= number) table_.collective_streams.resize(number + 1, 0);
+        std::int32_t& priority = table_.collective_streams[number];
+        priority = std::min(priority, trace_->lane(stream).priority.value_or(0));
+        collective_stream_[stream] = number++;
+      }
     }
   }
 
@@ -239,8 +240,8 @@ class SiteFinder {
       site.bytes = copy->bytes;
       // What is smaller goes with the commands, beside a copy of any size.
       if (site.kind == WorkKind::kHostCopy && copy->bytes >= kLeastHostCopy) {
-        site.loads_link = copy->destination == trace::MemorySpace::kDevice;
-        site.engine = site.loads_link ? CopyEngine::kToDevice : CopyEngine::kToHost;
+        const bool is_to_device = copy->destination == trace::MemorySpace::kDevice;
+        site.engine = is_to_device ? CopyEngine::kToDevice : CopyEngine::kToHost;
       }
     }
     return site;

@@ -33,7 +33,11 @@ enum class WorkKind : std::uint8_t {
 
 /// Of a GPU: a copy between it and the host takes one wholly, so that the next in that direction begins when it is
 /// done.
-enum class CopyEngine : std::uint8_t { kNone, kToDevice, kToHost };
+enum class CopyEngine : std::uint8_t {
+  kNone,  ///< no copy, or one that goes with the commands
+  kToDevice,
+  kToHost,
+};
 
 /// Other works are copies, whose commands are fetched by the engines that carry them out.
 [[nodiscard]] constexpr bool is_fetched_for_compute(WorkKind kind) {
@@ -52,7 +56,6 @@ struct Site {
   bool on_side_stream = false;  ///< recorded on another stream than the one the optimizer runs on
   bool blocks_host = false;     ///< some of its calls return when the copy is done
   CopyEngine engine = CopyEngine::kNone;
-  bool loads_link = false;          ///< a copy from the host that takes its time
   bool in_graph = false;            ///< an edit captured it: its command comes with those of its CUDA graph
   std::optional<double> with_main;  ///< how often the commands of the stream that it was recorded on came through the
                                     ///< queue of the main one's, where a side stream shows it (command_queues.hpp)

@@ -43,6 +43,10 @@ Doubts::Doubts(const graph::Graph& graph, trace::RankId rank) {
   }
 }
 
+bool Doubts::empty() const {
+  return of_host_.empty() && std::ranges::all_of(of_streams_, [](const auto& times) { return times.empty(); });
+}
+
 std::optional<Nanoseconds> Doubts::of_stream(trace::LaneId stream, Nanoseconds queued_at) const {
   const std::vector<Nanoseconds>& times = of_streams_[stream.index()];
   const auto after = std::ranges::upper_bound(times, queued_at);

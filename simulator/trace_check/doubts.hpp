@@ -18,6 +18,7 @@ class Doubts {
  public:
   Doubts(const graph::Graph& graph, trace::RankId rank);
 
+  [[nodiscard]] bool empty() const;
   /// When the last wait of a stream began that work queued on it at `queued_at` comes behind.
   [[nodiscard]] std::optional<Nanoseconds> of_stream(trace::LaneId stream, Nanoseconds queued_at) const;
   /// When the last wait of the host began that was over then. On any thread: a recording does not tell which waits for

@@ -38,8 +38,8 @@ class RecordedOrder {
   void join_doubts(trace::OperationId work, const graph::StreamQueues& queues, const OrderedBy& counts,
                    std::span<std::uint32_t> clock) const;
 
-  std::size_t streams_ = 0;
   const trace::Trace* trace_;
+  std::vector<trace::LaneId> streams_;    ///< of the rank, that do something
   std::vector<std::uint32_t> stream_of_;  ///< by lane
   std::vector<std::uint32_t> place_;      ///< by operation: from 1, on its stream
   std::vector<std::uint32_t> row_;        ///< by operation: into clocks_

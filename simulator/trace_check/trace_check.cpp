@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -72,23 +73,29 @@ class Checker {
     races.insert(races.end(), reuse.races.begin(), reuse.races.end());
     const std::vector<Race> reads = find_unfinished_host_reads(*trace_, *staged_, graph_, order, rank);
     races.insert(races.end(), reads.begin(), reads.end());
+    // An order with doubts is as dear as one without, and mostly nobody asks for it.
     const Doubts doubts(graph_, rank);
-    const RecordedOrder at_most(graph_, queues_, along_time, rank, {.doubts = &doubts});
+    const auto at_most = [&](bool is_needed, bool host_waits) -> std::optional<RecordedOrder> {
+      if (!is_needed || doubts.empty()) return std::nullopt;
+      return RecordedOrder(graph_, queues_, along_time, rank, {.host_waits = host_waits, .doubts = &doubts});
+    };
+    const auto with_doubts = at_most(!races.empty(), true);
     for (const Race& race : races) {
-      add(race, rank, may_be_ordered(race, at_most) ? Verdict::kUndecided : Verdict::kHazard);
+      add(race, rank, may_be_ordered(race, with_doubts) ? Verdict::kUndecided : Verdict::kHazard);
     }
     result_.blocks_checked += reuse.checked;
     result_.blocks_recorded += reuse.recorded;
     result_.has_memory = result_.has_memory || reuse.has_events;
 
     const RecordedOrder by_device(graph_, queues_, along_time, rank, {.host_waits = false});
-    const RecordedOrder by_device_at_most(graph_, queues_, along_time, rank, {.host_waits = false, .doubts = &doubts});
-    const auto add_held = [&](const Race& race) {
-      const bool is_held = order.before(race.earlier, race.later) && !may_be_ordered(race, by_device_at_most);
-      if (is_held) add(race, rank, Verdict::kHeldByHost);
-    };
-    std::ranges::for_each(find_races(*trace_, *staged_, accesses, queues_, by_device), add_held);
-    std::ranges::for_each(find_reuse(*trace_, *staged_, accesses, queues_, by_device, rank).races, add_held);
+    std::vector<Race> held = find_races(*trace_, *staged_, accesses, queues_, by_device);
+    const Reuse held_reuse = find_reuse(*trace_, *staged_, accesses, queues_, by_device, rank);
+    held.insert(held.end(), held_reuse.races.begin(), held_reuse.races.end());
+    std::erase_if(held, [&](const Race& race) { return !order.before(race.earlier, race.later); });
+    const auto by_device_with_doubts = at_most(!held.empty(), false);
+    for (const Race& race : held) {
+      if (!may_be_ordered(race, by_device_with_doubts)) add(race, rank, Verdict::kHeldByHost);
+    }
     for (TraceStaleness& staleness : staleness_of(*staged_, accesses)) merge(std::move(staleness));
   }
 
@@ -105,9 +112,9 @@ class Checker {
   }
 
   /// Whether waits of which it is not known what they are for may keep the two apart.
-  [[nodiscard]] static bool may_be_ordered(const Race& race, const RecordedOrder& at_most) {
+  [[nodiscard]] static bool may_be_ordered(const Race& race, const std::optional<RecordedOrder>& with_doubts) {
     if (race.kind == HazardKind::kUnfinishedHostRead) return race.may_be_waited_for;
-    return at_most.before(race.earlier, race.later);
+    return with_doubts && with_doubts->before(race.earlier, race.later);
   }
 
   void sort_in(const Key& key, TraceHazard hazard) {

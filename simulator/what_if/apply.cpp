@@ -241,8 +241,8 @@ struct Apply {
     site.kind = e.kind;
     site.alone_ns = static_cast<double>(e.takes);
     if (e.kind == WorkKind::kHostCopy) {
-      site.loads_link = e.stage != schedule::Stage::kValidateOutput;
-      site.engine = site.loads_link ? replay::CopyEngine::kToDevice : replay::CopyEngine::kToHost;
+      const bool is_to_host = e.stage == schedule::Stage::kValidateOutput;
+      site.engine = is_to_host ? replay::CopyEngine::kToHost : replay::CopyEngine::kToDevice;
     }
     std::vector<double> gaps;
     std::int32_t ctas = 0;

@@ -121,7 +121,7 @@ class CommandQueueTest : public MachineTest {
     constexpr StreamIndex kCopies{2};
     Machine m{1, {{"main", 0, 1.0}, {"side", 0, with_main}, {"copies", 0, 1.0}}, 132, options};
     Work copied = copy(kCopies, 0, 1000);
-    copied.loads_link = from_host;
+    copied.engine = from_host ? CopyEngine::kToDevice : CopyEngine::kToHost;
     m.launch(copied);
     m.wait(0, kSideStream, m.record(0, kCopies));
     m.launch(waits);
