@@ -52,6 +52,14 @@ void refuse_repeated_recordings(const PredictRequest& request) {
   }
 }
 
+/// Of several recordings one may lack what a schedule needs: the mean has no row of it then.
+void drop_traces_without_rows(PredictAnswer& answer) {
+  std::erase_if(answer.predicted, [&](const SteadyTrace& trace) {
+    return std::ranges::find(answer.report.predictions, trace.title, &report::Prediction::schedule) ==
+           answer.report.predictions.end();
+  });
+}
+
 }  // namespace
 
 PredictAnswer predict(const PredictRequest& request, Console& console) {
@@ -65,6 +73,7 @@ PredictAnswer predict(const PredictRequest& request, Console& console) {
     reports.push_back(forecast(other, console).report);
   }
   answer.report = report::mean_over(std::move(reports));
+  drop_traces_without_rows(answer);
   return answer;
 }
 

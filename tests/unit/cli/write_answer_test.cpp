@@ -8,7 +8,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "simulator/ingest/file_bytes.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/cli/run_interlace.hpp"
 
@@ -38,6 +40,43 @@ TEST(WriteAnswer, KeepsTheRecordingAndEachPredictionWhateverSchedulesAreCalled) 
   EXPECT_FALSE(std::filesystem::exists(path("out/measured.perfetto.json.gz")));
   const Finished recorded = interlace("info " + path("out/measured.ilt"));
   EXPECT_NE(recorded.out.find("33.19"), std::string::npos) << "the recording itself\n" << recorded.out;
+}
+
+/// Rank 0 of the sample, whose lookups hold a further range where `prefetches`.
+std::string recording_of(const testing::TemporaryFolder& folder, const std::string& name, bool prefetches) {
+  const std::filesystem::path file = INTERLACE_SOURCE_DIR "/samples/traces/torchrec_c6/sparse.r0.json.gz";
+  const ingest::FileBytes bytes = ingest::inflate(ingest::read_file(file).text(), file, {});
+  auto trace = nlohmann::json::parse(bytes.text());
+  std::vector<nlohmann::json> further;
+  for (const auto& event : trace["traceEvents"]) {
+    if (!prefetches || event.value("cat", "") != "user_annotation") continue;
+    const std::string label = event["name"];
+    if (!label.starts_with("[lookup]_")) continue;
+    further.push_back(event);
+    further.back()["name"] = "[prefetch]_" + label.substr(sizeof("[lookup]_") - 1);
+    further.back()["dur"] = event["dur"].get<double>() / 3;
+  }
+  for (auto& event : further) trace["traceEvents"].push_back(std::move(event));
+  return folder.write(name, trace.dump()).string();
+}
+
+// Only one of the two recordings has what prefetch_sparse_dist needs: the mean is of the schedules that both tell of.
+TEST(WriteAnswer, KeepsEachTraceWithItsRowWhereARecordingLacksASchedule) {
+  const testing::TemporaryFolder folder;
+  std::ifstream in(INTERLACE_SOURCE_DIR "/simulator/stages/profiles/torchrec.json");
+  auto profile = nlohmann::json::parse(in);
+  profile["name"] = "mine";
+  profile["rules"].insert(profile["rules"].begin(), nlohmann::json::parse(R"({
+    "stage": "prefetch", "within": ["^\\[prefetch\\]_"],
+    "module": {"enclosing": "^\\[prefetch\\]_\\[(.+?)\\]"}})"));
+  const std::string predict = "predict --steps 3 --profile " + folder.write("profile.json", profile.dump()).string() +
+                              " --schedule all --out " + (folder.path() / "out").string() + " --from " +
+                              recording_of(folder, "first.json", true) + " --again " +
+                              recording_of(folder, "second.json", false);
+  const Finished run = interlace(predict);
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "out/torchrec_prefetch_sparse_dist.ilt"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "out/torchrec_staged.ilt")) << "behind it in the library";
 }
 
 // What cutting and replaying a recording find is found again, and not of the file.
