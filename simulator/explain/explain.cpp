@@ -81,8 +81,14 @@ Explanation explain(const Run& measured, const Run& predicted, Diagnostics& of_m
   const graph::Graph predicted_graph(*predicted.trace, of_predicted);
   const auto before = step_paths(measured_graph, measured, measured_names, known);
   const auto now = step_paths(predicted_graph, predicted, predicted_names, known);
-  const auto measured_times = name_times(measured, measured_names, known.size());
-  const auto predicted_times = name_times(predicted, predicted_names, known.size());
+  ComparedRun measured_run{&measured, &measured_names, {}};
+  ComparedRun predicted_run{&predicted, &predicted_names, {}};
+  for (const auto& [a, b] : ranks) {
+    measured_run.ranks.push_back(a);
+    predicted_run.ranks.push_back(b);
+  }
+  const auto measured_times = name_times(measured_run, known.size());
+  const auto predicted_times = name_times(predicted_run, known.size());
 
   Explanation result;
   const PathDifference difference(known, measured_times, predicted_times);
@@ -105,7 +111,7 @@ Explanation explain(const Run& measured, const Run& predicted, Diagnostics& of_m
   result.all_measured_steps = measured.all_steps;
   result.all_predicted_steps = predicted.all_steps;
   result.parts = rounded(times, result.difference_ns());
-  result.matching = match(measured, measured_names, predicted, predicted_names, known);
+  result.matching = match(measured_run, predicted_run, known);
   return result;
 }
 

@@ -60,7 +60,8 @@ struct Explanation {
 ///   is waited for across streams or ranks (kWaits), work in front on the same stream (kOrder), gaps (kStart).
 ///
 /// A collective counts on the path from the last arrival of a rank; waiting for peers is what the path goes through on
-/// the late rank. Ranks are joined by number. Throws Error(explain.no_common_rank). Counts what Graph counts of each.
+/// the late rank, where the trace has it. Ranks are joined by number; those that one trace lacks are left out. Throws
+/// Error(explain.no_common_rank). Counts what Graph counts of each.
 [[nodiscard]] Explanation explain(const Run& measured, const Run& predicted, Diagnostics& of_measured,
                                   Diagnostics& of_predicted);
 

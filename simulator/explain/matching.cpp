@@ -85,14 +85,13 @@ std::vector<NameId> moved_works(const StreamPlaces& measured, const StreamPlaces
   return all;
 }
 
-void add_moved(const Run& measured, const NamedWork& measured_names, const Run& predicted,
-               const NamedWork& predicted_names, const WorkNames& known, std::span<const NameTimes> times,
-               Matching& result) {
+void add_moved(const ComparedRun& measured, const ComparedRun& predicted, const WorkNames& known,
+               std::span<const NameTimes> times, Matching& result) {
   std::map<std::string, Moved> by_stage;
-  const std::size_t ranks = std::min(measured.steps.size(), predicted.steps.size());
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    for (const NameId name :
-         moved_works(places(measured, measured_names, rank), places(predicted, predicted_names, rank))) {
+  const std::size_t ranks = measured.ranks.size();
+  for (std::size_t i = 0; i < ranks; ++i) {
+    for (const NameId name : moved_works(places(*measured.run, *measured.names, measured.ranks[i]),
+                                         places(*predicted.run, *predicted.names, predicted.ranks[i]))) {
       Moved& moved = by_stage[known[name].stage];
       moved.stage = known[name].stage;
       moved.works += 1.0 / static_cast<double>(ranks);
@@ -126,7 +125,9 @@ std::vector<Uneven> uneven_of(const std::map<std::string, Uneven>& by_stage) {
 
 }  // namespace
 
-std::vector<NameTimes> name_times(const Run& run, const NamedWork& names, std::size_t known) {
+std::vector<NameTimes> name_times(const ComparedRun& compared, std::size_t known) {
+  const Run& run = *compared.run;
+  const NamedWork& names = *compared.names;
   std::vector<NameTimes> times(known);
   struct Own {
     double sum = 0;
@@ -134,8 +135,8 @@ std::vector<NameTimes> name_times(const Run& run, const NamedWork& names, std::s
   };
   std::vector<Own> own(known);
   std::map<std::pair<NameId, std::int64_t>, double> collectives;  // name and batch: the shortest
-  for (std::size_t rank = 0; rank < run.steps.size(); ++rank) {
-    const double weight = 1.0 / static_cast<double>(run.steps[rank].size() * run.steps.size());
+  for (const std::size_t rank : compared.ranks) {
+    const double weight = 1.0 / static_cast<double>(run.steps[rank].size() * compared.ranks.size());
     for_each_work(run, rank, [&](OperationId op) {
       const NameId name = *names[op.index()];
       const auto duration = static_cast<double>(run.trace->duration(op));
@@ -159,12 +160,11 @@ std::vector<NameTimes> name_times(const Run& run, const NamedWork& names, std::s
   return times;
 }
 
-Matching match(const Run& measured, const NamedWork& measured_names, const Run& predicted,
-               const NamedWork& predicted_names, const WorkNames& known) {
-  const auto before = name_times(measured, measured_names, known.size());
-  const auto now = name_times(predicted, predicted_names, known.size());
-  const std::vector<bool> in_measured = present(measured_names, known.size());
-  const std::vector<bool> in_predicted = present(predicted_names, known.size());
+Matching match(const ComparedRun& measured, const ComparedRun& predicted, const WorkNames& known) {
+  const auto before = name_times(measured, known.size());
+  const auto now = name_times(predicted, known.size());
+  const std::vector<bool> in_measured = present(*measured.names, known.size());
+  const std::vector<bool> in_predicted = present(*predicted.names, known.size());
   Matching result;
   std::map<std::tuple<bool, std::string, std::string>, Unmatched> unmatched;
   std::map<std::pair<std::string, std::string>, OperationTimes> operations;
@@ -204,7 +204,7 @@ Matching match(const Run& measured, const NamedWork& measured_names, const Run& 
     if (change(row) > 0) result.operations.push_back(std::move(row));
   }
   std::ranges::stable_sort(result.operations, std::ranges::greater{}, change);
-  add_moved(measured, measured_names, predicted, predicted_names, known, before, result);
+  add_moved(measured, predicted, known, before, result);
   result.uneven = uneven_of(by_stage);
   return result;
 }

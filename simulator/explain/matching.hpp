@@ -61,10 +61,16 @@ struct NameTimes {
   double own_ns = 0;
 };
 
-/// By NameId, of the works that start in the steps.
-[[nodiscard]] std::vector<NameTimes> name_times(const Run& run, const NamedWork& names, std::size_t known);
+/// A run, and the ranks of it (positions in its trace) that the other run has, too, in the same order.
+struct ComparedRun {
+  const Run* run = nullptr;
+  const NamedWork* names = nullptr;
+  std::vector<std::size_t> ranks;
+};
 
-[[nodiscard]] Matching match(const Run& measured, const NamedWork& measured_names, const Run& predicted,
-                             const NamedWork& predicted_names, const WorkNames& known);
+/// By NameId, of the works that start in the steps of the compared ranks.
+[[nodiscard]] std::vector<NameTimes> name_times(const ComparedRun& compared, std::size_t known);
+
+[[nodiscard]] Matching match(const ComparedRun& measured, const ComparedRun& predicted, const WorkNames& known);
 
 }  // namespace interlace::explain

@@ -62,5 +62,26 @@ TEST(ExplainSamples, ARecordingIsAsItself) {
   EXPECT_DOUBLE_EQ(same.matching.matched_measured, same.matching.measured);
 }
 
+// A rank that only one of the traces has says nothing of the other's.
+TEST(ExplainSamples, ComparesTheRanksThatBothHave) {
+  const auto folder = kRoot / "samples/traces/engine_exposed/sparse_dist";
+  const auto staged_run = [](ingest::Recording& recording) {
+    const stages::Cut cut = stages::cut(recording.trace, stages::interlace_profile(), recording.diagnostics);
+    return trace_check::staged_by(recording.trace, cut, schedule::Schedule{});
+  };
+  ingest::Recording both = ingest::read(std::array{folder / "rank0.ilt", folder / "rank1.ilt"});
+  ingest::Recording second = ingest::read(std::array{folder / "rank1.ilt"});
+  const trace_check::StagedWork of_both = staged_run(both);
+  const trace_check::StagedWork of_second = staged_run(second);
+  Diagnostics diagnostics;
+  const Explanation same =
+      explain(run_of(both.trace, of_both), run_of(second.trace, of_second), diagnostics, diagnostics);
+  EXPECT_EQ(same.difference_ns(), 0);
+  EXPECT_DOUBLE_EQ(same.matching.measured, same.matching.predicted);
+  EXPECT_TRUE(same.matching.operations.empty()) << same.matching.operations.front().operation;
+  EXPECT_TRUE(same.matching.unmatched.empty());
+  EXPECT_TRUE(same.matching.moved.empty());
+}
+
 }  // namespace
 }  // namespace interlace::explain
