@@ -16,6 +16,11 @@ bool is_annotation(const trace::Trace& trace, OperationId op) {
   return trace.kind(op) == trace::OperationKind::kRange && trace.range(op)->kind == trace::RangeKind::kAnnotation;
 }
 
+/// "[weighted]", but not "[lookup]_[weighted]".
+bool only_names_a_module(std::string_view label) {
+  return label.starts_with('[') && label.find(']') == label.size() - 1;
+}
+
 }  // namespace
 
 StageLabel stage_label(std::string_view name) {
@@ -121,6 +126,15 @@ std::optional<StageLabel> Annotations::stage_of(OperationId op) const {
     if (const auto main = climb(on_main_thread(rank, trace_->start(op)))) return main;
   }
   return outermost;
+}
+
+std::string_view Annotations::place_of(OperationId op) const {
+  const auto around = innermost(op);
+  if (!around) return {};
+  const std::string_view label = stage_label(trace_->name(*around)).stage;
+  if (!only_names_a_module(label)) return label;
+  const auto stage = stage_of(op);
+  return stage ? stage->stage : label;
 }
 
 }  // namespace interlace::analysis

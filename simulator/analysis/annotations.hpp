@@ -42,6 +42,9 @@ class Annotations {
   /// The stage that an operation belongs to: of the annotations around it the innermost one with a batch number, on
   /// its own thread before the main thread; failing that the outermost. An annotation with a number names itself.
   [[nodiscard]] std::optional<StageLabel> stage_of(trace::OperationId op) const;
+  /// The stage of the label of the innermost annotation, or of stage_of() where that one only names a module
+  /// ("[weighted]"), which many stages hold. Empty outside all; a view into the trace.
+  [[nodiscard]] std::string_view place_of(trace::OperationId op) const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -58,8 +58,7 @@ std::vector<HostBlock> host_blocking(const trace::Trace& trace, const Annotation
     const StepWindow& window = windows[trace.rank_of(op).index()];
     const Interval clipped = intersection({trace.start(op), trace.end(op)}, window.span);
     if (clipped.length() == 0) continue;
-    const auto around = annotations.innermost(op);
-    Sum& sum = sums[{around ? stage_label(trace.name(*around)).stage : std::string_view{}, *kind}];
+    Sum& sum = sums[{annotations.place_of(op), *kind}];
     sum.blocked += static_cast<double>(clipped.length()) / static_cast<double>(window.steps);
     sum.calls += 1.0 / static_cast<double>(window.steps);
   }

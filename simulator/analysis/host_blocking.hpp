@@ -24,7 +24,7 @@ enum class BlockKind : std::uint8_t { kStreamSync, kEventSync, kDeviceSync, kBlo
 
 /// What the host waits for in one place of the program.
 struct HostBlock {
-  std::string stage;  ///< label of the innermost annotation around the calls; "" outside all
+  std::string stage;  ///< place_of() the calls; "" outside all
   BlockKind kind = BlockKind::kOtherSync;
   Nanoseconds blocked_ns = 0;  ///< a step, mean over ranks
   double calls = 0;            ///< a step, mean over ranks

@@ -37,7 +37,7 @@ class GapCharger {
     };
     const auto launch = next ? trace_.launch_of(*next) : std::nullopt;
     if (!launch) return add(IdleCause::kUnknown, {}, gap);
-    const std::string_view stage = label_of(*launch);
+    const std::string_view stage = annotations_.place_of(*launch);
     if (trace_.end(*launch) <= gap.begin) return add(IdleCause::kHeldBack, stage, gap);
     const Nanoseconds reached = std::clamp(trace_.start(*launch), gap.begin, gap.end);
     Nanoseconds explained = gap.begin;
@@ -49,7 +49,7 @@ class GapCharger {
       const Interval blocked = intersection({trace_.start(*call), trace_.end(*call)}, {explained, reached});
       if (blocked.length() <= 0) continue;
       add(IdleCause::kHostBusy, stage, {explained, blocked.begin});
-      add(IdleCause::kHostBlocked, label_of(*call), blocked);
+      add(IdleCause::kHostBlocked, annotations_.place_of(*call), blocked);
       explained = blocked.end;
     }
     add(IdleCause::kHostBusy, stage, {explained, reached});
@@ -57,11 +57,6 @@ class GapCharger {
   }
 
  private:
-  [[nodiscard]] std::string_view label_of(OperationId host_call) const {
-    const auto around = annotations_.innermost(host_call);
-    return around ? stage_label(trace_.name(*around)).stage : std::string_view{};
-  }
-
   const trace::Trace& trace_;
   const Annotations& annotations_;
   std::vector<std::vector<OperationId>> blocking_;

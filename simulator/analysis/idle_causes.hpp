@@ -25,7 +25,7 @@ enum class IdleCause : std::uint8_t {
 
 struct IdleTime {
   IdleCause cause = IdleCause::kUnknown;
-  std::string stage;        ///< label of the innermost annotation around the launch (or the blocking call); may be ""
+  std::string stage;        ///< place_of() the launch (or the blocking call); may be ""
   Nanoseconds idle_ns = 0;  ///< a step, mean over ranks
 
   bool operator==(const IdleTime&) const = default;

@@ -91,6 +91,21 @@ TEST_F(AnnotationsTest, TheOutermostServesWhereNoneHasABatch) {
   EXPECT_EQ(innermost(trace, "clear"), "SGD.zero_grad");
 }
 
+// The engine's stages hold a range for each module, whose name alone is that of many places.
+TEST_F(AnnotationsTest, AModulesRangeIsNoPlace) {
+  job.annotate("lookup 4", 300, 380);
+  job.annotate("[weighted:permute]", 310, 330);
+  job.kernel(job.main, 320, 330, 335, "of_module");
+  job.annotate("[lookup]_[ebc]", 340, 360);
+  job.kernel(job.main, 350, 355, 360, "of_lookup");
+  const trace::Trace trace = job.build();
+  const Annotations annotations(trace);
+  EXPECT_EQ(annotations.place_of(named(trace, "of_module")), "lookup");
+  EXPECT_EQ(annotations.place_of(named(trace, "of_lookup")), "[lookup]_[ebc]");
+  EXPECT_EQ(annotations.place_of(named(trace, "in_a2a_bwd")), "a2a bwd");
+  EXPECT_EQ(annotations.place_of(named(trace, "outside")), "");
+}
+
 TEST_F(AnnotationsTest, MainThreadIsTheOneMostInAnnotations) {
   const trace::Trace trace = job.build();
   const Annotations annotations(trace);
