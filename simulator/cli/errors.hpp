@@ -26,6 +26,14 @@ inline constexpr DiagnosticKind kMemoryNotRecorded{
     "predict.memory_not_recorded", Severity::kWarning,
     "--gpu-memory was given, but the recording has no events of the allocator: whether schedules fit cannot be told",
     "record with profile_memory=True, or with interlace record"};
+inline constexpr DiagnosticKind kOtherMachine{
+    "predict.other_machine", Severity::kWarning,
+    "--machine was measured on another kind of GPU than that of the recording: its times are not those of this job",
+    "give the profile of the recorded machine, or leave --machine out: what a recording tells is found without"};
+inline constexpr DiagnosticKind kQuickProfile{
+    "predict.quick_profile", Severity::kWarning,
+    "--machine was measured with --quick: few repeats, for a first look and not for predictions",
+    "make the profile anew with interlace calibrate without --quick"};
 inline constexpr DiagnosticKind kMeasuredIsPredicted{
     "explain.measured_is_predicted", Severity::kWarning,
     "what stands in the place of the measured trace is itself a prediction, so that nothing is told of how true one is",

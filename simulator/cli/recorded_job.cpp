@@ -99,6 +99,20 @@ std::vector<schedule::Schedule> not_in(const std::vector<schedule::Schedule>& li
   return own;
 }
 
+/// Times of another machine would be taken for those of this one without a word.
+void count_unfit_profile(const contention::MachineProfile& machine, const trace::Trace& trace,
+                         Diagnostics& diagnostics) {
+  if (machine.quick) diagnostics.count(kQuickProfile, machine.source);
+  if (machine.gpu.empty()) return;
+  for (const trace::Rank& rank : trace.ranks()) {
+    const auto other = std::ranges::find_if(
+        rank.devices, [&](const trace::Device& device) { return !device.name.empty() && device.name != machine.gpu; });
+    if (other == rank.devices.end()) continue;
+    diagnostics.count(kOtherMachine, fmt::format("{}: {}, not {}", machine.source, machine.gpu, other->name));
+    return;
+  }
+}
+
 }  // namespace
 
 RecordedJob::RecordedJob(const PredictRequest& request, Console& console)
@@ -160,6 +174,7 @@ void RecordedJob::describe(const PredictRequest& request) {
   }
   add_machine(sites_, recorded_);
   if (machine_) {
+    count_unfit_profile(*machine_, recording_.trace, recording_.diagnostics);
     recorded_.machine_profile = machine_->source;
     recorded_.machine_values = machine_->values(sites_.fitted);
   }

@@ -37,6 +37,8 @@ class ProfileReader {
     profile.source = *source_;
     const Json* hardware = field(*json_, "hardware");
     if (hardware != nullptr && hardware->is_object()) profile.gpu = hardware->value("gpu", std::string());
+    const Json* quick = field(*json_, "quick");
+    profile.quick = quick != nullptr && quick->is_boolean() && quick->get<bool>();
     if (const Json* latencies = field(*json_, "latencies")) {
       profile.launch_latency_ns = microseconds(*latencies, "launch_to_seen_by_host_us");
       profile.wait_latency_ns = microseconds(*latencies, "across_streams_us");

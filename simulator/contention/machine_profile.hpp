@@ -16,7 +16,8 @@ inline constexpr ErrorCode kBadMachineProfile{"contention.bad_machine_profile"};
 /// What a machine profile (docs/calibrate.md) says of what the simulation assumes; none where it does not tell.
 struct MachineProfile {
   std::string source;  ///< the file
-  std::string gpu;
+  std::string gpu;     ///< name of the GPU that was measured; empty where it is not told
+  bool quick = false;  ///< measured with few repeats, which is not for predictions
   /// From the start of a launch call to the work on an idle stream; measured to when the host sees that it ran.
   std::optional<double> launch_latency_ns;
   std::optional<double> wait_latency_ns;  ///< from the end of what a stream waited for to its next work

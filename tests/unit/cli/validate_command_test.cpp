@@ -173,5 +173,21 @@ TEST(PredictWithMachine, SaysWhereValuesComeFrom) {
   EXPECT_TRUE(interlace(predict + " --machine /no/such.json").err.starts_with("error[contention.bad_machine_profile]"));
 }
 
+TEST(PredictWithMachine, WarnsOfTheProfileOfAnotherMachine) {
+  const testing::TemporaryFolder folder;
+  const std::string predict = "predict --steps 3 --schedule torchrec/base --from " + sample("sparse") + " --machine ";
+  const auto told = [&](const std::string& hardware, const std::string& quick) {
+    const auto profile = folder.write(
+        "m.json", R"({"interlace_machine": 1, "quick": )" + quick + R"(, "hardware": {"gpu": ")" + hardware + "\"}}");
+    return interlace(predict + profile.string(), "300").err;
+  };
+  const std::string good = told("NVIDIA H200", "false");
+  EXPECT_EQ(good.find("predict."), std::string::npos) << good;
+  const std::string other = told("Tesla T4", "false");
+  EXPECT_NE(other.find("predict.other_machine"), std::string::npos) << other;
+  EXPECT_NE(other.find("Tesla T4, not NVIDIA H200"), std::string::npos) << other;
+  EXPECT_NE(told("NVIDIA H200", "true").find("predict.quick_profile"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace interlace::cli
