@@ -60,7 +60,8 @@ struct PredictedSchedule {
   std::optional<double> no_contention_ms;  ///< baseline: works beside each other do not slow each other
   std::optional<double> critical_path_ms;  ///< baseline: besides, the host and launches take no time
   Overlap overlap;
-  std::vector<Bytes> allocated_peak;  ///< by rank; empty where no memory was recorded
+  std::vector<std::int32_t> ranks;    ///< those that peaks are of; empty: all, from 0 (older campaigns)
+  std::vector<Bytes> allocated_peak;  ///< of these ranks; empty where no memory was recorded
   std::vector<Bytes> reserved_peak;
 
   bool operator==(const PredictedSchedule&) const = default;
@@ -80,6 +81,8 @@ struct PredictionFile {
   std::vector<LeftOut> left_out;
   /// SHA-256 of the files of the campaign that the prediction hangs on: plan, inputs, references. None in older ones.
   std::map<std::string, std::string> made_from;
+  /// The same of the recordings, which may be put away once there is a prediction. None in older ones.
+  std::map<std::string, std::string> recordings;
 
   [[nodiscard]] const PredictedSchedule* find(const std::string& schedule) const;
   bool operator==(const PredictionFile&) const = default;

@@ -103,6 +103,7 @@ Json json_of(const PredictionFile& prediction) {
     put(row, "no_contention_ms", one.no_contention_ms);
     put(row, "critical_path_ms", one.critical_path_ms);
     row["overlap"] = json_of(one.overlap);
+    if (!one.ranks.empty()) row["ranks"] = one.ranks;
     row["allocated_peak_bytes"] = one.allocated_peak;
     row["reserved_peak_bytes"] = one.reserved_peak;
     schedules.push_back(std::move(row));
@@ -114,6 +115,7 @@ Json json_of(const PredictionFile& prediction) {
             {"schedules", std::move(schedules)},
             {"left_out", std::move(left_out)}};
   if (!prediction.made_from.empty()) json["made_from"] = prediction.made_from;
+  if (!prediction.recordings.empty()) json["recordings"] = prediction.recordings;
   return json;
 }
 
@@ -129,6 +131,7 @@ PredictionFile prediction_of(const Json& json) {
     get(row, "no_contention_ms", one.no_contention_ms);
     get(row, "critical_path_ms", one.critical_path_ms);
     one.overlap = overlap_of(row.at("overlap"));
+    one.ranks = row.value("ranks", std::vector<std::int32_t>{});
     row.at("allocated_peak_bytes").get_to(one.allocated_peak);
     row.at("reserved_peak_bytes").get_to(one.reserved_peak);
     prediction.schedules.push_back(std::move(one));
@@ -137,6 +140,7 @@ PredictionFile prediction_of(const Json& json) {
     prediction.left_out.push_back({row.at("schedule").get<std::string>(), row.at("why").get<std::string>()});
   }
   prediction.made_from = json.value("made_from", std::map<std::string, std::string>{});
+  prediction.recordings = json.value("recordings", std::map<std::string, std::string>{});
   return prediction;
 }
 
@@ -248,9 +252,11 @@ void write_run_into(const Folder& folder, const char* part, const MeasuredRun& r
   folder.write(fmt::format("{}/{:03}.json", part, number), report::text_of(json_of(run)));
 }
 
-/// What a prediction hangs on, apart from the recording: names in the folder, with their digests.
-std::map<std::string, std::string> bases_of_prediction(const std::filesystem::path& folder) {
-  std::map<std::string, std::string> digests;
+using Digests = std::map<std::string, std::string>;
+
+/// What a prediction hangs on, apart from the recordings: names in the folder, with their digests.
+Digests bases_of_prediction(const std::filesystem::path& folder) {
+  Digests digests;
   const auto add = [&](const std::filesystem::path& file) {
     if (const auto text = content_of(file)) digests[file.lexically_relative(folder).generic_string()] = sha256(*text);
   };
@@ -263,23 +269,61 @@ std::map<std::string, std::string> bases_of_prediction(const std::filesystem::pa
   return digests;
 }
 
-/// Throws where something of it has changed, is gone or has come.
-void check_bases(const std::filesystem::path& folder, const PredictionFile& prediction) {
-  if (prediction.made_from.empty()) return;  // an older campaign
-  const std::map<std::string, std::string> now = bases_of_prediction(folder);
+/// The files of the recordings that are there: of those that the campaign made by their names in it, of one that was
+/// made elsewhere by their whole paths.
+Digests recordings_of(const std::filesystem::path& folder, const Plan& plan) {
+  Digests digests;
+  const auto add = [&](const std::filesystem::path& file, const std::string& name) {
+    if (const auto text = content_of(file)) digests[name] = sha256(*text);
+  };
+  const auto add_all = [&](const std::filesystem::path& place, const std::filesystem::path& known_from) {
+    std::error_code none;
+    if (std::filesystem::is_regular_file(place, none)) add(place, place.generic_string());
+    for (const auto& entry : std::filesystem::directory_iterator(place, none)) {
+      if (!entry.is_regular_file()) continue;
+      const std::filesystem::path& file = entry.path();
+      add(file, (known_from.empty() ? file : file.lexically_relative(known_from)).generic_string());
+    }
+  };
+  if (plan.recording) {
+    add_all(*plan.recording, {});
+  } else {
+    for (std::int32_t i = 0; i < plan.recordings; ++i) add_all(folder / numbered(kRecording, i), folder);
+  }
+  return digests;
+}
+
+/// Throws where one has changed, is gone or has come.
+void check_digests(const std::filesystem::path& folder, const Digests& then, const Digests& now) {
   std::set<std::string> files;
-  for (const auto& [file, digest] : prediction.made_from) files.insert(file);
-  for (const auto& [file, digest] : now) files.insert(file);
+  for (const Digests* one : {&then, &now}) {
+    for (const auto& [file, digest] : *one) files.insert(file);
+  }
   for (const std::string& file : files) {
-    const auto then = prediction.made_from.find(file);
+    const auto made_from = then.find(file);
     const auto found = now.find(file);
-    if (then != prediction.made_from.end() && found != now.end() && then->second == found->second) continue;
+    if (made_from != then.end() && found != now.end() && made_from->second == found->second) continue;
     throw Error(kPredictionChanged, (folder / file).string(),
-                then == prediction.made_from.end() ? "was not there when prediction.json was made"
-                : found == now.end()               ? "is gone, which prediction.json was made from"
-                                                   : "is not what prediction.json was made from",
+                made_from == then.end() ? "was not there when prediction.json was made"
+                : found == now.end()    ? "is gone, which prediction.json was made from"
+                                        : "is not what prediction.json was made from",
                 "restore it, or begin a new campaign");
   }
+}
+
+/// Recordings may be put away, but all of them.
+void check_recordings(const std::filesystem::path& folder, const Plan& plan, const PredictionFile& prediction) {
+  const Digests now = recordings_of(folder, plan);
+  if (!now.empty()) check_digests(folder, prediction.recordings, now);
+}
+
+/// Whether anything was measured that a prediction is held against.
+bool has_measurements(const std::filesystem::path& folder) {
+  if (!json_files(folder / kRuns).empty()) return true;
+  for (std::int32_t i = 0; std::filesystem::exists(folder / numbered(kTraces, i)); ++i) {
+    if (!json_files(folder / numbered(kTraces, i)).empty()) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -351,7 +395,7 @@ std::optional<PredictionFile> Folder::read_prediction() const {
   const auto text = content_of(path_ / kPrediction);
   const std::string digest = prediction_digest();
   if (!text || digest.empty()) {
-    if (json_files(path_ / kRuns).empty()) return std::nullopt;
+    if (!has_measurements(path_)) return std::nullopt;
     throw Error(kPredictionChanged, (path_ / (text ? kDigest : kPrediction)).string(),
                 "is gone, though runs have been measured: a prediction made now would know them", kCannotBeDoneAgain);
   }
@@ -360,12 +404,14 @@ std::optional<PredictionFile> Folder::read_prediction() const {
                 "is not the file whose digest was kept before the first measurement", kCannotBeDoneAgain);
   }
   PredictionFile prediction = parsed(path_ / kPrediction, *text, prediction_of, kCannotBeDoneAgain);
-  check_bases(path_, prediction);
+  if (!prediction.made_from.empty()) check_digests(path_, prediction.made_from, bases_of_prediction(path_));
+  if (!prediction.recordings.empty()) check_recordings(path_, read_plan(), prediction);
   return prediction;
 }
 
 void Folder::write_prediction(PredictionFile prediction) const {
   prediction.made_from = bases_of_prediction(path_);
+  prediction.recordings = recordings_of(path_, read_plan());
   const std::string text = report::text_of(json_of(prediction));
   write(kPrediction, text);
   write(kDigest, sha256(text) + "  " + kPrediction + "\n");

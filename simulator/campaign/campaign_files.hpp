@@ -18,16 +18,17 @@ inline constexpr ErrorCode kPredictionChanged{"campaign.prediction_changed"};
 
 /// All that a campaign has so far. Every file is whole or absent: it is written under another name first.
 ///
-///   plan.json                    what to do
-///   inputs/                      the files that the plan names, as they were when it was made
-///   recording/, recording_2/ ... of the recorded schedule, as `interlace record` leaves it; with each a .json of its
-///   name references/000.json ...      runs of the recorded schedule that the prediction knows of prediction.json,
-///   .sha256     written before the first measurement predicted/                   the predicted traces and the report
-///   of interlace predict runs/000.json ...            measured runs in the order in which they ran; with a failure in
-///   place of a result traces/SCHEDULE.json         what the recorded run of a schedule shows; traces/SCHEDULE/ the
-///   recording itself;
-///                                traces_2/ and so on for further rounds of such runs
-///   report.json                  made from the others, any time
+/// - plan.json: what to do.
+/// - inputs/: the files that the plan names, as they were when it was made.
+/// - recording/, recording_2/ ...: of the recorded schedule, as `interlace record` leaves it; with each a .json of its
+///   name.
+/// - references/000.json ...: runs of the recorded schedule that the prediction knows of.
+/// - prediction.json, .sha256: written before the first measurement.
+/// - predicted/: the predicted traces and the report of interlace predict.
+/// - runs/000.json ...: measured runs in the order in which they ran; with a failure in place of a result.
+/// - traces/SCHEDULE.json: what the recorded run of a schedule shows; traces/SCHEDULE/ the recording itself; traces_2/
+///   and so on for further rounds of such runs.
+/// - report.json: made from the others, any time.
 class Folder {
  public:
   explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -51,8 +52,8 @@ class Folder {
   [[nodiscard]] Plan read_plan() const;
   [[nodiscard]] std::vector<MeasuredRun> read_references() const;
   void write_reference(const MeasuredRun& run) const;
-  /// None before it was made. Throws Error(campaign.prediction_changed) where it is gone though there are runs, is not
-  /// the one that was hashed, or where a file that it was made from has changed since.
+  /// None before it was made. Throws Error(campaign.prediction_changed) where it is gone though something was measured,
+  /// is not the one that was hashed, or where a file that it was made from has changed since. A recording may be gone.
   [[nodiscard]] std::optional<PredictionFile> read_prediction() const;
   /// The digest that was kept with it; empty before it was made.
   [[nodiscard]] std::string prediction_digest() const;

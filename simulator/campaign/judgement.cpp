@@ -21,11 +21,12 @@ ErrorSizes sizes_of(const std::vector<double>& errors) {
   return sizes;
 }
 
+/// Over the schedules that were predicted: not the recorded one, whose own figures correct its replay.
 template <class Member>
 ErrorSizes sizes_of(const std::vector<ScheduleJudgement>& rows, Member member) {
   std::vector<double> errors;
   for (const ScheduleJudgement& row : rows) {
-    if (row.*member) errors.push_back(*(row.*member));
+    if (row.*member && !row.recorded) errors.push_back(*(row.*member));
   }
   return sizes_of(errors);
 }
@@ -51,7 +52,9 @@ class RunsOf {
     for (const MeasuredRun* run : runs_) steps.push_back(run->step_ms);
     return statistics::median(std::move(steps));
   }
-  [[nodiscard]] double spread_ms() const {
+  /// None of a single run, which says nothing of another.
+  [[nodiscard]] std::optional<double> spread_ms() const {
+    if (runs_.size() < 2) return std::nullopt;
     const double median = median_ms();
     double most = 0;
     for (const MeasuredRun* run : runs_) most = std::max(most, std::abs(run->step_ms - median));
@@ -81,13 +84,17 @@ struct PeakError {
   std::optional<double> error;
 };
 
-PeakError compare_peaks(const std::vector<double>& measured, const std::vector<Bytes>& predicted) {
+/// measured: of all ranks, from 0. predicted: of `ranks`, where these are told; the others are left out on both sides.
+PeakError compare_peaks(const std::vector<double>& measured, const std::vector<Bytes>& predicted,
+                        const std::vector<std::int32_t>& ranks) {
   PeakError result;
-  if (!measured.empty()) result.measured = std::llround(std::ranges::max(measured));
-  if (!predicted.empty()) result.predicted = std::ranges::max(predicted);
-  for (std::size_t rank = 0; rank < std::min(measured.size(), predicted.size()); ++rank) {
-    if (measured[rank] <= 0) continue;
-    const double error = percent_off(static_cast<double>(predicted[rank]), measured[rank]);
+  if (predicted.empty() && !measured.empty()) result.measured = std::llround(std::ranges::max(measured));
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const std::size_t rank = ranks.empty() ? i : static_cast<std::size_t>(ranks[i]);
+    result.predicted = std::max(result.predicted.value_or(0), predicted[i]);
+    if (rank >= measured.size() || measured[rank] <= 0) continue;
+    result.measured = std::max(result.measured.value_or(0), Bytes{std::llround(measured[rank])});
+    const double error = percent_off(static_cast<double>(predicted[i]), measured[rank]);
     if (!result.error || std::abs(error) > std::abs(*result.error)) result.error = error;
   }
   return result;
@@ -126,11 +133,7 @@ class Judge {
     result_.overlap_floor = sizes_of(rows, &ScheduleJudgement::overlap_floor);
     result_.allocated = sizes_of(rows, &ScheduleJudgement::allocated_error);
     result_.reserved = sizes_of(rows, &ScheduleJudgement::reserved_error);
-    std::vector<double> steps;
-    for (const ScheduleJudgement& row : rows) {
-      if (row.runs > 0) steps.push_back(row.step_error);
-    }
-    result_.step = sizes_of(steps);
+    result_.step = sizes_of(rows, &ScheduleJudgement::step_error);
     result_.repeat_floor = sizes_of(floor_errors());
     order();
     return std::move(result_);
@@ -153,11 +156,12 @@ class Judge {
     add_speedups(predicted, row);
     add_overlap(row);
     const PeakError allocated =
-        compare_peaks(of_schedule.peaks(&MeasuredRun::allocated_peak), predicted.allocated_peak);
+        compare_peaks(of_schedule.peaks(&MeasuredRun::allocated_peak), predicted.allocated_peak, predicted.ranks);
     row.measured_allocated = allocated.measured;
     row.predicted_allocated = allocated.predicted;
     row.allocated_error = allocated.error;
-    const PeakError reserved = compare_peaks(of_schedule.peaks(&MeasuredRun::reserved_peak), predicted.reserved_peak);
+    const PeakError reserved =
+        compare_peaks(of_schedule.peaks(&MeasuredRun::reserved_peak), predicted.reserved_peak, predicted.ranks);
     row.measured_reserved = reserved.measured;
     row.predicted_reserved = reserved.predicted;
     row.reserved_error = reserved.error;
@@ -202,14 +206,16 @@ class Judge {
     if (!base_ms_) return errors;
     for (const ScheduleJudgement& row : result_.schedules) {
       if (row.recorded || row.runs == 0) continue;
+      std::vector<double> of_row;
       for (const MeasuredRun& run : runs_) {
         if (run.schedule != row.schedule || run.failure) continue;
         const auto same_round = std::ranges::find_if(runs_, [&](const MeasuredRun& other) {
           return other.repeat == run.repeat && other.schedule == prediction_->recorded && !other.failure;
         });
         if (same_round == runs_.end()) continue;
-        errors.push_back(percent_off(run.step_ms / same_round->step_ms, row.measured_ms / *base_ms_));
+        of_row.push_back(percent_off(run.step_ms / same_round->step_ms, row.measured_ms / *base_ms_));
       }
+      if (of_row.size() > 1) errors.insert(errors.end(), of_row.begin(), of_row.end());  // one is its own median
     }
     return errors;
   }
@@ -220,9 +226,9 @@ class Judge {
       for (std::size_t j = i + 1; j < rows.size(); ++j) {
         const ScheduleJudgement& a = rows[i];
         const ScheduleJudgement& b = rows[j];
-        if (a.runs == 0 || b.runs == 0) continue;
+        if (!a.spread_ms || !b.spread_ms) continue;
         const double gap = a.measured_ms - b.measured_ms;
-        if (std::abs(gap) <= 2 * std::max(a.spread_ms, b.spread_ms)) continue;
+        if (std::abs(gap) <= 2 * std::max(*a.spread_ms, *b.spread_ms)) continue;
         ++result_.pairs_counted;
         if (gap * (a.predicted_ms - b.predicted_ms) > 0) {
           ++result_.pairs_right;

@@ -16,10 +16,10 @@ struct ScheduleJudgement {
   bool recorded = false;  ///< the one that was predicted from
   std::size_t runs = 0;   ///< measured
   std::optional<std::string> failure;
-  double measured_ms = 0;  ///< median of the runs
-  double spread_ms = 0;    ///< the most that a run is off the median
+  double measured_ms = 0;           ///< median of the runs
+  std::optional<double> spread_ms;  ///< the most that a run is off the median; none of a single run
   double predicted_ms = 0;
-  double step_error = 0;
+  std::optional<double> step_error;  ///< none where nothing was measured
   /// Of the ratio to the recorded schedule's step, predicted against measured; none of that schedule itself.
   std::optional<double> speedup_error;
   std::optional<double> no_change_error;      ///< the same, of predicting that nothing changes
@@ -45,6 +45,7 @@ struct ErrorSizes {
   std::size_t count = 0;
 };
 
+/// Errors are summed up over the predicted schedules, the recorded one left out.
 struct Judgement {
   std::vector<ScheduleJudgement> schedules;  ///< those that ran, in the order of the prediction
   ErrorSizes speedup;
@@ -58,8 +59,9 @@ struct Judgement {
   ErrorSizes overlap_floor;
   ErrorSizes allocated;
   ErrorSizes reserved;
-  std::size_t pairs_counted = 0;  ///< whose medians differ by more than twice the larger spread of both
-  std::size_t pairs_right = 0;    ///< of these, predicted in the measured order
+  std::size_t pairs_counted =
+      0;  ///< of several runs each, whose medians differ by more than twice the larger spread of both
+  std::size_t pairs_right = 0;  ///< of these, predicted in the measured order
   std::vector<std::string> pairs_wrong;
 };
 

@@ -15,18 +15,18 @@ Json json_of(const ErrorSizes& sizes) {
 }
 
 Json json_of(const ScheduleJudgement& row) {
-  if (row.runs == 0) return Json{{"schedule", row.schedule}, {"failure", or_null(row.failure)}};
   const auto& overlap = row.measured_overlap;
+  const bool ran = row.runs > 0;
   return Json{
       {"schedule", row.schedule},
       {"recorded", row.recorded},
       {"runs", row.runs},
       {"failure", or_null(row.failure)},
-      {"measured_ms", row.measured_ms},
-      {"spread_ms", row.spread_ms},
+      {"measured_ms", ran ? Json(row.measured_ms) : Json(nullptr)},
+      {"spread_ms", or_null(row.spread_ms)},
       {"predicted_ms", row.predicted_ms},
-      {"inside_predicted_interval", row.inside},
-      {"step_error_percent", row.step_error},
+      {"inside_predicted_interval", ran ? Json(row.inside) : Json(nullptr)},
+      {"step_error_percent", or_null(row.step_error)},
       {"speedup_error_percent", or_null(row.speedup_error)},
       {"no_change_error_percent", or_null(row.no_change_error)},
       {"no_contention_error_percent", or_null(row.no_contention_error)},

@@ -6,9 +6,9 @@ namespace interlace::campaign {
 
 NextStep next_step(const Plan& plan, const Progress& done) {
   using enum NextStep::Kind;
-  const std::int32_t recordings = plan.recording ? 0 : plan.recordings;
-  if (done.recordings < recordings) return {kRecord, plan.recorded, done.recordings, 0};
   if (done.prediction == nullptr) {
+    const std::int32_t recordings = plan.recording ? 0 : plan.recordings;
+    if (done.recordings < recordings) return {kRecord, plan.recorded, done.recordings, 0};
     const auto references = static_cast<std::int32_t>(done.references.size());
     if (references < plan.references) return {kReference, plan.recorded, references, 0};
     return {kPredict, {}, 0, 0};

@@ -89,7 +89,9 @@ campaign::PredictionFile predict_campaign(const campaign::Folder& folder, const 
     predicted.no_contention_ms = no_contention.at(i);
     predicted.critical_path_ms = critical_path.at(i);
     predicted.overlap = overlap.at(i);
-    for (const report::RankMemory& rank : row.memory) {
+    for (std::size_t k = 0; k < row.memory.size(); ++k) {
+      const report::RankMemory& rank = row.memory[k];
+      predicted.ranks.push_back(answer.measured.trace.ranks()[k].number);
       predicted.allocated_peak.push_back(rank.allocated_peak);
       predicted.reserved_peak.push_back(rank.reserved_peak);
     }

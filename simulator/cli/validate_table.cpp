@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <ostream>
 #include <string_view>
@@ -40,7 +41,7 @@ void write_times(std::ostream& out, const Judgement& judgement, const report::Te
       continue;
     }
     table.add({row.schedule, std::to_string(row.runs), fmt::format("{:.2f}", row.measured_ms),
-               fmt::format("{:.2f}", row.spread_ms), fmt::format("{:.2f}", row.predicted_ms),
+               row.spread_ms ? fmt::format("{:.2f}", *row.spread_ms) : "-", fmt::format("{:.2f}", row.predicted_ms),
                signed_percent(row.step_error), row.recorded ? "recorded" : signed_percent(row.speedup_error)});
   }
   out << table.text(style) << '\n';
@@ -68,6 +69,11 @@ void write_overlap_and_memory(std::ostream& out, const Judgement& judgement, con
   out << table.text(style) << '\n';
 }
 
+bool knows_spreads(const Judgement& judgement) {
+  return std::ranges::any_of(judgement.schedules,
+                             [](const ScheduleJudgement& row) { return row.spread_ms.has_value(); });
+}
+
 }  // namespace
 
 void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const std::string& predicted,
@@ -82,7 +88,7 @@ void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const s
   out << predicted << "\n\n";
   write_times(out, judgement, style);
   write_overlap_and_memory(out, judgement, style);
-  TextTable table({{"errors, mean / largest"}, {"", Align::kRight}});
+  TextTable table({{"errors of the others, mean / largest"}, {"", Align::kRight}});
   table.add({"speed-up, %", sizes_text(judgement.speedup)});
   table.add({"  of single rounds (the floor)", sizes_text(judgement.repeat_floor)});
   table.add({"  of saying that nothing changes", sizes_text(judgement.no_change)});
@@ -94,8 +100,10 @@ void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const s
   table.add({"allocated, %", sizes_text(judgement.allocated)});
   table.add({"reserved, %", sizes_text(judgement.reserved)});
   out << table.text(style);
-  out << fmt::format("order right for {} of {} pairs that differ by more than twice their spread\n",
-                     judgement.pairs_right, judgement.pairs_counted);
+  out << (judgement.pairs_counted == 0 && !knows_spreads(judgement)
+              ? "order: not known, as runs were not repeated\n"
+              : fmt::format("order right for {} of {} pairs that differ by more than twice their spread\n",
+                            judgement.pairs_right, judgement.pairs_counted));
   for (const std::string& pair : judgement.pairs_wrong) out << "  not foretold: " << pair << '\n';
   for (const ScheduleJudgement& row : judgement.schedules) {
     if (row.failure) out << row.schedule << " failed: " << report::shortened(*row.failure, style.width - 20) << '\n';

@@ -25,11 +25,8 @@ def keep(interlace, campaign):
         shutil.copy(campaign / name, to / name)
     for said in sorted(campaign.glob("recording*.json")):
         shutil.copy(said, to / said.name)
-        (to / said.stem).mkdir()
-        for recording in sorted((campaign / said.stem).glob("*.ilt")):
-            # Packed anew, all else as it is: the recorder writes many small pieces, so as to be quick.
-            subprocess.run([interlace, "convert", recording, "-o", to / said.stem / recording.name], check=True,
-                           capture_output=True)
+        # As it is: the prediction is held to its bytes.
+        shutil.copytree(campaign / said.stem, to / said.stem)
     for folder in (campaign / "references", campaign / "runs", *sorted(campaign.glob("traces*"))):
         files = sorted(folder.glob("*.json"))
         if files:

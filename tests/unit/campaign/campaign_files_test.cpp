@@ -35,6 +35,7 @@ PredictionFile full_prediction() {
   one.step_ms = 0.1 + 0.2;  // no short decimal fraction: comes back bit by bit
   one.no_contention_ms = 1.0 / 3;
   one.overlap = {std::nullopt, 0.7};
+  one.ranks = {0, 3};
   one.allocated_peak = {1, 2};
   made.schedules = {one};
   made.left_out = {{"torchrec/staged", "not recorded"}};
@@ -135,6 +136,43 @@ TEST(CampaignFolder, HoldsThePredictionToWhatItWasMadeFrom) {
   for (const char* name : {"inputs/schedules/mine.json", "prediction.json", "prediction.sha256"}) {
     EXPECT_EQ(removed(name), kPredictionChanged.name) << name;
   }
+}
+
+TEST(CampaignFolder, HoldsThePredictionToItsRecordings) {
+  using Place = testing::TemporaryFolder;
+  const auto read_after = [](bool elsewhere, auto change) {
+    const Place place;
+    const Place other;
+    const Folder folder(place.path());
+    Plan planned = plan();
+    planned.recordings = 1;
+    if (elsewhere) planned.recording = other.path().string();
+    folder.create(planned, {});
+    std::filesystem::create_directories(folder.recording(0));
+    const std::filesystem::path recording = elsewhere ? other.path() : folder.recording(0);
+    for (const char* rank : {"rank0.ilt", "rank1.ilt"}) std::ofstream(recording / rank) << "ILT";
+    folder.write_prediction(full_prediction());
+    change(recording);
+    return code_of([&] { static_cast<void>(folder.read_prediction()); });
+  };
+  for (const bool elsewhere : {false, true}) {
+    EXPECT_EQ(read_after(elsewhere, [](const auto&) {}), "");
+    EXPECT_EQ(read_after(elsewhere, [](const auto& place) { std::ofstream(place / "rank1.ilt") << "another"; }),
+              kPredictionChanged.name);
+    EXPECT_EQ(read_after(elsewhere, [](const auto& place) { std::filesystem::remove(place / "rank1.ilt"); }),
+              kPredictionChanged.name);
+    EXPECT_EQ(read_after(elsewhere, [](const auto& place) { std::ofstream(place / "rank2.ilt") << "ILT"; }),
+              kPredictionChanged.name);
+    EXPECT_EQ(read_after(elsewhere, [](const auto& place) { std::filesystem::remove_all(place); }), "") << "put away";
+  }
+}
+
+TEST(CampaignFolder, MakesNoPredictionBehindMeasuredTraces) {
+  const testing::TemporaryFolder place;
+  const Folder folder(place.path());
+  folder.create(plan(), {});
+  folder.write_trace({"torchrec/base", 0, 3.5, {0.25, 1.5}, {}, std::nullopt});
+  EXPECT_EQ(code_of([&] { static_cast<void>(folder.read_prediction()); }), kPredictionChanged.name);
 }
 
 TEST(CampaignFolder, NumbersRunsBehindThoseThatAreThere) {

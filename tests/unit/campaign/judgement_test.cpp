@@ -55,13 +55,13 @@ TEST(Judgement, HoldsStepsAndSpeedupsAgainstMedians) {
   const ScheduleJudgement& a = result.schedules[0];
   EXPECT_TRUE(a.recorded);
   EXPECT_DOUBLE_EQ(a.measured_ms, 40);
-  EXPECT_DOUBLE_EQ(a.spread_ms, 1);
-  EXPECT_NEAR(a.step_error, 5, 1e-9);
+  EXPECT_DOUBLE_EQ(*a.spread_ms, 1);
+  EXPECT_NEAR(*a.step_error, 5, 1e-9);
   EXPECT_FALSE(a.speedup_error);
   EXPECT_FALSE(a.inside);  // 41 to 43
   const ScheduleJudgement& b = result.schedules[1];
-  EXPECT_DOUBLE_EQ(b.spread_ms, 0.5);
-  EXPECT_NEAR(b.step_error, 12, 1e-9);
+  EXPECT_DOUBLE_EQ(*b.spread_ms, 0.5);
+  EXPECT_NEAR(*b.step_error, 12, 1e-9);
   // 33.6 / 42 = 0.8 predicted, 30 / 40 = 0.75 measured.
   EXPECT_NEAR(*b.speedup_error, (0.8 / 0.75 - 1) * 100, 1e-9);
   EXPECT_NEAR(*b.no_change_error, (1 / 0.75 - 1) * 100, 1e-9);
@@ -69,7 +69,7 @@ TEST(Judgement, HoldsStepsAndSpeedupsAgainstMedians) {
   EXPECT_NEAR(*b.critical_path_error, (1 / 0.75 - 1) * 100, 1e-9);
   EXPECT_EQ(result.speedup.count, 2U);
   EXPECT_NEAR(result.speedup.largest, *b.speedup_error, 1e-9);
-  EXPECT_EQ(result.step.count, 3U);
+  EXPECT_EQ(result.step.count, 2U) << "the recorded one was measured before it was predicted";
 }
 
 TEST(Judgement, CountsPairsWhoseGapIsBeyondTheSpread) {
@@ -92,6 +92,34 @@ TEST(Judgement, TellsTheFloorOfRepeats) {
   EXPECT_EQ(result.repeat_floor.count, 3U);
   EXPECT_NEAR(result.repeat_floor.largest, 1, 1e-9);
   EXPECT_NEAR(result.repeat_floor.mean, 2.0 / 3, 1e-9);
+}
+
+// A single run is its own median: nothing tells how far another would be off.
+TEST(Judgement, KnowsNoSpreadOfASingleRun) {
+  Case one;
+  one.runs = {run("a", 0, 40), run("b", 0, 30), run("c", 0, 50)};
+  const Judgement result = one.judged();
+  EXPECT_FALSE(result.schedules[1].spread_ms);
+  EXPECT_TRUE(result.schedules[1].speedup_error);
+  EXPECT_EQ(result.pairs_counted, 0U);
+  EXPECT_EQ(result.repeat_floor.count, 0U);
+  one.runs.push_back(run("a", 1, 41));
+  one.runs.push_back(run("c", 1, 50));
+  EXPECT_EQ(one.judged().pairs_counted, 1U) << "a and c";
+  EXPECT_EQ(one.judged().repeat_floor.count, 2U) << "the rounds of c";
+}
+
+TEST(Judgement, ComparesPeaksOfTheRanksThatWereRecorded) {
+  Case one;
+  for (PredictedSchedule& schedule : one.prediction.schedules) {
+    schedule.ranks = {1};
+    schedule.allocated_peak = {2'000};
+    schedule.reserved_peak = {3'000};
+  }
+  const ScheduleJudgement b = one.judged().schedules[1];
+  EXPECT_EQ(b.measured_reserved, 2'400) << "rank 0 reserved 3000, of which nothing was predicted";
+  EXPECT_NEAR(*b.allocated_error, (2'000.0 / 1'990 - 1) * 100, 1e-9);
+  EXPECT_NEAR(*b.reserved_error, 25, 1e-9);
 }
 
 TEST(Judgement, ComparesOverlapAndMemory) {
@@ -145,6 +173,9 @@ TEST(Judgement, KeepsWhatFailedApart) {
   EXPECT_EQ(result.speedup.count, 1U);
   const auto json = nlohmann::json::parse(judgement_json({}, "digest", one.prediction, result));
   EXPECT_EQ(json["schedules"][1]["failure"], "out of memory");
+  EXPECT_EQ(json["schedules"][1]["recorded"], false);
+  EXPECT_EQ(json["schedules"][1]["predicted_ms"], 33.6);
+  EXPECT_TRUE(json["schedules"][1]["measured_ms"].is_null());
   EXPECT_EQ(json["prediction_sha256"], "digest");
   EXPECT_TRUE(json["summary"]["overlap_error_points"].is_null());
   EXPECT_FALSE(json.contains("recordings"));

@@ -96,6 +96,11 @@ TEST(NextStep, MakesItsReferencesBeforeItPredicts) {
   }
 }
 
+TEST(NextStep, RecordsNothingAnewBehindThePrediction) {
+  const PredictionFile predicted = prediction_of_abc();
+  EXPECT_EQ(next_step(plan(1), {0, {}, &predicted, {}, {}}), (NextStep{NextStep::Kind::kRun, "a", 0, 0}));
+}
+
 TEST(NextStep, RecordsNoMoreWhereAskedNotTo) {
   Plan once = plan(1);
   once.record_all = false;
