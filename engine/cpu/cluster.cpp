@@ -45,7 +45,7 @@ void CpuCluster::serve(int rank, const std::function<void(int)>& host) {
 bool CpuCluster::run_others_until(int rank) {
   const bool ended = hosts_[static_cast<std::size_t>(rank)].ended;
   const std::vector<std::size_t> ready = ready_actors();
-  choices_.fetch_add(1, std::memory_order_relaxed);
+  moves_.fetch_add(1, std::memory_order_relaxed);
   if (ready.empty()) {
     const bool all_ended = std::ranges::all_of(hosts_, &Host::ended);
     if (all_ended) return false;
@@ -223,6 +223,7 @@ void CpuCluster::push_post(QueueIndex queue, std::size_t group, std::unique_ptr<
 
 void CpuCluster::enter(int rank, const std::string& range) {
   hosts_[static_cast<std::size_t>(rank)].progress.entered(range);
+  moves_.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
     holder_place_ = place_of(rank, range_of(rank));
@@ -249,16 +250,16 @@ void CpuCluster::wait_for_turn(int rank) {
   hosts_[static_cast<std::size_t>(rank)].turn.wait(lock, [&] { return holder_ == rank; });
 }
 
-// Returns when all hosts have ended; tells on_stall where no choice was made for too long.
+// Returns when all hosts have ended; tells on_stall where no choice was made, and no range entered, for too long.
 void CpuCluster::watch() {
   std::unique_lock lock(mutex_);
-  std::uint64_t seen = choices_;
+  std::uint64_t seen = moves_;
   auto since = std::chrono::steady_clock::now();
   while (running_ > 0) {
     all_ended_.wait_for(lock, std::chrono::milliseconds(50));
     const auto now = std::chrono::steady_clock::now();
-    if (const std::uint64_t choices = choices_; choices != seen) {
-      seen = choices;
+    if (const std::uint64_t moves = moves_; moves != seen) {
+      seen = moves;
       since = now;
     } else if (running_ > 0 && options_.on_stall && now - since > options_.stall_limit) {
       options_.on_stall(Error(kStalled, holder_place_,

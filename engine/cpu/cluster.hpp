@@ -160,7 +160,7 @@ class CpuCluster {
   int running_ = 0;
   std::string holder_place_;
   std::condition_variable all_ended_;
-  std::atomic<std::uint64_t> choices_ = 0;
+  std::atomic<std::uint64_t> moves_ = 0;  ///< choices made and ranges entered: what the watch sees
 };
 
 }  // namespace interlace::engine::cpu

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <set>
 #include <string>
@@ -174,6 +175,22 @@ TEST(CpuCluster, ADeadlockIsSeenAtOnceAndNamesAllRanks) {
             "error[engine.deadlock]: rank 0, optimizer_step 2: waits for what no rank does (rank 0, optimizer_step 2; "
             "rank 1, at its end) (let all ranks run the same schedule over the same number of batches)");
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+}
+
+// As one that makes its batches by itself: it queues nothing, so that nobody has a choice.
+TEST(CpuCluster, AHostThatEntersRangesGoesOn) {
+  std::atomic<int> stalls = 0;
+  CpuOptions options{.seed = 1, .stall_limit = std::chrono::milliseconds(1000)};
+  options.on_stall = [&](const Error& /*error*/) { ++stalls; };
+  CpuCluster cluster(1, options);
+  cluster.run([&](int rank) {
+    CpuDevice device(cluster, rank);
+    for (int batch = 0; batch < 30; ++batch) {
+      const Range range(device, "next_batch " + std::to_string(batch));
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    }
+  });
+  EXPECT_EQ(stalls, 0);
 }
 
 TEST(CpuClusterDeathTest, ARankThatHangsIsNamedAndEndsTheProcess) {
