@@ -78,12 +78,13 @@ class StepTimes {
       if (options_.profile) device_->set_profile(&profile_);
       began_ = Profile::Clock::now();
     }
-    if (iteration == last_) end_of_timed();
+    // First: the end of the timed steps waits for the device and for a recorder, which belongs to none of them.
     if (iteration >= 0) starts_.push_back(device_->record_time(main_));
+    if (iteration == last_) end_of_timed();
   }
   void end() {
-    if (!ended_) end_of_timed();
     starts_.push_back(device_->record_time(main_));
+    if (!ended_) end_of_timed();
     device_->synchronize();
   }
   void write(RankResult& result) const {
