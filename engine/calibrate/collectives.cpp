@@ -3,13 +3,14 @@
 
 #include "engine/calibrate/cuda_objects.hpp"
 #include "engine/calibrate/measurements.hpp"
+#include "engine/calibrate/rank_counts.hpp"
 #include "engine/calibrate/ranks.hpp"
 
 namespace interlace::calibrate {
 
 Json measure_collectives(int devices, const Effort& effort) {
   Json rows = Json::array();
-  for (int count = 2; count <= devices; count *= 2) {
+  for (const int count : rank_counts(devices)) {
     const std::size_t most = std::size_t{effort.quick ? 16U : 256U} << 20;
     Ranks ranks(count, most);
     for (const Collective function : kCollectives) {
