@@ -138,6 +138,7 @@ void refuse_failures(const BenchReport& report) {
 // reserved would count for a later one. Each round begins with another schedule, so that what drifts, clocks and
 // temperatures, hits all alike.
 void bench(const BenchRequest& request) {
+  hear_of_ended_children();
   Workload workload = load_workload(request.workload);
   change(workload, request.changes);
   BenchReport report{.workload = workload.name,

@@ -24,6 +24,7 @@ std::string last_place(JobStore& store, int rank) {
 }  // namespace
 
 int start_ranks(const std::string& program, const std::vector<std::string>& arguments, int ranks) {
+  hear_of_ended_children();
   JobStore store({.host = "127.0.0.1", .port = 0, .serves = true, .of_rank_0 = false});
   const std::string port = std::to_string(store.place().port);
   std::map<pid_t, int> running;  // rank by process

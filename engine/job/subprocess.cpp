@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <system_error>
 #include <thread>
@@ -57,6 +58,8 @@ int exit_status(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 1
 
 }  // namespace
 
+void hear_of_ended_children() { check(std::signal(SIGCHLD, SIG_DFL) == SIG_ERR ? errno : 0, "signal"); }
+
 Finished run_program(const std::string& program, const std::vector<std::string>& arguments) {
   Pipe out;
   const pid_t child = start_program(
@@ -64,8 +67,7 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
   out.close_write();
   Finished finished{.status = 0, .out = out.read_all()};
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  while (waitpid(child, &status, 0) < 0) check(errno == EINTR ? 0 : errno, "waitpid");
   finished.status = exit_status(status);
   return finished;
 }

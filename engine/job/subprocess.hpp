@@ -9,6 +9,10 @@
 
 namespace interlace::engine {
 
+/// Makes ends of children be told to this process, whatever it inherited: where whoever started it ignored SIGCHLD, the
+/// system would forget them before anybody asks.
+void hear_of_ended_children();
+
 struct Finished {
   int status = 0;   ///< of exit, or 128 + the signal that ended it
   std::string out;  ///< its standard output

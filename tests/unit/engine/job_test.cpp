@@ -150,6 +150,14 @@ TEST(Job, EndsWellWhenAllRanksDo) {
   EXPECT_EQ(outcome.told, "");
 }
 
+TEST(Job, EndsWellThoughWhoeverStartedItIgnoresEndsOfChildren) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  const Outcome outcome = job_of("0 ends");
+  std::signal(SIGCHLD, before);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.told, "");
+}
+
 void expect_told_once(const Outcome& outcome, const std::string& beginning) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.told.rfind(beginning, 0), 0U) << outcome.told;

@@ -209,6 +209,13 @@ TEST(EngineProgram, StandardOutputHoldsNoLinesOfLibraries) {
   if (run.err.find("MKL_VERBOSE") == std::string::npos) GTEST_SKIP() << "this torch has no MKL";
 }
 
+TEST(EngineProgram, ComparesSchedulesThoughWhoeverStartedItIgnoresEndsOfChildren) {
+  const Finished bench =
+      engine("bench --workload tiny --schedules torchrec/base --device cpu --ranks 1 --steps 1 --warmup 0 --repeats 1",
+             "env --ignore-signal=CHLD");
+  EXPECT_EQ(bench.status, 0) << bench.err;
+}
+
 TEST(EngineProgram, BenchTellsTheScheduleThatFailsAndTriesItOnce) {
   const Finished bench =
       engine("bench --workload tiny --schedules torchrec/base --device cuda --repeats 2", "CUDA_VISIBLE_DEVICES=");

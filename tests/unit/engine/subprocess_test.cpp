@@ -30,6 +30,15 @@ TEST(Subprocess, ThrowsWhereThereIsNoSuchProgram) {
   EXPECT_THROW(static_cast<void>(run_program("/no/such/program", {})), std::system_error);
 }
 
+// As a shell does that runs a command under `trap '' CHLD`.
+TEST(Subprocess, HearsOfItsChildrenWhereWhoeverStartedItDidNot) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_THROW(static_cast<void>(run_program("/bin/sh", {"-c", "exit 3"})), std::system_error);
+  hear_of_ended_children();
+  EXPECT_EQ(run_program("/bin/sh", {"-c", "exit 3"}).status, 3);
+  std::signal(SIGCHLD, before);
+}
+
 TEST(Subprocess, WaitsForAnyOfThoseThatWereStarted) {
   const auto start = [](const char* command) {
     return start_program({.program = "/bin/sh", .arguments = {"-c", command}, .variables = {}, .files = {}});
