@@ -20,7 +20,6 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenCalls{100};
 constexpr std::chrono::seconds kGreetLimit{2};  // of one attempt; LibTorch makes two, and pauses
 constexpr std::chrono::hours kGetLimit{24};     // whoever waits is ended by his Watch where nothing comes
-const std::string kPrefix = "interlace/";       // torchrun's own keys are in the same store
 
 std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
@@ -108,22 +107,27 @@ StorePlace JobStore::place() const {
   return others;
 }
 
+// torchrun's own keys are in the same store.
+std::string JobStore::key_of(const std::string& key) const {
+  return "interlace/" + place_.attempt + (place_.attempt.empty() ? "" : "/") + key;
+}
+
 void JobStore::put(const std::string& key, const std::string& value) {
-  reached([&] { store_->tcp.set(kPrefix + key, bytes_of(value)); });
+  reached([&] { store_->tcp.set(key_of(key), bytes_of(value)); });
 }
 
 std::string JobStore::get(const std::string& key) {
-  const std::vector<std::uint8_t> value = reached([&] { return store_->tcp.get(kPrefix + key); });
+  const std::vector<std::uint8_t> value = reached([&] { return store_->tcp.get(key_of(key)); });
   return {value.begin(), value.end()};
 }
 
 bool JobStore::has(const std::string& key) {
-  return reached([&] { return store_->tcp.check({kPrefix + key}); });
+  return reached([&] { return store_->tcp.check({key_of(key)}); });
 }
 
 bool JobStore::claim(const std::string& key, const std::string& value) {
   // compareSet() would not tell apart who of two has put the same value.
-  if (reached([&] { return store_->tcp.add(kPrefix + key + "/claims", 1); }) != 1) return false;
+  if (reached([&] { return store_->tcp.add(key_of(key) + "/claims", 1); }) != 1) return false;
   put(key, value);
   return true;
 }

@@ -17,6 +17,7 @@ struct StorePlace {
   std::uint16_t port = 0;  ///< 0, where it serves: any that is free
   bool serves = false;     ///< this process holds it
   bool of_rank_0 = false;  ///< rank 0 does; else whoever started the ranks
+  std::string attempt;     ///< which keys are this job's, where the store outlives it; the same on all ranks
 };
 
 /// The key-value store by which the processes of a job find each other and tell how they fare: LibTorch's TCPStore, so
@@ -45,6 +46,7 @@ class JobStore {
 
  private:
   struct Store;
+  [[nodiscard]] std::string key_of(const std::string& key) const;
   StorePlace place_;
   std::unique_ptr<Store> store_;
 };

@@ -255,6 +255,22 @@ TEST(JobStore, GivesWhatWasPutAndTheFirstClaim) {
   EXPECT_FALSE(client.claim("c", "the same"));
 }
 
+// As of two attempts of one run, whose store torchrun's agent keeps.
+TEST(JobStore, AttemptsSeeNothingOfEachOther) {
+  JobStore server({.host = "127.0.0.1", .port = 0, .serves = true});
+  StorePlace place = server.place();
+  place.attempt = "run/0";
+  JobStore first(place);
+  EXPECT_EQ(first.place().attempt, "run/0");
+  EXPECT_TRUE(first.claim(kFailureKey, "of the first attempt"));
+  place.attempt = "run/1";
+  JobStore second(place);
+  EXPECT_EQ(first.get(kFailureKey), "of the first attempt");
+  EXPECT_FALSE(second.has(kFailureKey));
+  EXPECT_TRUE(second.claim(kFailureKey, "of the second"));
+  EXPECT_FALSE(server.has(kFailureKey));
+}
+
 // Neither LibTorch's log nor its backtraces.
 void expect_one_line(const std::function<void()>& call) {
   ::testing::internal::CaptureStderr();
@@ -294,6 +310,16 @@ TEST(StorePlace, FollowsTheVariablesOfTheLauncher) {
   EXPECT_FALSE(place_of(1, {{"MASTER_ADDR", "node1"}, {"MASTER_PORT", "29500"}}).serves);
   EXPECT_FALSE(
       place_of(0, {{"MASTER_ADDR", "n"}, {"MASTER_PORT", "1"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}}).serves);
+  EXPECT_EQ(own.attempt, "");
+  const std::map<std::string, std::string> restarted = {{"MASTER_ADDR", "n"},
+                                                        {"MASTER_PORT", "1"},
+                                                        {"TORCHELASTIC_RUN_ID", "night"},
+                                                        {"TORCHELASTIC_RESTART_COUNT", "2"}};
+  EXPECT_EQ(place_of(1, restarted).attempt, "night/2");
+  // The store of start_ranks() is of this attempt alone, and start_ranks() looks into it.
+  std::map<std::string, std::string> started_here = restarted;
+  started_here.emplace(kStoreIsHeld, "1");
+  EXPECT_EQ(place_of(1, started_here).attempt, "");
   EXPECT_THROW(static_cast<void>(place_of(0, {{"MASTER_ADDR", "node1"}})), Error);
   EXPECT_THROW(static_cast<void>(place_of(0, {{"MASTER_ADDR", "n"}, {"MASTER_PORT", "70000"}})), Error);
   EXPECT_TRUE(store_place(std::nullopt, process_environment()).serves);
