@@ -1,13 +1,11 @@
 #include "engine/gpu/run_on_gpus.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "engine/cuda/device.hpp"
@@ -16,6 +14,7 @@
 #include "engine/data/batch_source.hpp"
 #include "engine/fbgemm/fbgemm_kernels.hpp"
 #include "engine/gpu/store_place.hpp"
+#include "engine/job/await_ranks.hpp"
 #include "engine/job/job_store.hpp"
 #include "engine/job/watch.hpp"
 #include "engine/launch/fit.hpp"
@@ -50,19 +49,6 @@ JobStore meet(const StorePlace& place, int rank) {
   }
 }
 
-// The others may be long at what this rank is through with, as a digest of larger tables. Theirs is to see that they go
-// on: each has a Watch.
-std::string result_of(JobStore& store, int rank, Progress& progress) {
-  constexpr std::chrono::milliseconds kBetweenLooks{100};
-  const std::string key = key_of("result", rank);
-  while (!store.has(key)) {
-    progress.entered("waiting for the result of rank " + std::to_string(rank));
-    std::this_thread::sleep_for(kBetweenLooks);
-    progress.left();
-  }
-  return store.get(key);
-}
-
 [[noreturn]] void fail(Watch& watch, int rank, const Progress& progress, const std::exception_ptr& failure) {
   watch.fail(placed(failure, place_of(rank, progress.place())));
 }
@@ -90,6 +76,8 @@ RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& work
                                .source = *batches,
                                .where = DenseNet::Where::kCuda},
                               training);
+    // The communicator's end waits inside NCCL until all ranks come to theirs, and others may be long at their digests.
+    await_ranks(store, "trained", world.rank, world.ranks, progress);
     watch.ask_of_stalls({});
     return result;
   } catch (...) {
@@ -119,7 +107,8 @@ std::optional<std::vector<RankResult>> run_on_gpus(const schedule::Schedule& sch
       store.put(key_of("result", world.rank), to_json(own));
       // Whoever holds the store must outlast the others.
       for (int rank = 0; rank < world.ranks && world.rank == 0; ++rank) {
-        results.push_back(rank_result_of(result_of(store, rank, progress)));
+        results.push_back(rank_result_of(await_key(store, key_of("result", rank), progress,
+                                                   "waiting for the result of rank " + std::to_string(rank))));
         if (rank > 0) static_cast<void>(store.get(key_of("gone", rank)));
       }
     } catch (...) {

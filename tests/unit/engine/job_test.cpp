@@ -19,6 +19,7 @@
 
 #include "engine/gpu/shared_recording.hpp"
 #include "engine/gpu/store_place.hpp"
+#include "engine/job/await_ranks.hpp"
 #include "engine/job/job_store.hpp"
 #include "engine/job/start_ranks.hpp"
 #include "engine/job/subprocess.hpp"
@@ -33,6 +34,18 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr WatchLimits kLimits{.stall = 3'000ms, .lost = 3'000ms, .beat = 20ms};
+
+// Of what the others wait for; a Watch sees meanwhile whether they all go on.
+void be_long_at_the_end(const StorePlace& place, const WorldPlace& world, bool is_long, Progress& progress) {
+  JobStore store(place);
+  const auto until = std::chrono::steady_clock::now() + (is_long ? 2 * kLimits.stall : 0ms);
+  while (std::chrono::steady_clock::now() < until) {
+    progress.entered("digest");
+    std::this_thread::sleep_for(20ms);
+    progress.left();
+  }
+  await_ranks(store, "trained", world.rank, world.ranks, progress);
+}
 
 // A rank whose host goes on for good, unless it is the one to play a part: "1 fails".
 [[noreturn]] void be_a_rank(const std::string& role) {
@@ -71,8 +84,9 @@ constexpr WatchLimits kLimits{.stall = 3'000ms, .lost = 3'000ms, .beat = 20ms};
   if (part == "knows why all hang" && world.rank == actor) {
     watch->ask_of_stalls([] { return Error(kInternal, "", "no network", ""); });
   }
+  if (part == "is long at its end") be_long_at_the_end(place, world, world.rank == actor, progress);
   const auto stop = std::chrono::steady_clock::now() + 60s;
-  for (int step = 0; std::chrono::steady_clock::now() < stop; ++step) {
+  for (int step = 0; part != "is long at its end" && std::chrono::steady_clock::now() < stop; ++step) {
     progress.entered("backward " + std::to_string(step));
     std::this_thread::sleep_for(20ms);
     if (world.rank == actor && step == 20) {
@@ -156,6 +170,14 @@ TEST(Job, EndsWellThoughWhoeverStartedItIgnoresEndsOfChildren) {
   std::signal(SIGCHLD, before);
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.told, "");
+}
+
+// Two ranks wait for one that is long at something, for longer than a rank may stand still.
+TEST(Job, RanksThatWaitForOthersAreNotTakenToHang) {
+  const Outcome outcome = job_of("1 is long at its end");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.told, "");
+  EXPECT_GT(outcome.seconds, 5.0);
 }
 
 void expect_told_once(const Outcome& outcome, const std::string& beginning) {
