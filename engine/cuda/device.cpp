@@ -169,12 +169,18 @@ CudaDevice::CudaDevice(int index, Progress& progress)
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
 }
 
-void CudaDevice::require(int count) {
+int CudaDevice::shown() {
   int shown = 0;
-  if (cudaGetDeviceCount(&shown) == cudaSuccess && shown >= count) return;
+  if (cudaGetDeviceCount(&shown) == cudaSuccess) return shown;
   static_cast<void>(cudaGetLastError());
+  return 0;
+}
+
+void CudaDevice::require(int count) {
+  const int shown = CudaDevice::shown();
+  if (shown >= count) return;
   throw Error(kNoGpu, std::to_string(count) + " GPUs", "this machine shows " + std::to_string(shown),
-              "start fewer ranks, or take --device cpu");
+              "start fewer ranks, see whether CUDA_VISIBLE_DEVICES hides some, or take --device cpu");
 }
 
 CudaDevice::~CudaDevice() {

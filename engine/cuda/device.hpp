@@ -20,7 +20,9 @@ class CudaDevice : public Device {
  public:
   /// index: of the GPU. progress: is told where the host stands. Throws engine.no_gpu where there is no such GPU.
   CudaDevice(int index, Progress& progress);
-  /// Throws engine.no_gpu where this machine shows fewer GPUs.
+  /// GPUs that this process is shown.
+  [[nodiscard]] static int shown();
+  /// Throws engine.no_gpu where it is shown fewer.
   static void require(int count);
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;

@@ -18,6 +18,7 @@
 #include "engine/job/job_store.hpp"
 #include "engine/job/watch.hpp"
 #include "engine/launch/fit.hpp"
+#include "engine/launch/gpu_choice.hpp"
 #include "engine/launch/rank_result_json.hpp"
 #include "engine/runtime/failure.hpp"
 #include "engine/runtime/progress.hpp"
@@ -57,7 +58,7 @@ JobStore meet(const StorePlace& place, int rank) {
 RankResult train_on_gpu(const schedule::Schedule& schedule, const Workload& workload, const WorldPlace& world,
                         TrainOptions training, JobStore& store, Progress& progress, Watch& watch) {
   training.on_failure = [&](const std::exception_ptr& failure) { fail(watch, world.rank, progress, failure); };
-  cuda::CudaDevice device(world.local_rank, progress);
+  cuda::CudaDevice device(gpu_of(world, cuda::CudaDevice::shown()), progress);
   const auto join = [&] {
     const Range range(device, "joining the other ranks");
     return cuda::NcclCommunicator(device, shared_id(store, world.rank), world.rank, world.ranks);

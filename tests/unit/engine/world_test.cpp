@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
+
+#include "engine/launch/gpu_choice.hpp"
+#include "tests/support/error_text.hpp"
 
 namespace interlace::engine {
 namespace {
@@ -42,6 +46,25 @@ TEST(World, RefusesContradictions) {
   EXPECT_THROW(world_of({{"RANK", "one"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "0"}}), Error);
   EXPECT_THROW(world_of({{"RANK", "0"}, {"WORLD_SIZE", "-2"}, {"LOCAL_RANK", "0"}}), Error);
   EXPECT_THROW(world_of({{"RANK", "0"}, {"WORLD_SIZE", "2"}}), Error);
+}
+
+WorldPlace on_machine(int local_rank) {
+  return {.rank = local_rank, .ranks = 4, .local_rank = local_rank, .starter = "Slurm"};
+}
+
+// srun --gpus-per-task=1 shows each task a GPU of its own, which is number 0 to it.
+TEST(GpuOf, IsThatOfTheLocalRankOrTheOnlyOne) {
+  EXPECT_EQ(gpu_of(on_machine(0), 4), 0);
+  EXPECT_EQ(gpu_of(on_machine(3), 4), 3);
+  EXPECT_EQ(gpu_of(on_machine(3), 1), 0);
+}
+
+TEST(GpuOf, SaysWhatDecidesWhichAreShown) {
+  for (const int shown : {0, 2}) {
+    const std::string refusal = testing::error_text([&] { static_cast<void>(gpu_of(on_machine(2), shown)); });
+    EXPECT_TRUE(refusal.starts_with("error[engine.no_gpu]: local rank 2: this process is shown ")) << refusal;
+    EXPECT_NE(refusal.find("CUDA_VISIBLE_DEVICES"), std::string::npos) << refusal;
+  }
 }
 
 }  // namespace
