@@ -25,7 +25,7 @@ Interpreter::Interpreter(const schedule::Schedule& schedule, std::vector<std::st
       streams_(std::move(streams)),
       device_(&device),
       runner_(&runner),
-      releases_(plan_releases(schedule)) {
+      releases_(plan_releases(schedule, modules_)) {
   for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
     const auto* stage = std::get_if<schedule::StageStep>(&placed.step->action);
     if (stage != nullptr) static_cast<void>(modules_of(*stage, std::nullopt));
@@ -129,11 +129,12 @@ void Interpreter::release(const StageCall& call, std::optional<std::size_t> modu
   const auto found = releases_.find(call.step);
   if (found == releases_.end()) return;
   const bool last_module = !module || *module + 1 == modules_.size();
-  for (const schedule::Resource resource : found->second.resources) {
+  for (const auto& [resource, modules] : found->second.resources) {
     if (schedule::traits_of(resource).per_module && module) {
-      runner_->release(resource, call.batch, {*module});
+      const bool is_its_own = std::ranges::find(modules, *module) != modules.end();
+      if (is_its_own) runner_->release(resource, call.batch, {*module});
     } else if (last_module) {
-      runner_->release(resource, call.batch, all_modules());
+      runner_->release(resource, call.batch, modules);
     }
   }
   if (!last_module) return;

@@ -1,6 +1,7 @@
 #include "engine/pipeline/lifetimes.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "simulator/schedule/step_checks.hpp"
@@ -35,11 +36,16 @@ struct Thing {
   [[nodiscard]] bool freed_by(const StageStep& stage) const { return has(stage.frees, name); }
 };
 
+bool concerns(const StageStep& stage, const std::string& module) {
+  return !stage.module || schedule::names_its_own(stage.stage) || *stage.module == module;
+}
+
 Thing thing_of(Resource resource) { return {resource, std::string(schedule::traits_of(resource).name)}; }
 
 class Planner {
  public:
-  explicit Planner(const schedule::Schedule& schedule) : schedule_(&schedule) {
+  Planner(const schedule::Schedule& schedule, const std::vector<std::string>& modules)
+      : schedule_(&schedule), modules_(&modules) {
     for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
       if (const auto* stage = std::get_if<StageStep>(&placed.step->action)) {
         stages_.push_back(stage);
@@ -51,10 +57,14 @@ class Planner {
   ReleasePlan plan() {
     for (std::size_t i = 0; i < schedule::kResources; ++i) {
       const auto resource = static_cast<Resource>(i);
-      if (schedule::traits_of(resource).per_batch) {
-        place(thing_of(resource), [resource](Releases& releases) { releases.resources.push_back(resource); });
-      } else {
+      if (!schedule::traits_of(resource).per_batch) {
         refuse_frees(thing_of(resource));
+      } else if (schedule::traits_of(resource).per_module) {
+        place_by_module(resource);
+      } else {
+        std::vector<std::size_t> all(modules_->size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        if (Releases* behind = place(thing_of(resource))) behind->resources.push_back({resource, all});
       }
     }
     std::set<std::string> names;
@@ -64,7 +74,7 @@ class Planner {
     }
     for (const std::string& name : names) {
       if (schedule::resource_named(name)) continue;
-      place({std::nullopt, name}, [&name](Releases& releases) { releases.named.push_back(name); });
+      if (Releases* behind = place({std::nullopt, name})) behind->named.push_back(name);
     }
     return std::move(plan_);
   }
@@ -80,6 +90,7 @@ class Planner {
   [[nodiscard]] std::optional<Index> last(const Wanted& wanted) const {
     std::optional<Index> last;
     for (Index i = 0; i < stages_.size(); ++i) {
+      if (module_ != nullptr && !concerns(*stages_[i], *module_)) continue;
       if (wanted(*stages_[i]) && (!last || later(i, *last))) last = i;
     }
     return last;
@@ -97,27 +108,42 @@ class Planner {
     if (frees) refuse(*frees, "frees " + thing.name + ", which live through the training");
   }
 
-  template <class Add>
-  void place(const Thing& thing, const Add& add) {
+  // Steps that name another module touch another thing of that kind.
+  void place_by_module(Resource resource) {
+    for (std::size_t module = 0; module < modules_->size(); ++module) {
+      module_ = &(*modules_)[module];
+      Releases* behind = place(thing_of(resource));
+      if (behind == nullptr) continue;
+      const bool is_next = !behind->resources.empty() && behind->resources.back().resource == resource;
+      if (!is_next) behind->resources.push_back({resource, {}});
+      behind->resources.back().modules.push_back(module);
+    }
+    module_ = nullptr;
+  }
+
+  // Null: it goes with its batch, or there is none.
+  [[nodiscard]] Releases* place(const Thing& thing) {
     const std::optional<Index> touch = last([&](const StageStep& stage) { return thing.touched_by(stage); });
     const std::optional<Index> frees = last([&](const StageStep& stage) { return thing.freed_by(stage); });
     if (frees && touch && later(*touch, *frees)) {
       refuse(*touch, "needs " + thing.name + ", which stage \"" + std::string(to_string(stages_[*frees]->stage)) +
                          "\" has freed");
     }
-    if (frees) return add(plan_[stages_[*frees]]);
-    if (!touch) return;
+    if (frees) return &plan_[stages_[*frees]];
+    if (!touch) return nullptr;
     Index holder = *touch;
     for (const StageStep* maker : stages_) {
-      if (!thing.made_by(*maker) || !maker->kept_until) continue;
-      if (!maker->kept_until->stage) return;
+      if (!thing.made_by(*maker) || !maker->kept_until || (module_ != nullptr && !concerns(*maker, *module_))) continue;
+      if (!maker->kept_until->stage) return nullptr;
       const auto until = last([&](const StageStep& stage) { return stage.stage == *maker->kept_until->stage; });
       if (until && later(*until, holder)) holder = *until;
     }
-    add(plan_[stages_[holder]]);
+    return &plan_[stages_[holder]];
   }
 
   const schedule::Schedule* schedule_;
+  const std::vector<std::string>* modules_;
+  const std::string* module_ = nullptr;  // the one whose things are placed; null: things of no module
   std::vector<const StageStep*> stages_;
   std::vector<int> lines_;
   ReleasePlan plan_;
@@ -125,6 +151,8 @@ class Planner {
 
 }  // namespace
 
-ReleasePlan plan_releases(const schedule::Schedule& schedule) { return Planner(schedule).plan(); }
+ReleasePlan plan_releases(const schedule::Schedule& schedule, const std::vector<std::string>& modules) {
+  return Planner(schedule, modules).plan();
+}
 
 }  // namespace interlace::engine

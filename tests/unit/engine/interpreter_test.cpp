@@ -122,6 +122,28 @@ TEST(Interpreter, GivesUpThingsBehindTheirLastReader) {
   EXPECT_LT(position("free kjt 0 2"), position("optimizer_step 0"));
 }
 
+// Of the first module behind its lookup, which frees it; of the second, module by module, behind its last reader.
+TEST(Interpreter, GivesUpThingsOfAModuleBehindItsOwnStages) {
+  std::vector<std::string> issued = interpret(parsed(R"("main": {})", R"(
+      {"stage": "copy_batch_to_gpu", "batch": 0, "stream": "main"},
+      {"stage": "input_dist_start", "batch": 0, "stream": "main"},
+      {"stage": "input_dist_wait", "batch": 0, "stream": "main"},
+      {"stage": "input_dist_finish", "batch": 0, "stream": "main"},
+      {"stage": "embedding_lookup", "batch": 0, "stream": "main", "module": "first", "frees": ["kjt"]},
+      {"stage": "embedding_lookup", "batch": 0, "stream": "main", "module": "second"},
+      {"for_each": "module", "do": [{"stage": "output_dist_start", "batch": 0, "stream": "main"}]},
+      {"stage": "output_dist_wait", "batch": 0, "stream": "main"})"),
+                                              1, 1)
+                                        .issued;
+  std::erase_if(issued, [](const std::string& entry) {
+    return !entry.starts_with("embedding_lookup") && !entry.starts_with("output_dist_start") &&
+           !entry.starts_with("free kjt") && !entry.starts_with("free looked_up");
+  });
+  EXPECT_EQ(issued, (std::vector<std::string>{"embedding_lookup 0a", "free kjt 0 1", "embedding_lookup 0b",
+                                              "free kjt 0 1", "output_dist_start 0", "free looked_up 0 1",
+                                              "output_dist_start 0", "free looked_up 0 1"}));
+}
+
 // Every thing that a stage of some batch touches is given up once, at the end of any built-in schedule.
 TEST(Interpreter, GivesUpEverythingOfEveryBatchOnce) {
   for (const schedule::LibraryEntry& entry : schedule::library()) {
