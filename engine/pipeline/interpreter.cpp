@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "engine/pipeline/part_range.hpp"
@@ -128,17 +129,24 @@ StageOutcome Interpreter::run_in_ranges(const StageCall& call) {
 void Interpreter::release(const StageCall& call, std::optional<std::size_t> module) {
   const auto found = releases_.find(call.step);
   if (found == releases_.end()) return;
+  // Of what goes behind the step since nothing reads it any more, its makers said on which streams it is used.
+  const std::vector<StreamId> none;
+  const auto users_of = [&](std::string_view name) -> const std::vector<StreamId>& {
+    const std::vector<std::string>& frees = call.step->frees;
+    return std::ranges::find(frees, name) != frees.end() ? call.record_stream : none;
+  };
   const bool last_module = !module || *module + 1 == modules_.size();
   for (const auto& [resource, modules] : found->second.resources) {
-    if (schedule::traits_of(resource).per_module && module) {
+    const schedule::ResourceTraits& traits = schedule::traits_of(resource);
+    if (traits.per_module && module) {
       const bool is_its_own = std::ranges::find(modules, *module) != modules.end();
-      if (is_its_own) runner_->release(resource, call.batch, {*module});
+      if (is_its_own) runner_->release(resource, call.batch, {*module}, users_of(traits.name));
     } else if (last_module) {
-      runner_->release(resource, call.batch, modules);
+      runner_->release(resource, call.batch, modules, users_of(traits.name));
     }
   }
   if (!last_module) return;
-  for (const std::string& name : found->second.named) runner_->release_named(name, call.batch);
+  for (const std::string& name : found->second.named) runner_->release_named(name, call.batch, users_of(name));
 }
 
 void Interpreter::run_wait(const schedule::WaitStep& step, std::optional<std::size_t> module) {

@@ -20,7 +20,7 @@ struct StageCall {
   std::int64_t batch = 0;
   StreamId stream;
   StreamId pool;                        ///< memory of the results comes from here
-  std::vector<StreamId> record_stream;  ///< streams on which the results are used
+  std::vector<StreamId> record_stream;  ///< streams on which the results, and what the step frees, are used
   std::vector<std::size_t> modules;     ///< the sharded modules that it concerns
 };
 
@@ -43,10 +43,12 @@ class StageRunner {
   virtual ~StageRunner() = default;
 
   virtual StageOutcome run(const StageCall& call) = 0;
-  /// No later stage touches this thing of the batch. modules: whose, for a thing that exists once a module.
-  virtual void release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules) = 0;
+  /// No later stage touches this thing of the batch. modules: whose, for a thing that exists once a module. users:
+  /// streams on which it may still be used.
+  virtual void release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules,
+                       const std::vector<StreamId>& users) = 0;
   /// The same for data that the schedule named.
-  virtual void release_named(const std::string& name, std::int64_t batch) = 0;
+  virtual void release_named(const std::string& name, std::int64_t batch, const std::vector<StreamId>& users) = 0;
   /// The iteration that trains the batch is over: what is left of it goes.
   virtual void end(std::int64_t batch) = 0;
 };

@@ -5,6 +5,51 @@
 
 namespace interlace::engine {
 
+namespace {
+
+// Gives memory up that streams may still use: nobody gets it before what is queued on them now is done.
+class Drop {
+ public:
+  explicit Drop(const std::vector<StreamId>& users) : users_(&users) {}
+
+  template <class... Arrays>
+  void operator()(Arrays&... arrays) const {
+    (drop(arrays), ...);
+  }
+  template <class T>
+  void keep(const Buffer<T>& buffer) const {
+    for (const StreamId user : *users_) buffer.used_on(user);
+  }
+
+ private:
+  template <class T>
+  void drop(Buffer<T>& buffer) const {
+    keep(buffer);
+    buffer = {};
+  }
+  void drop(JaggedFeatures& features) const { (*this)(features.lengths, features.ids, features.weights); }
+  void drop(std::optional<DataParallelWork>& work) const {
+    if (work) (*this)(work->features, work->offsets, work->pooled, work->gradients);
+    work.reset();
+  }
+  void drop(Batch& batch) const {
+    (*this)(batch.dense, batch.labels);
+    for (JaggedFeatures& features : batch.modules) drop(features);
+    if (batch.data_parallel) drop(*batch.data_parallel);
+    batch = {};
+  }
+  // What the tape took itself is used on the stream of its pool alone: autograd runs each backward on that of its
+  // forward.
+  void drop(Activations& activations) const {
+    (*this)(activations.features, activations.labels, activations.interaction, activations.data_parallel);
+    activations = {};
+  }
+
+  const std::vector<StreamId>* users_;
+};
+
+}  // namespace
+
 Trainer::Trainer(const Workload& workload, const RankTools& tools, Model& model, LookupStreams lookups,
                  Buffer<float> losses)
     : workload_(&workload), tools_(tools), model_(&model), lookups_(std::move(lookups)), losses_(std::move(losses)) {}
@@ -36,52 +81,56 @@ PartRange Trainer::part_of_all(const std::vector<std::size_t>& modules, std::str
           part};
 }
 
-void Trainer::release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules) {
+void Trainer::release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules,
+                      const std::vector<StreamId>& users) {
   using schedule::Resource;
   BatchContext& context = this->context(batch);
+  const Drop drop(users);
   const auto each = [&](const auto& clear) {
     for (const std::size_t module : modules) clear(context.modules[module]);
   };
   switch (resource) {
     case Resource::kHostBatch: context.host = nullptr; break;
-    case Resource::kBatch: context.batch = {}; break;
+    case Resource::kBatch: drop(context.batch); break;
     case Resource::kSplits:
-      each([](ModuleWork& work) {
-        work.send_lengths = {};
-        work.send_ids = {};
-        work.send_weights = {};
+      each([&drop](ModuleWork& work) {
+        drop(work.send_lengths, work.send_ids, work.send_weights);
+        // Of all modules of the message: the last one gives it back.
+        if (work.splits) drop.keep(work.splits->received);
         work.splits.reset();
       });
       break;
     case Resource::kInputExchange:
-      each([](ModuleWork& work) {
-        work.received = {};
+      each([&drop](ModuleWork& work) {
+        drop(work.received);
         work.receive_counts.clear();
         work.receive_begins.clear();
         work.arrivals.clear();
       });
       break;
     case Resource::kKjt:
-      each([](ModuleWork& work) {
-        work.offsets = {};
-        work.ids = {};
-        work.weights = {};
-        work.input_weights = {};
-      });
+      each([&drop](ModuleWork& work) { drop(work.offsets, work.ids, work.weights, work.input_weights); });
       break;
-    case Resource::kCacheRows: each([](ModuleWork& work) { work.places = {}; }); break;
-    case Resource::kLookedUp: each([](ModuleWork& work) { work.looked_up = {}; }); break;
-    case Resource::kOutputExchange: each([](ModuleWork& work) { work.pooled_blocks = {}; }); break;
-    case Resource::kPooled: context.interaction = {}; break;
-    case Resource::kDataParallelPooled: context.data_parallel.reset(); break;
-    case Resource::kActivations: context.activations = {}; break;
-    case Resource::kPooledGradients: each([](ModuleWork& work) { work.gradient_blocks = {}; }); break;
+    case Resource::kCacheRows: each([&drop](ModuleWork& work) { drop(work.places); }); break;
+    case Resource::kLookedUp: each([&drop](ModuleWork& work) { drop(work.looked_up); }); break;
+    case Resource::kOutputExchange: each([&drop](ModuleWork& work) { drop(work.pooled_blocks); }); break;
+    case Resource::kPooled: drop(context.interaction); break;
+    case Resource::kDataParallelPooled: drop(context.data_parallel); break;
+    case Resource::kActivations: drop(context.activations); break;
+    case Resource::kPooledGradients: each([&drop](ModuleWork& work) { drop(work.gradient_blocks); }); break;
     case Resource::kTables:
     case Resource::kDenseParameters:
     case Resource::kDenseGradients: break;  // live through the training
   }
 }
 
-void Trainer::release_named(const std::string& name, std::int64_t batch) { context(batch).named.erase(name); }
+void Trainer::release_named(const std::string& name, std::int64_t batch, const std::vector<StreamId>& users) {
+  std::map<std::string, Message>& named = context(batch).named;
+  const auto found = named.find(name);
+  if (found == named.end()) return;
+  const Drop drop(users);
+  drop(found->second.values);
+  named.erase(found);
+}
 
 }  // namespace interlace::engine

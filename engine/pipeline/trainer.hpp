@@ -47,8 +47,9 @@ class Trainer : public StageRunner {
   Trainer(const Workload& workload, const RankTools& tools, Model& model, LookupStreams lookups, Buffer<float> losses);
 
   StageOutcome run(const StageCall& call) override;
-  void release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules) override;
-  void release_named(const std::string& name, std::int64_t batch) override;
+  void release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules,
+               const std::vector<StreamId>& users) override;
+  void release_named(const std::string& name, std::int64_t batch, const std::vector<StreamId>& users) override;
   void end(std::int64_t batch) override { contexts_.erase(batch); }
 
   /// In the order in which the host read them; behind them what `compute` found where it reads messages. The device

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <stdexcept>
+#include <utility>
 
 #include "engine/pipeline/parameter_order.hpp"
 #include "simulator/check/edits.hpp"
@@ -122,6 +124,52 @@ TEST(Hazards, EveryRecordStreamThatCheckCallsNeededIsMissedInSomeOrder) {
     }
   }
   EXPECT_GT(needed, 12);
+}
+
+bool has_hazards(const Schedule& schedule) { return !check::check(schedule, {.hazards_only = true}).hazards.empty(); }
+
+// A side stream reads the message of a batch while the host frees it, and main makes the next in the same memory.
+TEST(Hazards, WhatAStepFreesIsKeptForTheStreamsThatItRecords) {
+  const auto reading = [](const std::string& record) {
+    return schedule::parse(R"({"interlace_schedule": 1, "name": "comms/freed", "streams": {"main": {}, "side": {}},
+      "iteration": [{"stage": "compute", "batch": 0, "stream": "main", "module": "make", "writes": ["message"]},
+                    {"stage": "compute", "batch": 0, "stream": "side", "after": ["main"], "module": "read",
+                     "reads": ["message"]},
+                    {"stage": "compute", "batch": 0, "stream": "main", "module": "free", )" +
+                               record + R"("frees": ["message"]}]})",
+                           "test");
+  };
+  const Schedule recorded = reading(R"("record_stream": ["side"], )");
+  const Schedule forgotten = reading("");
+  EXPECT_FALSE(has_hazards(recorded));
+  EXPECT_TRUE(has_hazards(forgotten));
+  const Sound sound(recorded);
+  EXPECT_EQ(sound.goes_wrong(recorded, kMostSeeds), std::nullopt);
+  EXPECT_TRUE(sound.goes_wrong(forgotten, kMostSeeds));
+}
+
+schedule::StageStep& stage_of(Schedule& schedule, schedule::Stage wanted) {
+  for (schedule::Step& step : schedule.iteration) {
+    auto* stage = std::get_if<schedule::StageStep>(&step.action);
+    if (stage != nullptr && stage->stage == wanted) return *stage;
+  }
+  throw std::invalid_argument(schedule.name);
+}
+
+// The batch is not kept for its readers by the copy that makes it, but by the step that frees it, or by none.
+TEST(Hazards, ABatchThatAStepFreesIsKeptForTheStreamsThatItRecords) {
+  Schedule recorded = schedule::find("torchrec/sparse_dist");
+  schedule::StageStep& copy = stage_of(recorded, schedule::Stage::kCopyBatchToGpu);
+  schedule::StageStep& last = stage_of(recorded, schedule::Stage::kOptimizerStep);
+  last.frees = {"batch"};
+  last.record_stream = std::exchange(copy.record_stream, {});
+  Schedule forgotten = recorded;
+  stage_of(forgotten, schedule::Stage::kOptimizerStep).record_stream.clear();
+  EXPECT_FALSE(has_hazards(recorded));
+  EXPECT_TRUE(has_hazards(forgotten));
+  const Sound sound(recorded);
+  EXPECT_EQ(sound.goes_wrong(recorded, kSoundSeeds), std::nullopt);
+  EXPECT_TRUE(sound.goes_wrong(forgotten, kMostSeeds));
 }
 
 // The schedule with a stage of its own for feature processors, above each lookup.

@@ -35,10 +35,11 @@ class Recorder : public StageRunner {
     return {.collective = {},
             .on_host_wait = [this, what = fmt::format("read {}{}", call.batch, modules)] { issued.push_back(what); }};
   }
-  void release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules) override {
+  void release(schedule::Resource resource, std::int64_t batch, const std::vector<std::size_t>& modules,
+               const std::vector<StreamId>& /*users*/) override {
     issued.push_back(fmt::format("free {} {} {}", schedule::traits_of(resource).name, batch, modules.size()));
   }
-  void release_named(const std::string& name, std::int64_t batch) override {
+  void release_named(const std::string& name, std::int64_t batch, const std::vector<StreamId>& /*users*/) override {
     issued.push_back(fmt::format("free {} {}", name, batch));
   }
   void end(std::int64_t batch) override { issued.push_back(fmt::format("end {}", batch)); }
@@ -303,8 +304,9 @@ TEST(Interpreter, EveryStageRunsInARangeOfItsNameAndBatch) {
 TEST(Interpreter, RangesCloseOnExceptions) {
   class Failing : public StageRunner {
     StageOutcome run(const StageCall& /*call*/) override { throw std::runtime_error("no"); }
-    void release(schedule::Resource, std::int64_t, const std::vector<std::size_t>&) override {}
-    void release_named(const std::string&, std::int64_t) override {}
+    void release(schedule::Resource, std::int64_t, const std::vector<std::size_t>&,
+                 const std::vector<StreamId>&) override {}
+    void release_named(const std::string&, std::int64_t, const std::vector<StreamId>&) override {}
     void end(std::int64_t) override {}
   };
   Ranges ranges;
