@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kBlock) multiply_rows(Rows rows, float* produc
   }
 }
 
-// Bags whose gradients one block sums for a shard, in their order. blockIdx.y: the shard.
+// Bags whose gradients one block sums for a shard, in their order.
 constexpr std::uint32_t kBagsAChunk = 256;
 
 __device__ float sum_of_place(const Places& places, const float* of_ids, std::uint32_t first_bag, std::uint32_t bags,
@@ -102,15 +102,18 @@ __device__ float sum_of_place(const Places& places, const float* of_ids, std::ui
   return sum;
 }
 
-// sums[(chunk * shards + shard) * most + place]. A chunk is of one source.
+// sums[(chunk * shards + shard) * most + place]. A chunk is of one source. A block a chunk and shard, in that order:
+// each of the two may be more than the second dimension of a grid holds.
 __global__ void __launch_bounds__(kBlock)
     sum_chunks(Places places, const float* of_ids, float* sums, std::uint32_t chunks_a_source, std::int32_t most) {
-  const PlaceWeights shard = places.shards[blockIdx.y];
-  const std::uint32_t source = blockIdx.x / chunks_a_source;
-  const std::uint32_t first_sample = blockIdx.x % chunks_a_source * kBagsAChunk;
-  const std::uint32_t first_bag = (source * places.shard_count + blockIdx.y) * places.batch + first_sample;
+  const std::uint32_t chunk = blockIdx.x / places.shard_count;
+  const std::uint32_t s = blockIdx.x % places.shard_count;
+  const PlaceWeights shard = places.shards[s];
+  const std::uint32_t source = chunk / chunks_a_source;
+  const std::uint32_t first_sample = chunk % chunks_a_source * kBagsAChunk;
+  const std::uint32_t first_bag = (source * places.shard_count + s) * places.batch + first_sample;
   const std::uint32_t bags = min(kBagsAChunk, places.batch - first_sample);
-  float* of_chunk = sums + (static_cast<std::size_t>(blockIdx.x) * places.shard_count + blockIdx.y) * most;
+  float* of_chunk = sums + static_cast<std::size_t>(blockIdx.x) * most;
   for (auto p = static_cast<std::int32_t>(threadIdx.x); p < shard.count; p += kBlock) {
     of_chunk[p] = sum_of_place(places, of_ids, first_bag, bags, p, p == shard.count - 1);
   }
@@ -170,10 +173,10 @@ void CudaEmbeddingKernels::add_place_gradients(NativeStream stream, const PlaceA
   const std::uint32_t sources = places.bags / places.batch / places.shard_count;
   const std::uint32_t chunks_a_source = (places.batch + kBagsAChunk - 1) / kBagsAChunk;
   const std::uint32_t chunks = sources * chunks_a_source;
-  const Scratch sums(std::size_t{chunks} * places.shard_count * static_cast<std::size_t>(arguments.most) *
-                     sizeof(float));
-  sum_chunks<<<dim3(chunks, places.shard_count), kBlock, 0, native(stream)>>>(
-      places, of_ids.data(), static_cast<float*>(sums.data()), chunks_a_source, arguments.most);
+  const std::uint32_t blocks = counted(std::size_t{chunks} * places.shard_count, "chunks of bags");
+  const Scratch sums(std::size_t{blocks} * static_cast<std::size_t>(arguments.most) * sizeof(float));
+  sum_chunks<<<blocks, kBlock, 0, native(stream)>>>(places, of_ids.data(), static_cast<float*>(sums.data()),
+                                                    chunks_a_source, arguments.most);
   check(cudaGetLastError());
   add_chunks<<<blocks_for(of_places.size()), kBlock, 0, native(stream)>>>(
       places, static_cast<const float*>(sums.data()), chunks, arguments.most, of_places.data(),

@@ -27,15 +27,16 @@ __device__ Ids ids_of(const std::int64_t* offsets, std::int64_t bag) { return {o
 
 __device__ bool is_in(const InputSlot& slot, std::int64_t id) { return id >= slot.row_begin && id < slot.row_end; }
 
-// blockIdx.y: the slot. blockIdx.x: a run of samples, kBlock / kLanes at a time.
+// blockIdx.x: the slot, of which there may be more than y holds. blockIdx.y: a run of samples, kBlock / kLanes at a
+// time.
 __global__ void __launch_bounds__(kBlock)
     count_ids(const InputSlot* slots, std::int64_t batch, const std::int64_t* offsets, const std::int64_t* ids,
               std::int32_t* lengths, unsigned long long* report, int ranks) {
-  const InputSlot slot = slots[blockIdx.y];
+  const InputSlot slot = slots[blockIdx.x];
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   unsigned long long in_slot = 0;
-  const std::int64_t samples_a_step = static_cast<std::int64_t>(gridDim.x) * (kBlock / kLanes);
-  for (std::int64_t sample = blockIdx.x * (kBlock / kLanes) + threadIdx.x / kLanes; sample < batch;
+  const std::int64_t samples_a_step = static_cast<std::int64_t>(gridDim.y) * (kBlock / kLanes);
+  for (std::int64_t sample = blockIdx.y * (kBlock / kLanes) + threadIdx.x / kLanes; sample < batch;
        sample += samples_a_step) {
     const Ids range = ids_of(offsets, slot.feature * batch + sample);
     int length = 0;
@@ -53,7 +54,7 @@ __global__ void __launch_bounds__(kBlock)
       length += __shfl_xor_sync(members_of_group<kLanes>(), length, step, kLanes);
     }
     if (lane == 0) {
-      lengths[blockIdx.y * batch + sample] = length;
+      lengths[blockIdx.x * batch + sample] = length;
       in_slot += static_cast<unsigned long long>(length);
     }
   }
@@ -64,14 +65,14 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 __global__ void __launch_bounds__(kBlock) spread_ids(InputSpread spread, const InputSlot* slots) {
-  const InputSlot slot = slots[blockIdx.y];
+  const InputSlot slot = slots[blockIdx.x];
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const unsigned members = members_of_group<kLanes>();
-  const std::int64_t samples_a_step = static_cast<std::int64_t>(gridDim.x) * (kBlock / kLanes);
-  for (std::int64_t sample = blockIdx.x * (kBlock / kLanes) + threadIdx.x / kLanes; sample < spread.batch;
+  const std::int64_t samples_a_step = static_cast<std::int64_t>(gridDim.y) * (kBlock / kLanes);
+  for (std::int64_t sample = blockIdx.y * (kBlock / kLanes) + threadIdx.x / kLanes; sample < spread.batch;
        sample += samples_a_step) {
     const Ids range = ids_of(spread.input.offsets.data(), slot.feature * spread.batch + sample);
-    std::int64_t to = spread.offsets.data()[blockIdx.y * spread.batch + sample] + spread.shifts.data()[slot.rank];
+    std::int64_t to = spread.offsets.data()[blockIdx.x * spread.batch + sample] + spread.shifts.data()[slot.rank];
     for (std::int64_t first = range.begin; first < range.end; first += kLanes) {
       const std::int64_t i = first + lane;
       const std::int64_t id = i < range.end ? spread.input.ids.data()[i] : -1;
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(kBlock) spread_ids(InputSpread spread, const I
 dim3 grid_of(std::size_t slots, std::int64_t batch) {
   constexpr std::int64_t kMostBlocksASlot = 64;
   const std::int64_t blocks = (batch * kLanes + kBlock - 1) / kBlock;
-  return {static_cast<unsigned>(std::min(blocks, kMostBlocksASlot)), static_cast<unsigned>(slots)};
+  return {static_cast<unsigned>(slots), static_cast<unsigned>(std::min(blocks, kMostBlocksASlot))};
 }
 
 }  // namespace

@@ -41,17 +41,18 @@ __device__ void assemble_columns(const Columns& columns, int m, std::int64_t sam
   }
 }
 
-// A warp a move and sample; one that adds is done by the one that it adds to. blockIdx.y: the move.
+// A warp a move and sample; one that adds is done by the one that it adds to. blockIdx.x: the move, of
+// which there may be more than y holds.
 __global__ void __launch_bounds__(kBlock) assemble_moves(Columns columns) {
-  const int m = static_cast<int>(blockIdx.y);
+  const int m = static_cast<int>(blockIdx.x);
   if (columns.moves[m].add) return;
   bool whole = in_vectors(columns, columns.moves[m]);
   for (int other = m + 1; other < columns.count && columns.moves[other].add; ++other) {
     whole = whole && in_vectors(columns, columns.moves[other]);
   }
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (kBlock / 32);
-  for (std::int64_t sample = blockIdx.x * (kBlock / 32) + threadIdx.x / 32; sample < columns.batch; sample += warps) {
+  const std::int64_t warps = static_cast<std::int64_t>(gridDim.y) * (kBlock / 32);
+  for (std::int64_t sample = blockIdx.y * (kBlock / 32) + threadIdx.x / 32; sample < columns.batch; sample += warps) {
     if (whole) {
       assemble_columns<float4>(columns, m, sample, lane, 32);
     } else {
@@ -68,11 +69,11 @@ __device__ void arrange_columns(const Columns& columns, const ColumnMove& move, 
 }
 
 __global__ void __launch_bounds__(kBlock) arrange_moves(Columns columns) {
-  const ColumnMove move = columns.moves[blockIdx.y];
+  const ColumnMove move = columns.moves[blockIdx.x];
   const bool whole = in_vectors(columns, move);
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const std::int64_t warps = static_cast<std::int64_t>(gridDim.x) * (kBlock / 32);
-  for (std::int64_t sample = blockIdx.x * (kBlock / 32) + threadIdx.x / 32; sample < columns.batch; sample += warps) {
+  const std::int64_t warps = static_cast<std::int64_t>(gridDim.y) * (kBlock / 32);
+  for (std::int64_t sample = blockIdx.y * (kBlock / 32) + threadIdx.x / 32; sample < columns.batch; sample += warps) {
     if (whole) {
       arrange_columns<float4>(columns, move, sample, lane);
     } else {
@@ -93,7 +94,7 @@ Columns columns_of(const PooledArguments& arguments) {
 dim3 grid_of(const PooledArguments& arguments) {
   constexpr std::int64_t kMostBlocksAMove = 256;
   const std::int64_t blocks = (arguments.batch * 32 + kBlock - 1) / kBlock;
-  return {static_cast<unsigned>(std::min(blocks, kMostBlocksAMove)), static_cast<unsigned>(arguments.moves.size())};
+  return {static_cast<unsigned>(arguments.moves.size()), static_cast<unsigned>(std::min(blocks, kMostBlocksAMove))};
 }
 
 __global__ void __launch_bounds__(kBlock) fill_with(float* values, std::size_t count, float value) {

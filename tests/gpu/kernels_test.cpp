@@ -311,6 +311,85 @@ TEST_F(GpuKernels, AssembleAndArrangeGiveTheBitsOfTheCpu) {
   }
 }
 
+// More than the second dimension of a grid holds: 65535. Shards of a row each, and a column each.
+TEST_F(GpuKernels, ShardsAndMovesMayBeMany) {
+  constexpr std::int32_t kMany = 70'000;
+  const std::vector<std::int64_t> taken = {0, 65'535, 65'536, kMany - 1};
+  std::vector<InputSlot> slots;
+  std::vector<ColumnMove> moves;
+  std::vector<std::int32_t> lengths(kMany);
+  std::vector<float> columns(kMany);
+  for (std::int32_t i = 0; i < kMany; ++i) {
+    slots.push_back({.feature = 0, .rank = 0, .row_begin = i, .row_end = i + 1, .table_rows = kMany});
+    moves.push_back({.columns_before = 0, .block_width = kMany, .from = i, .to = i, .columns = 1, .add = false});
+    columns[static_cast<std::size_t>(i)] = static_cast<float>(i);
+  }
+  for (const std::int64_t row : taken) lengths[static_cast<std::size_t>(row)] = 1;
+  const auto many = std::size_t{kMany};
+
+  const DeviceArray<InputSlot> gpu_slots(slots);
+  const DeviceArray<std::int64_t> offsets(std::vector<std::int64_t>{0, 4});
+  const DeviceArray<std::int64_t> ids(taken);
+  const DeviceArray<std::int32_t> gpu_lengths(std::vector<std::int32_t>(many, -1));
+  const DeviceArray<std::int64_t> report(std::vector<std::int64_t>(1 + kReportExtra));
+  const DeviceArray<std::int64_t> sums(std::vector<std::int64_t>(many + 1));
+  const DeviceArray<std::int64_t> shifts(std::vector<std::int64_t>{0});
+  const DeviceArray<std::int64_t> sent(std::vector<std::int64_t>(taken.size(), -1));
+  const JaggedView input{.offsets = offsets.span(), .ids = ids.span(), .weights = {}};
+  kGpu.count(
+      nullptr,
+      {.slots = gpu_slots.span(), .batch = 1, .input = input, .lengths = gpu_lengths.span(), .report = report.span()});
+  kGpu.sum_lengths(nullptr, gpu_lengths.span(), sums.span());
+  kGpu.spread(nullptr, {.slots = gpu_slots.span(),
+                        .batch = 1,
+                        .input = input,
+                        .offsets = sums.span(),
+                        .shifts = shifts.span(),
+                        .ids = sent.span(),
+                        .weights = {}});
+  EXPECT_EQ(gpu_lengths.read(), lengths);
+  EXPECT_EQ(report.read()[0], 4);
+  EXPECT_EQ(sent.read(), std::vector<std::int64_t>(taken.size(), 0));  // each counted from its own row
+
+  const DeviceArray<ColumnMove> gpu_moves(moves);
+  const DeviceArray<float> blocks(columns);
+  const std::vector<float> zeros(many);
+  const DeviceArray<float> pooled(zeros);
+  PooledArguments on_gpu{.moves = gpu_moves.span(),
+                         .batch = 1,
+                         .blocks = blocks.span().data(),
+                         .pooled = pooled.span().data(),
+                         .stride = kMany};
+  kGpu.assemble(nullptr, on_gpu);
+  EXPECT_EQ(pooled.read(), columns);
+  const DeviceArray<float> back(zeros);
+  on_gpu.blocks = back.span().data();
+  kGpu.arrange(nullptr, on_gpu);
+  EXPECT_EQ(back.read(), columns);
+}
+
+// One bag a shard, with one id whose gradient its only place gets.
+TEST_F(GpuKernels, FeatureProcessorsOfManyShardsGetTheirGradients) {
+  constexpr std::int32_t kMany = 70'000;
+  std::vector<PlaceWeights> places;
+  std::vector<std::int64_t> bags = {0};
+  std::vector<float> gradients;
+  for (std::int32_t shard = 0; shard < kMany; ++shard) {
+    places.push_back({.begin = shard, .count = 1});
+    bags.push_back(shard + 1);
+    gradients.push_back(static_cast<float>(shard));
+  }
+  const DeviceArray<PlaceWeights> shards(places);
+  const DeviceArray<std::int64_t> offsets(bags);
+  const DeviceArray<float> of_ids(gradients);
+  const DeviceArray<float> of_places(std::vector<float>(gradients.size()));
+  kGpu.add_place_gradients(
+      nullptr,
+      {.shards = shards.span(), .most = 1, .batch = 1, .input = {.offsets = offsets.span(), .ids = {}, .weights = {}}},
+      of_ids.span(), of_places.span());
+  EXPECT_EQ(of_places.read(), gradients);
+}
+
 TEST_F(GpuKernels, FillsGiveTheBitsOfTheCpu) {
   const UniformFill fill{.seed = 9, .first = 28, .columns = 12, .stride = 20, .bound = 0.25F};
   std::vector<float> values(12 * 5000);
