@@ -40,6 +40,7 @@ class Workshop {
       : from_(Memory::Place::kDevice, kBytes),
         to_(Memory::Place::kDevice, kBytes),
         sum_(Memory::Place::kDevice, 16),
+        stamps_(Memory::Place::kDevice, 2 * sizeof(std::uint64_t)),
         host_(Memory::Place::kPinned, kCopied) {
     check(cudaGetDevice(&device_), "cudaGetDevice");
     check(cudaDeviceGetAttribute(&sms_, cudaDevAttrMultiProcessorCount, device_), "cudaDeviceGetAttribute");
@@ -60,6 +61,13 @@ class Workshop {
     }
   }
 
+  /// Keeps a stream busy until the host has queued what follows: an event at its begin would come to an idle stream at
+  /// once, and the time from there would hold how long the host takes to launch.
+  void hold(cudaStream_t stream) const {
+    constexpr std::uint64_t kTimeToQueue = 100'000;
+    launch_stamped(stamps_.as<std::uint64_t>(), kTimeToQueue, stream);
+  }
+
  private:
   static constexpr std::size_t kBytes = 512 * kMega;
   static constexpr std::size_t kCopied = 16 * kMega;
@@ -68,6 +76,7 @@ class Workshop {
   Memory from_;
   Memory to_;
   Memory sum_;
+  Memory stamps_;
   Memory host_;
 };
 
@@ -88,14 +97,23 @@ class Pairs {
     double us = 0;            ///< of a piece
     double covered_part = 0;  ///< of that time, while the other work was running or queued
   };
-  /// Of work of `kind` on the first device; with `beside`, while such work runs there as well.
-  Time time(Class kind, const Class* beside) {
+  /// Of work of `kind` on the first device, alone: in as many pieces at once as beside `beside`.
+  Time time_alone(Class kind, Class beside) {
+    return median_of([&] { return alone(kind, beside == Class::kCollective ? 1 : kPieces); });
+  }
+  /// The same while work of `beside` runs there as well.
+  Time time_beside(Class kind, Class beside) {
+    return median_of(
+        [&] { return beside == Class::kCollective ? under_a_collective(kind) : amid_others(kind, beside); });
+  }
+
+ private:
+  template <class Once>
+  Time median_of(const Once& once) {
     std::vector<double> times;
     std::vector<double> covered;
     for (int i = 0; i <= effort_.repeats; ++i) {
-      const Time one = beside == nullptr               ? alone(kind)
-                       : *beside == Class::kCollective ? under_a_collective(kind)
-                                                       : amid_others(kind, *beside);
+      const Time one = once();
       if (i == 0) continue;  // warms up
       times.push_back(one.us);
       covered.push_back(one.covered_part);
@@ -103,7 +121,6 @@ class Pairs {
     return {median(std::move(times)), median(std::move(covered))};
   }
 
- private:
   static constexpr std::size_t kExchanged = 128 * kMega;
   static constexpr std::size_t kLongExchange = 1024 * kMega;
   static constexpr int kPieces = 6;
@@ -121,15 +138,16 @@ class Pairs {
     return kind == Class::kCollective ? ranks_->stream(0) : usual;
   }
 
-  Time alone(Class kind) {
+  Time alone(Class kind, int pieces) {
     const Stream& stream = stream_of(kind, *mine_);
     const Event begin;
     const Event end;
+    work_->hold(stream.get());
     begin.record(stream);
-    for (int i = 0; i < kPieces; ++i) queue(kind, stream);
+    for (int i = 0; i < pieces; ++i) queue(kind, stream);
     end.record(stream);
     drain();
-    return {microseconds(begin, end) / kPieces, 0};
+    return {microseconds(begin, end) / pieces, 0};
   }
 
   /// One piece within one long collective, which holds its SMs from before the piece to behind it: a second collective
@@ -141,6 +159,7 @@ class Pairs {
     queue(Class::kCollective, *others_, kLongExchange);
     exchanged.record(ranks_->stream(0));
     std::this_thread::sleep_for(std::chrono::microseconds(200));
+    work_->hold(mine_->get());
     begin.record(*mine_);
     queue(kind, *mine_);
     end.record(*mine_);
@@ -155,6 +174,7 @@ class Pairs {
     const Event begin;
     const Event end;
     for (int i = 0; i < kPieces; ++i) queue(beside, *others_);
+    work_->hold(stream.get());
     begin.record(stream);
     for (int i = 0; i < kPieces; ++i) queue(kind, stream);
     end.record(stream);
@@ -192,11 +212,11 @@ Json measure_slowdowns(int devices, const Effort& effort) {
   Json rows = Json::array();
   for (const Class kind : kClasses) {
     if (!pairs.can(kind)) continue;
-    const double alone = pairs.time(kind, nullptr).us;
     for (const Class beside : kClasses) {
       // Two of one class on two streams share by taking turns: NCCL allows no two collectives of one communicator.
       if (!pairs.can(beside) || beside == kind) continue;
-      const auto together = pairs.time(kind, &beside);
+      const double alone = pairs.time_alone(kind, beside).us;
+      const auto together = pairs.time_beside(kind, beside);
       rows.push_back({{"work", to_string(kind)},
                       {"beside", to_string(beside)},
                       {"alone_us", alone},
