@@ -151,8 +151,7 @@ std::uint64_t ChunkScanner::rows_ahead(ChunkType table) const {
     if (header->type == static_cast<std::uint16_t>(table)) rows += header->rows;
     at += std::min(file_.size() - at, kChunkHeaderBytes + header->stored_bytes);
   }
-  // Headers can lie: rows of an honest file take some bytes each.
-  return std::min<std::uint64_t>(rows, file_.size());
+  return rows;
 }
 
 std::optional<StoredChunk> ChunkScanner::next(Diagnostics& diagnostics) {

@@ -49,8 +49,8 @@ class ChunkScanner {
   /// file: all of it; place: its name, for diagnostics.
   ChunkScanner(BytesView file, std::string place);
 
-  /// How many rows the chunks from here on have of a table, by their headers and up to the first damage. A hint: the
-  /// chunks themselves are not looked at.
+  /// How many rows the chunks from here on claim to have of a table, by their headers and up to the first damage. A
+  /// hint: the chunks themselves are not looked at.
   [[nodiscard]] std::uint64_t rows_ahead(ChunkType table) const;
 
   /// The next sound chunk; none at the end. Counts kDamagedChunk. Throws Malformed where a header asks for more than

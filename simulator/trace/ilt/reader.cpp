@@ -104,7 +104,8 @@ Trace IltReader::read(BytesView file, Diagnostics& diagnostics) {
     at = scanner_.position();
     const std::uint64_t operations = scanner_.rows_ahead(ChunkType::kOperations);
     refuse_more_than_memory(operations);
-    builder_.reserve(operations);
+    // Headers can lie: rows of most honest files take some bytes each.
+    builder_.reserve(std::min<std::uint64_t>(operations, file.size()));
     while (const auto chunk = scanner_.next(found_)) {
       at = chunk->at;
       ids_.is_damaged = scanner_.lost_bytes() > 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simulator/base/error.hpp"
+#include "simulator/base/physical_memory.hpp"
 #include "simulator/trace/ilt/chunk_io.hpp"
 #include "simulator/trace/ilt/column_writer.hpp"
 #include "simulator/trace/ilt/fields.hpp"
@@ -374,6 +375,18 @@ TEST_F(IltReaderTest, RefusesAChunkThatExpandsTooMuch) {
   ilt::put_fixed(header, ilt::checksum(header));
   put(header);
   put(bomb);
+  EXPECT_EQ(error_of_reading(), "ilt.too_large");
+}
+
+// Of equal rows a byte of the file may hold dozens: the claim counts, not what the file could hold of others.
+TEST_F(IltReaderTest, RefusesMoreOperationsThanMemoryHolds) {
+  const auto memory = physical_memory();
+  if (!memory) GTEST_SKIP() << "the machine does not tell what memory it has";
+  put_schema();
+  constexpr Bytes kLeastBytesEach = 64;
+  const auto chunks = static_cast<std::uint64_t>(*memory / kLeastBytesEach / ilt::kMaxChunkRows + 1);
+  for (std::uint64_t i = 0; i < chunks; ++i) put_chunk(ChunkType::kOperations, ilt::kMaxChunkRows, Buffer(4));
+  ASSERT_LT(file.size(), chunks * ilt::kMaxChunkRows);
   EXPECT_EQ(error_of_reading(), "ilt.too_large");
 }
 
