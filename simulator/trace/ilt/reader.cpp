@@ -24,6 +24,8 @@ using namespace ilt;  // this file is the format's own
 namespace {
 
 constexpr std::size_t kMostFlaws = 1024;  ///< several times the kinds that there are
+/// Definitions of lost chunks are kept account of one by one; no recorder writes nearly so many.
+constexpr std::uint64_t kMostLostDefinitions = std::uint64_t{1} << 23;
 
 /// What its segments have, or its blocks, where these have more.
 Bytes held_by(const AllocatorState& state) {
@@ -60,6 +62,7 @@ class IltReader {
   void read_ledger(const ChunkHeader& header, RowSource& source);
 
   void expect_rows(ChunkType type, std::uint64_t first_row);
+  void skip_definitions(ChunkType type, std::uint64_t first_row);
   std::optional<OperationId> add_operation(OperationKind kind, const TraceBuilder::Common& common, RowSource& source,
                                            bool is_usable);
   std::optional<OperationId> add_host_call(OperationKind kind, const TraceBuilder::Common& common, RowSource& source,
@@ -87,6 +90,7 @@ class IltReader {
   Diagnostics stored_;                  ///< what the file itself says
   Diagnostics found_;
   Bytes bytes_in_all_ = 0;  ///< of the allocations
+  std::uint64_t lost_definitions_ = 0;
 };
 
 /// A chunk of equal rows takes next to nothing in a file.
@@ -161,7 +165,7 @@ void IltReader::read_chunk(const StoredChunk& chunk) {
 }
 
 /// Accounts for rows that are missing before `first_row`. Each took at least a byte of a chunk, so what is missing in
-/// the file bounds them: a false number cannot ask for much memory.
+/// the file bounds them.
 void IltReader::expect_rows(ChunkType type, std::uint64_t first_row) {
   const std::uint64_t expected = rows_read_[static_cast<std::size_t>(type)];
   const std::uint64_t most_lost = kMaxExpansion * scanner_.lost_bytes();
@@ -171,11 +175,22 @@ void IltReader::expect_rows(ChunkType type, std::uint64_t first_row) {
   }
   if (first_row == expected) return;
   count_lost_rows(type, first_row - expected);
+  if (type == ChunkType::kOperations) ids_.operations.skip_to(first_row);
+  if (is_definition(type) && type != ChunkType::kSchema) skip_definitions(type, first_row);
+}
+
+/// A false number must not ask for much memory: what is missing in a file of some megabytes bounds them by gigabytes.
+void IltReader::skip_definitions(ChunkType type, std::uint64_t first_row) {
+  lost_definitions_ += first_row - rows_read_[static_cast<std::size_t>(type)];
+  if (lost_definitions_ > kMostLostDefinitions) {
+    throw Malformed{kTooLarge, "the damage took " + std::to_string(lost_definitions_) +
+                                   " names, ranks and lanes, by the number of the next of the " +
+                                   std::string(to_string(type))};
+  }
   switch (type) {
     case ChunkType::kStrings: ids_.strings.resize(first_row); break;
     case ChunkType::kRanks: ids_.ranks.resize(first_row); break;
     case ChunkType::kLanes: ids_.lanes.resize(first_row); break;
-    case ChunkType::kOperations: ids_.operations.skip_to(first_row); break;
     default: break;
   }
 }

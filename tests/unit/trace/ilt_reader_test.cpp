@@ -390,6 +390,33 @@ TEST_F(IltReaderTest, RefusesMoreOperationsThanMemoryHolds) {
   EXPECT_EQ(error_of_reading(), "ilt.too_large");
 }
 
+// Sixty-four kilobytes of damage would bound sixteen million rows.
+TEST_F(IltReaderTest, TakesNoFalseNumberForMillionsOfLostDefinitions) {
+  const auto outcome = [&](ChunkType type, std::uint64_t lost) {
+    file = ilt::file_header();
+    put_schema();
+    put_definitions();
+    file.resize(file.size() + (1U << 16U));
+    columns.field(Column::kStringText, std::string("next"));
+    const Rank rank;
+    ilt::rank_fields(columns, rank);
+    columns.field(Column::kLaneRank, 0);
+    const Lane lane{};
+    ilt::lane_fields(columns, lane);
+    for (const auto definition : {ChunkType::kStrings, ChunkType::kRanks, ChunkType::kLanes}) {
+      const std::uint64_t known = definition == ChunkType::kLanes ? 2 : 1;
+      put_chunk(definition, 1, definition == type ? known + lost : known);
+    }
+    put_end(0);
+    return error_of_reading();
+  };
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 23U;
+  for (const auto type : {ChunkType::kStrings, ChunkType::kRanks, ChunkType::kLanes}) {
+    EXPECT_EQ(outcome(type, 1'000), "no error") << static_cast<int>(type);
+    EXPECT_EQ(outcome(type, kMost + 1), "ilt.too_large") << static_cast<int>(type);
+  }
+}
+
 TEST_F(IltReaderTest, RefusesToPackAChunkAboveTheLimit) {
   std::ostringstream out;
   IltWriter writer(out, "memory");
