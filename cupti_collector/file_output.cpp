@@ -8,12 +8,22 @@
 
 namespace interlace::collector {
 
+int beyond_standard_streams(int descriptor) noexcept {
+  if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
+  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int why = errno;
+  ::close(descriptor);
+  errno = why;
+  return moved;
+}
+
 FileOutput::~FileOutput() { close(); }
 
 bool FileOutput::create(const std::filesystem::path& file) {
   close();
   constexpr int kPermissions = 0666;  // the user's mask narrows them
-  descriptor_ = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, kPermissions);
+  descriptor_ =
+      beyond_standard_streams(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, kPermissions));
   if (descriptor_ < 0) return false;
   flock(descriptor_, LOCK_EX | LOCK_NB);
   size_ = 0;

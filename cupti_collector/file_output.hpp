@@ -39,6 +39,11 @@ class FileOutput : public std::streambuf {
   std::int64_t size_ = 0;
 };
 
+/// The file of this descriptor under one that is no standard stream's: where the program has closed one of those, a
+/// file takes its number, and all that the program then prints. A descriptor below zero stays; -1, with errno, where
+/// there is no other.
+[[nodiscard]] int beyond_standard_streams(int descriptor) noexcept;
+
 /// What is to take the file's place, while it is written.
 [[nodiscard]] std::filesystem::path unfinished(const std::filesystem::path& file);
 

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "cupti_collector/file_output.hpp"
+
 namespace interlace::collector {
 
 namespace {
@@ -35,7 +37,8 @@ namespace {
 int open_log(const std::filesystem::path& folder) {
   constexpr int kPermissions = 0666;
   const auto open_it = [&] {
-    return open(session_log_file(folder).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kPermissions);
+    return beyond_standard_streams(
+        open(session_log_file(folder).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kPermissions));
   };
   const int file = open_it();
   if (file >= 0 || errno != ENOENT) return file;

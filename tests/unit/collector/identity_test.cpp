@@ -1,6 +1,10 @@
 // What a process is called, where its file goes and how it is told to record.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <map>
 
 #include "cupti_collector/names.hpp"
@@ -44,6 +48,45 @@ TEST(RankFile, EachProcessHasItsOwn) {
   EXPECT_EQ(create({1, 2}), 2) << "a second process of rank 1 is beyond the ranks of the job";
   EXPECT_EQ(create({}), 3);
   EXPECT_FALSE(create_rank_file(folder.path() / "nowhere", {}, *std::make_unique<FileOutput>()));
+}
+
+/// While it lives, this process has no standard output.
+class NoStandardOutput {
+ public:
+  NoStandardOutput() {
+    std::fflush(stdout);
+    close(STDOUT_FILENO);
+  }
+  NoStandardOutput(const NoStandardOutput&) = delete;
+  NoStandardOutput& operator=(const NoStandardOutput&) = delete;
+  ~NoStandardOutput() {
+    dup2(before_, STDOUT_FILENO);
+    close(before_);
+  }
+  static bool has_one() { return fcntl(STDOUT_FILENO, F_GETFD) >= 0; }
+
+ private:
+  int before_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+};
+
+// The system gives the least number that is free: what the program prints would go into the recording.
+TEST(FileOutput, TakesNoNumberOfAStandardStream) {
+  const testing::TemporaryFolder folder;
+  FileOutput output;
+  bool is_created = false;
+  bool has_output = true;
+  {
+    const NoStandardOutput closed;
+    is_created = output.create(folder.path() / "file");
+    has_output = NoStandardOutput::has_one();
+  }
+  EXPECT_TRUE(is_created);
+  EXPECT_FALSE(has_output);
+  EXPECT_EQ(output.sputn("bytes", 5), 5);
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "file"), 5U);
+  FileOutput second;
+  EXPECT_FALSE(second.create(folder.path() / "file"));
+  EXPECT_EQ(errno, EEXIST) << "why is told all the same";
 }
 
 TEST(Options, SurviveTheEnvironment) {
