@@ -1,6 +1,7 @@
 #include "cupti_collector/options.hpp"
 
 #include <charconv>
+#include <system_error>
 
 namespace interlace::collector {
 
@@ -87,7 +88,10 @@ Plan plan_from(const Variables& variable) {
 
 Options options_from(const Variables& variable, std::filesystem::path folder) {
   Options options;
-  options.folder = std::move(folder);
+  // The program may go to another folder before there is anything to write.
+  std::error_code failure;
+  options.folder = std::filesystem::absolute(folder, failure);
+  if (failure) options.folder = std::move(folder);  // nobody knows where it is
   if (const char* run = variable(kRun)) options.run_id = run;
   if (const char* cupti = variable(kCupti)) options.cupti = cupti;
   read_number(variable, kFlushPeriod, kMillisecond, options.flush_period);

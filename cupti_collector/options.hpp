@@ -64,7 +64,8 @@ struct Options {
 /// The value of an environment variable, null where it is not set.
 using Variables = std::function<const char*(const char*)>;
 
-/// What these variables say; none where they ask for no recording. Throws Error record.bad_option.
+/// What these variables say; none where they ask for no recording. The folder is absolute, as seen from where the
+/// process is now. Throws Error record.bad_option.
 [[nodiscard]] std::optional<Options> options_from(const Variables& variable);
 /// What they say of how to record, into a folder that the program itself names. Throws Error record.bad_option.
 [[nodiscard]] Options options_from(const Variables& variable, std::filesystem::path folder);

@@ -126,6 +126,20 @@ TEST(Options, AreThoseOfTheEnvironmentInAFolderThatTheProgramNames) {
   EXPECT_EQ(options_from(looking_up(environment), options.folder), options);
 }
 
+TEST(Options, NameTheSameFolderWhereverTheProgramGoes) {
+  const testing::TemporaryFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const auto here = std::filesystem::current_path();  // as the system writes it
+  const Environment environment{{"INTERLACE_RECORD_DIR", "of environment"}};
+  const auto of_environment = options_from(looking_up(environment));
+  const Options of_program = options_from(looking_up(environment), "of program");
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(of_environment);
+  EXPECT_EQ(of_environment->folder, here / "of environment");
+  EXPECT_EQ(of_program.folder, here / "of program");
+}
+
 TEST(Options, BadOnesAreRefused) {
   Environment environment{{"INTERLACE_RECORD_DIR", "/tmp"}, {"INTERLACE_RECORD_FLUSH_NS", "soon"}};
   EXPECT_THROW(static_cast<void>(options_from(looking_up(environment))), Error);
