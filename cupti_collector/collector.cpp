@@ -20,6 +20,7 @@ constexpr const char* kLibrary = "libinterlace_collector.so";
 struct Functions {
   decltype(&interlace_collector_start) start = nullptr;
   decltype(&interlace_collector_try_start) try_start = nullptr;  ///< null in an older library
+  decltype(&interlace_collector_has_ended) has_ended = nullptr;  ///< null in an older library
   decltype(&interlace_collector_stop) stop = nullptr;
   decltype(&interlace_collector_flush) flush = nullptr;
   decltype(&interlace_collector_event) event = nullptr;
@@ -35,6 +36,7 @@ std::optional<Functions> functions_of(void* handle) {
   Functions found;
   find(handle, "interlace_collector_start", found.start);
   find(handle, "interlace_collector_try_start", found.try_start);
+  find(handle, "interlace_collector_has_ended", found.has_ended);
   find(handle, "interlace_collector_stop", found.stop);
   find(handle, "interlace_collector_flush", found.flush);
   find(handle, "interlace_collector_event", found.event);
@@ -109,9 +111,11 @@ void start(const std::filesystem::path& folder, const std::filesystem::path& lib
     throw Error(kNoCollector, library.empty() ? kLibrary : library.string(), "the collector library cannot be loaded",
                 "name its file, or run the program under `interlace record`");
   }
-  if (const auto why = start_by(*remember(*found), folder)) {
-    throw Error(kCannotStart, folder.string(), "recording cannot begin: " + *why);
-  }
+  const Functions& collector = *remember(*found);
+  const auto why = start_by(collector, folder);
+  // A program that has gone on for hours does not end over a full disk: the recording says what became of it.
+  if (!why || (collector.has_ended != nullptr && collector.has_ended() != 0)) return;
+  throw Error(kCannotStart, folder.string(), "recording cannot begin: " + *why);
 }
 
 void stop() noexcept {

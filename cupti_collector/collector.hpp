@@ -18,6 +18,7 @@ inline constexpr ErrorCode kCannotStart{"record.cannot_start"};
 /// the one chosen there. library: libinterlace_collector.so; empty: the loaded one, or found as dlopen finds it.
 /// Makes the folder. Throws Error record.no_collector where there is no library, record.cannot_start where it cannot
 /// record: the folder cannot be made or written to, an INTERLACE_RECORD_* variable is none, or there are no threads.
+/// Where a recording has ended that had begun, as by --max-mb, it does nothing: the recording says so.
 void start(const std::filesystem::path& folder = {}, const std::filesystem::path& library = {});
 /// Stops recording. Work launched before is still written; the file is a whole trace from here on.
 void stop() noexcept;

@@ -22,6 +22,9 @@ extern "C" {
 [[gnu::visibility("default")]] int interlace_collector_start(const char* folder);
 /// The same. Where it is impossible, `why` takes the reason: so many bytes of it, its end included.
 [[gnu::visibility("default")]] int interlace_collector_try_start(const char* folder, char* why, unsigned long bytes);
+/// Whether recording has begun and can go on no more: it has its largest size, its file could not be written, CUPTI
+/// ended itself, or the program is about to end.
+[[gnu::visibility("default")]] int interlace_collector_has_ended();
 [[gnu::visibility("default")]] void interlace_collector_stop();
 [[gnu::visibility("default")]] void interlace_collector_flush();
 /// kind: 0 a mark, 1 the begin of a range, 2 its end.

@@ -63,7 +63,9 @@ void start_or_resume(const char* folder) {
     interlace::collector::start_session(*options, Session::Moment::kLater);
     session = interlace::collector::session_of_process();
   }
-  if (session == nullptr || !session->resume()) throw Error(kCannotStart, {}, "this process records no more");
+  if (session != nullptr && session->resume()) return;
+  const bool has_ended = session != nullptr && session->has_ended();
+  throw Error(kCannotStart, {}, has_ended ? "its recording has ended" : "this process records no more");
 }
 
 /// 1 where it records; else why it does not.
@@ -108,6 +110,11 @@ int interlace_collector_try_start(const char* folder, char* why, unsigned long b
   const int is_recording = try_start(folder, reason);
   if (bytes > 0) why[reason.copy(why, bytes - 1)] = '\0';
   return is_recording;
+}
+
+int interlace_collector_has_ended() {
+  const Session* session = interlace::collector::session_of_process();
+  return session != nullptr && session->has_ended() ? 1 : 0;
 }
 
 void interlace_collector_stop() {

@@ -22,6 +22,7 @@ class RecordingSwitch {
   void rest(bool does) { rests_ = does; }
   void end() { has_ended_ = true; }
 
+  [[nodiscard]] bool has_ended() const { return has_ended_; }
   [[nodiscard]] bool is_on() const { return is_wished_ && !rests_ && !has_ended_; }
 
  private:

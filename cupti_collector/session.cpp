@@ -280,7 +280,7 @@ void Session::pause() {
 }
 
 bool Session::resume() {
-  if (is_abandoned_) return false;
+  if (is_abandoned_ || has_ended()) return false;
   change([](RecordingSwitch& all) { all.wish(true); });
   return true;
 }

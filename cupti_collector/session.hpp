@@ -59,6 +59,8 @@ class Session {
   /// begin. resume: false where nothing will be recorded. Any thread.
   void pause();
   bool resume();
+  /// Whether nothing is recorded any more, whoever wishes it.
+  [[nodiscard]] bool has_ended() const { return switch_.has_ended(); }
   /// Fetches and writes all that is complete, waiting for it at most so long. Any thread.
   void flush(std::chrono::milliseconds longest);
   enum class End : std::uint8_t { kWhole, kCuptiHangs, kDiskHangs };

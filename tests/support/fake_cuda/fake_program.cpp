@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "cupti_collector/collector.hpp"
+#include "cupti_collector/entry_points.hpp"
 #include "tests/support/fake_cuda/fake_cuda.hpp"
 #include "tests/support/fake_cuda/fake_nvtx.hpp"
 #include "tests/support/fake_cuda/scenarios.hpp"
@@ -315,11 +317,22 @@ void early_without_threads(int) {
   interlace::collector::flush();
 }
 
+/// What the collector's C function says where it is asked to record.
+void start_by_c() {
+  void* collector = dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW | RTLD_NOLOAD);
+  const auto try_start = reinterpret_cast<decltype(&interlace_collector_try_start)>(
+      collector == nullptr ? nullptr : dlsym(collector, "interlace_collector_try_start"));
+  std::array<char, 256> why{};
+  const int is_recording = try_start == nullptr ? -1 : try_start(nullptr, why.data(), why.size());
+  std::cout << "records " << is_recording << ": " << why.data() << std::endl;
+}
+
 /// Asks for more when the recording has reached its size: so many million launches, twice.
 void start_again(int millions) {
   for (int i = 0; i < millions; ++i) launches(1'000'000);
   fake_cuda_synchronize();
   pause(500);
+  start_by_c();
   interlace::collector::start();
   for (int i = 0; i < 100; ++i) {
     const interlace::collector::Range range("after the end");

@@ -77,6 +77,7 @@ TEST(RecordingSwitch, TakesNoWordForAnothers) {
   recording.end();
   recording.wish(true);
   EXPECT_FALSE(recording.is_on()) << "nothing comes after the end";
+  EXPECT_TRUE(recording.has_ended());
 }
 
 TEST(ControlFile, SaysWhatChanged) {
@@ -293,6 +294,8 @@ TEST(RecordPart, RecordsNothingBeyondTheSizeThatIsAllowed) {
   EXPECT_EQ(run.status, 0);
   EXPECT_NE(run.err.find("largest size (--max-mb)"), std::string::npos) << run.err;
   EXPECT_TRUE(ReadBack(run.file()).named("after the end").empty()) << "start() does not begin anew";
+  EXPECT_NE(run.out.find("records 0: its recording has ended"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("finished"), std::string::npos) << "start() harms no program that went well so far";
 }
 
 TEST(RecordPart, KeepsNoMoreInMemoryThanIsAllowed) {
