@@ -72,6 +72,10 @@ inline constexpr DiagnosticKind kUnmatchedPop{"record.unmatched_pop", Severity::
                                               "ends of ranges that began before the recording, or never",
                                               "none needed where recording began later"};
 
+inline constexpr DiagnosticKind kUntimedRecord{
+    "record.untimed_record", Severity::kDataLoss,
+    "calls and events of the driver's memory that came without times; they are left out",
+    "the driver lost the times: record a shorter span"};
 inline constexpr DiagnosticKind kUntypedCollective{
     "record.untyped_collective", Severity::kInfo,
     "all-gathers and broadcasts of which only the bytes are known, not the element type",

@@ -345,13 +345,18 @@ void TraceRows::on(const CallRecord& call) {
   account(call, known.role, correlation);
   if (!first_call_ || correlation < *first_call_) first_call_ = correlation;
   if (known.role == CallRole::kMemory) memory_.call(correlation, call.thread);
+  trace::Note note;
+  const auto external = externals_.extract(correlation);
+  if (call.start == 0 || call.end < call.start) {  // CUPTI could not collect its times
+    ++untimed_;
+    if (external) ++left_out_externals_;
+    return;
+  }
   if (collectives_.is_used()) {
     const auto end = static_cast<Nanoseconds>(call.end);
     if (succeeded && known.role == CallRole::kLaunch) collectives_.launch(call.thread, end, correlation);
     collectives_.called(call.thread, end);
   }
-  trace::Note note;
-  const auto external = externals_.extract(correlation);
   if (external) note.external = external.mapped();
   const trace::IltWriter::Common common{.lane = thread_lane(call.thread),
                                         .name = known.name,
@@ -494,6 +499,10 @@ void TraceRows::write_memory(bool all) {
     const bool is_on_host = record.memory == MemoryClass::kPageable || record.memory == MemoryClass::kPinned;
     if (has_allocator_ && !is_on_host) {
       ++left_out_memory_;
+      continue;
+    }
+    if (record.time == 0) {  // what it gave or took counts in the totals all the same
+      ++untimed_;
       continue;
     }
     using enum trace::AllocationAction;

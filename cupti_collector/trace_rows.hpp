@@ -69,6 +69,8 @@ class TraceRows : public RecordSink {
   [[nodiscard]] std::int64_t undescribed_collectives() { return std::exchange(undescribed_, 0); }
   /// So many events of the driver were left out since the last call.
   [[nodiscard]] std::int64_t left_out_memory() { return std::exchange(left_out_memory_, 0); }
+  /// So many calls and events of the driver's memory were left out since the last call: they came without times.
+  [[nodiscard]] std::int64_t untimed_records() { return std::exchange(untimed_, 0); }
   /// So many ids of the program's own were left out since the last call: their calls are not recorded, or have one.
   [[nodiscard]] std::int64_t left_out_externals() { return std::exchange(left_out_externals_, 0); }
 
@@ -149,6 +151,7 @@ class TraceRows : public RecordSink {
   DriverMemory memory_;
   bool has_allocator_ = false;
   std::int64_t left_out_memory_ = 0;
+  std::int64_t untimed_ = 0;  ///< calls, and events of the driver's memory
   std::int64_t undescribed_ = 0;
   std::map<std::int64_t, trace::ExternalId> externals_;  ///< by correlation, of calls that are still to come
   std::int64_t left_out_externals_ = 0;

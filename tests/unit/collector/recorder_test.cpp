@@ -234,6 +234,30 @@ TEST_F(RecorderTest, WritesNoAmountsThatReadersRefuse) {
   }
 }
 
+// CUPTI says 0 where it could collect no times: rows of them would begin in 1970, and span the whole recording.
+TEST_F(RecorderTest, CountsCallsAndMemoryWithoutTimes) {
+  CUpti_ActivityAPI without = call(2);
+  without.start = without.end = 0;
+  CUpti_ActivityAPI backwards = call(3);
+  backwards.end = backwards.start - 1;
+  CUpti_ActivityMemory4 given = memory(4);
+  given.timestamp = 0;
+  hand_over(device(), call(1), kernel(1), without, kernel(2), backwards, kernel(3), given, memory(5));
+  recorder_->collect(recording_time());
+  recorder_->close(recording_time());
+  const trace::Trace trace = read();
+  EXPECT_EQ(diagnostics_.count_of("record.untimed_record"), 3);
+  EXPECT_EQ(trace.size(), 5U) << "a call, three kernels, and memory that is given at a time";
+  EXPECT_EQ(trace.origin(), 1'001) << "the call's";
+  for (std::uint32_t i = 0; i < trace.size(); ++i) {
+    EXPECT_GE(trace.duration({i}), 0);
+    const trace::AllocationDetail* detail = trace.allocation({i});
+    EXPECT_TRUE(detail == nullptr || detail->total_reserved == 2 * 4096) << "of both";
+  }
+  EXPECT_EQ(diagnostics_.count_of("record.undelivered_work"), 0);
+  EXPECT_EQ(diagnostics_.count_of("record.pending_work"), 0);
+}
+
 // Attached in the midst of a program that then only replays graphs: nothing goes through it.
 TEST_F(RecorderTest, KeepsTheDriversMemoryWhereAnAllocatorThatWasThereTellsOfNothing) {
   recorder_->follow_allocator("", false, [] { return std::vector<trace::AllocatorState>(); });
