@@ -76,15 +76,21 @@ void FlightRing::split() {
     } else if (chunk.type == static_cast<std::uint16_t>(ilt::ChunkType::kDiagnostics)) {
       diagnostics_.push_back(std::move(chunk));
     } else {
+      chunk_bytes_ += bytes;
       chunks_.push_back(std::move(chunk));
     }
   }
   coming_.erase(0, at);
-  for (; most_ > 0 && bytes_ > most_ && !chunks_.empty(); is_cut_ = true) forget_first();
+  // Definitions alone may be more than is allowed.
+  const std::size_t others = bytes_ - chunk_bytes_;
+  const std::size_t most = std::max(most_ - std::min(most_, others), most_ / 4);
+  for (; most_ > 0 && chunk_bytes_ > most && !chunks_.empty(); is_cut_ = true) forget_first();
 }
 
 void FlightRing::forget_first() {
-  bytes_ -= chunks_.front().bytes.size();
+  const std::size_t bytes = chunks_.front().bytes.size();
+  bytes_ -= bytes;
+  chunk_bytes_ -= bytes;
   chunks_.pop_front();
 }
 

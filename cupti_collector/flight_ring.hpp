@@ -15,7 +15,8 @@ namespace interlace::collector {
 /// oldest. What defines names, ranks and lanes stays, so that what is kept is a whole file at every moment.
 class FlightRing : public std::streambuf {
  public:
-  /// length: how much of the recording is kept at least; most: but no more bytes than so; 0: any number.
+  /// length: how much of the recording is kept at least; most: but no more bytes than so; 0: any number. Names and
+  /// other definitions are kept in any case, and a quarter of that is for what happened, however many they are.
   explicit FlightRing(Nanoseconds length, Bytes most = 0) : length_(length), most_(static_cast<std::size_t>(most)) {}
 
   /// Forgets what was written longer ago than the ring's length.
@@ -54,6 +55,7 @@ class FlightRing : public std::streambuf {
   std::vector<Chunk> diagnostics_;
   std::deque<Chunk> chunks_;
   std::size_t bytes_ = 0;
+  std::size_t chunk_bytes_ = 0;  ///< of chunks_
 };
 
 }  // namespace interlace::collector

@@ -104,6 +104,25 @@ TEST_F(FlightRingTest, KeepsNoMoreBytesThanAllowed) {
   EXPECT_EQ(diagnostics_.count_of("ilt.lost_operations"), 0) << "rows are numbered anew";
 }
 
+// A program that gives each mark another name has soon more names than it may keep in memory.
+TEST_F(FlightRingTest, KeepsAShareForWhatHappenedHoweverManyNamesThereAre) {
+  constexpr Bytes kMost = 200'000;
+  RecordingFile file = file_of(10 * kSecond, kMost);
+  file.open({});
+  add_names(file, 1);
+  file.flush(1);
+  ASSERT_GT(file.size(), 5 * kMost);
+  for (std::uint32_t i = 1; i <= 100; ++i) {
+    add(file, i);
+    file.flush(1);
+  }
+  file.close(2);
+  const trace::Trace trace = read(file.path());
+  std::int64_t kernels = 0;
+  for (std::uint32_t i = 0; i < trace.size(); ++i) kernels += trace.kernel({i}) != nullptr ? 1 : 0;
+  EXPECT_EQ(kernels, 100);
+}
+
 // The writer writes 65,536 rows at once, whether or not anybody flushes it.
 TEST_F(FlightRingTest, KeepsWhatIsWrittenBetweenFlushes) {
   RecordingFile file = file_of(10 * kSecond, 0);
