@@ -125,6 +125,7 @@ void Recorder::count_left_out() {
     flaws_.count(kUndescribedCollective, {}, count);
   }
   if (const auto count = file_.rows().left_out_externals(); count > 0) flaws_.count(kLeftOutExternal, {}, count);
+  if (const auto count = file_.rows().left_out_names(); count > 0) flaws_.count(kOtherNames, {}, count);
   if (const auto count = file_.rows().untimed_records(); count > 0) flaws_.count(kUntimedRecord, {}, count);
 }
 

@@ -47,6 +47,11 @@ inline constexpr DiagnosticKind kLostMarks{"record.lost_marks", Severity::kDataL
 inline constexpr DiagnosticKind kOpenRange{"record.open_range", Severity::kInfo,
                                            "ranges that nobody ended; they are given no length",
                                            "none needed; of a program that was cut off they are what it was at"};
+inline constexpr DiagnosticKind kOtherNames{"record.other_names", Severity::kDataLoss,
+                                            "names of marks, ranges, categories and graphs that came after a million "
+                                            "different ones, or 64 MiB of them; they read "
+                                            "\"(other names)\"",
+                                            "give fewer names: a number can be a payload of NVTX"};
 inline constexpr DiagnosticKind kSilentAllocator{
     "record.silent_allocator", Severity::kWarning,
     "recordings in which PyTorch's allocator told of nothing: it does so from the first request on",

@@ -95,6 +95,18 @@ const TraceRows::CachedCall& TraceRows::cached(ApiDomain domain, std::uint32_t f
   return *calls[index];
 }
 
+trace::StringId TraceRows::name_of_program(std::string_view name) {
+  if (const auto known = writer_.known(name)) return *known;
+  const auto bytes = static_cast<Bytes>(name.size());
+  if (program_names_ >= source_.most_names || program_name_bytes_ + bytes > source_.most_name_bytes) {
+    ++left_out_names_;
+    return writer_.intern("(other names)");
+  }
+  ++program_names_;
+  program_name_bytes_ += bytes;
+  return writer_.intern(name);
+}
+
 trace::LaneId TraceRows::thread_lane(std::int64_t thread) {
   const auto known = thread_lanes_.find(thread);
   if (known != thread_lanes_.end()) return known->second;
@@ -323,7 +335,7 @@ void TraceRows::on(const GraphRecord& graph) {
   if (has_to_wait(graph)) return;
   auto common = device_work(graph);
   if (!common) return;
-  common->name = writer_.intern("CUDA graph " + std::to_string(graph.graph));
+  common->name = name_of_program("CUDA graph " + std::to_string(graph.graph));
   writer_.add_kernel(*common, {});
 }
 
@@ -532,11 +544,11 @@ void TraceRows::settle() {
 
 void TraceRows::range(const NamedRange& range) {
   trace::Note note{.payload = range.payload, .is_open = range.is_open};
-  if (!range.category.empty()) note.category = writer_.intern(range.category);
+  if (!range.category.empty()) note.category = name_of_program(range.category);
   // What a range without an end divides is not known.
   const bool divides = !range.is_of_library && !range.is_open;
   writer_.add_range({.lane = thread_lane(range.thread),
-                     .name = writer_.intern(range.name),
+                     .name = name_of_program(range.name),
                      .start = range.start,
                      .duration = range.end - range.start,
                      .note = note == trace::Note() ? nullptr : &note},

@@ -35,6 +35,9 @@ class TraceRows : public RecordSink {
     std::function<CallTable::Call(ApiDomain, std::uint32_t)> call;
     /// The name of a thread of this process; may be empty.
     std::function<std::string(std::int64_t)> thread_name;
+    /// So many different names the program may give, and so many bytes of them: they are kept for ever.
+    std::int64_t most_names = std::int64_t{1} << 20;
+    Bytes most_name_bytes = Bytes{64} << 20;
   };
   /// writer and ledger must outlive this; rank: of the file.
   TraceRows(trace::IltWriter& writer, trace::RankId rank, Source source, LaunchLedger& ledger);
@@ -69,6 +72,8 @@ class TraceRows : public RecordSink {
   [[nodiscard]] std::int64_t undescribed_collectives() { return std::exchange(undescribed_, 0); }
   /// So many events of the driver were left out since the last call.
   [[nodiscard]] std::int64_t left_out_memory() { return std::exchange(left_out_memory_, 0); }
+  /// So many names of the program were left out since the last call: it has given too many different ones.
+  [[nodiscard]] std::int64_t left_out_names() { return std::exchange(left_out_names_, 0); }
   /// So many calls and events of the driver's memory were left out since the last call: they came without times.
   [[nodiscard]] std::int64_t untimed_records() { return std::exchange(untimed_, 0); }
   /// So many ids of the program's own were left out since the last call: their calls are not recorded, or have one.
@@ -100,6 +105,8 @@ class TraceRows : public RecordSink {
   };
 
   [[nodiscard]] const CachedCall& cached(ApiDomain domain, std::uint32_t function);
+  /// The name, or what stands for all where the program has given too many.
+  [[nodiscard]] trace::StringId name_of_program(std::string_view name);
   [[nodiscard]] trace::LaneId thread_lane(std::int64_t thread);
   [[nodiscard]] trace::LaneId stream_lane(std::uint32_t device, StreamKey key);
   void describe_stream(trace::LaneId lane, const StreamRecord& stream);
@@ -156,6 +163,9 @@ class TraceRows : public RecordSink {
   std::map<std::int64_t, trace::ExternalId> externals_;  ///< by correlation, of calls that are still to come
   std::int64_t left_out_externals_ = 0;
   trace::StringId memory_name_;
+  std::int64_t program_names_ = 0;
+  Bytes program_name_bytes_ = 0;
+  std::int64_t left_out_names_ = 0;
   KernelNames kernel_names_;
   std::map<std::uint32_t, trace::StringId> copy_names_;
   std::array<std::vector<std::optional<CachedCall>>, 2> calls_;  ///< by domain and function

@@ -177,8 +177,13 @@ IltWriter::IltWriter(std::ostream& out, std::string place, const Options& option
 
 IltWriter::~IltWriter() = default;
 
+std::optional<StringId> IltWriter::known(std::string_view text) const {
+  const auto found = state_->string_ids.find(text);
+  return found == state_->string_ids.end() ? std::nullopt : std::optional(found->second);
+}
+
 StringId IltWriter::intern(std::string_view text) {
-  if (const auto known = state_->string_ids.find(text); known != state_->string_ids.end()) return known->second;
+  if (const auto before = known(text)) return *before;
   const StringId id{state_->add_row(ChunkType::kStrings)};
   const auto entry = state_->string_ids.emplace(std::string(text), id).first;
   state_->columns.field(Column::kStringText, entry->first);

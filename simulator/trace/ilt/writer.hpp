@@ -44,6 +44,8 @@ class IltWriter {
   ~IltWriter();
 
   StringId intern(std::string_view text);
+  /// The text's, where it was interned before; none where `intern` would add a row.
+  [[nodiscard]] std::optional<StringId> known(std::string_view text) const;
   /// Where the rank was read from an .ilt file, what that was made from is kept as its source.
   RankId add_rank(const Rank& rank);
   LaneId lane(LaneKind kind, RankId rank, std::int64_t process, std::int64_t number);

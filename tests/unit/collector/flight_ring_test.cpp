@@ -38,7 +38,7 @@ class FlightRingTest : public ::testing::Test {
              [](ApiDomain, std::uint32_t) {
                return CallTable::Call{"cudaLaunchKernel", CallRole::kLaunch};
              },
-             [](std::int64_t) { return std::string("main"); }}};
+             [](std::int64_t) { return std::string("main"); }, 1 << 20, Bytes{1} << 30}};
   }
   static void add(RecordingFile& file, std::uint32_t correlation) {
     KernelRecord kernel{};

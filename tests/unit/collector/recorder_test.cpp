@@ -258,6 +258,36 @@ TEST_F(RecorderTest, CountsCallsAndMemoryWithoutTimes) {
   EXPECT_EQ(diagnostics_.count_of("record.pending_work"), 0);
 }
 
+// Names are kept for ever, by the writer and in what --last keeps.
+TEST_F(RecorderTest, TakesNoMoreDifferentNamesThanAllowed) {
+  const auto names_of = [&](std::int64_t most, Bytes most_bytes, const std::filesystem::path& folder) {
+    std::filesystem::create_directory(folder);
+    TraceRows::Source source{42,
+                             [](ApiDomain, std::uint32_t) {
+                               return CallTable::Call{"c", CallRole::kLaunch};
+                             },
+                             [](std::int64_t) { return std::string(); }, most, most_bytes};
+    RecordingFile file({folder, {}, "run", "test"}, std::move(source));
+    Recorder recorder(nullptr, pool_, events_, file);
+    for (const char* name : {"first", "second", "third", "fourth", "first", "second", "k"}) {
+      events_.add(HostEvents::Kind::kMark, name);
+    }
+    recorder.collect(recording_time());
+    recorder.close(recording_time());
+    diagnostics_ = {};
+    const trace::Trace trace = trace::read_ilt(folder / "rank0.ilt", diagnostics_);
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < trace.size(); ++i) names.emplace_back(trace.name({i}));
+    return names;
+  };
+  const std::string other = "(other names)";
+  const std::vector<std::string> expected{"first", "second", other, other, "first", "second", other};
+  EXPECT_EQ(names_of(2, 100, folder_.path() / "by number"), expected);
+  EXPECT_EQ(diagnostics_.count_of("record.other_names"), 3);
+  EXPECT_EQ(names_of(100, 11, folder_.path() / "by bytes"), expected) << "of five and six";
+  EXPECT_EQ(diagnostics_.count_of("record.other_names"), 3);
+}
+
 // Attached in the midst of a program that then only replays graphs: nothing goes through it.
 TEST_F(RecorderTest, KeepsTheDriversMemoryWhereAnAllocatorThatWasThereTellsOfNothing) {
   recorder_->follow_allocator("", false, [] { return std::vector<trace::AllocatorState>(); });
