@@ -71,8 +71,9 @@ std::string signs_of_progress(pid_t thread) {
   return signs;
 }
 
-/// Where CUPTI hangs, CUDA may do so too as the program leaves it: a recorded program ends all the same, with its
-/// status. But its own handlers may save what it did, for however long: only one that stands still is ended.
+/// Where CUPTI or the allocator hangs, CUDA may do so too as the program leaves it: a recorded program ends all the
+/// same, with its status. But its own handlers may save what it did, for however long: only one that stands still is
+/// ended.
 void end_after_all(const Session& session, pid_t exiting_thread, int status) {
   using Clock = std::chrono::steady_clock;
   const std::chrono::nanoseconds longest(session.longest_teardown());
@@ -92,7 +93,7 @@ void end_after_all(const Session& session, pid_t exiting_thread, int status) {
 
 void finish_at_exit(int status, void*) {
   Session* session = session_of_process();
-  if (session == nullptr || session->finish() != Session::End::kCuptiHangs) return;
+  if (session == nullptr || session->finish() != Session::End::kDriverHangs) return;
   try {
     std::thread([session, thread = gettid(), status] { end_after_all(*session, thread, status); }).detach();
   } catch (const std::exception&) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "cupti_collector/decode.hpp"
-#include "cupti_collector/in_cupti.hpp"
 
 namespace interlace::collector {
 
@@ -67,13 +66,10 @@ class DeviceFacts : public RecordSink {
 }  // namespace
 
 Recorder::Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file,
-                   std::atomic<bool>* in_cupti)
-    : cupti_(cupti),
-      pool_(pool),
-      events_(events),
-      file_(file),
-      in_cupti_(in_cupti),
-      ranges_([this](const NamedRange& range) { write_range(range); }) {}
+                   std::atomic<WriterPlace>* place)
+    : cupti_(cupti), pool_(pool), events_(events), file_(file), place_(place), ranges_([this](const NamedRange& range) {
+        write_range(range);
+      }) {}
 
 /// Makes the file once there is an operation for it; true where there is a file then.
 bool Recorder::open_file() {
@@ -111,7 +107,7 @@ void Recorder::write_buffers(bool has_fetched) {
   if (cupti_ == nullptr) return;
   std::size_t dropped = 0;
   {
-    const InCupti here(in_cupti_);
+    const InCupti here(place_);
     if (cupti_->get_dropped_records(nullptr, 0, &dropped) != CUPTI_SUCCESS) dropped = 0;
   }
   const std::int64_t lost = pool_.take_lost() + static_cast<std::int64_t>(dropped);
@@ -248,7 +244,11 @@ void Recorder::read_allocator_states() {
   write_events();
   if (!has_allocator_rows_ && !allocator_.has_events()) return;
   static_cast<void>(allocator_.take_snapshot_times());  // of others, who asked PyTorch for a snapshot
-  std::vector<trace::AllocatorState> states = read_states_();
+  std::vector<trace::AllocatorState> states;
+  {
+    const InAllocator here(place_);
+    states = read_states_();
+  }
   write_events();
   const std::vector<Nanoseconds> times = allocator_.take_snapshot_times();
   for (trace::AllocatorState& state : states) {
@@ -282,7 +282,7 @@ bool Recorder::add_clocks() {
   last_clocks_ = now;
   const trace::ClockSnapshot clocks = read_clocks([this]() -> std::optional<Nanoseconds> {
     std::uint64_t time = 0;
-    const InCupti here(in_cupti_);
+    const InCupti here(place_);
     if (cupti_ == nullptr || cupti_->get_timestamp(&time) != CUPTI_SUCCESS) return std::nullopt;
     return static_cast<Nanoseconds>(time);
   });

@@ -17,6 +17,7 @@
 #include "cupti_collector/host_events.hpp"
 #include "cupti_collector/host_ranges.hpp"
 #include "cupti_collector/recording_file.hpp"
+#include "cupti_collector/writer_place.hpp"
 
 namespace interlace::collector {
 
@@ -89,9 +90,10 @@ inline constexpr DiagnosticKind kUntypedCollective{
 /// Takes what the program and CUPTI hand over and writes it to the process's file. One thread; it makes no CUDA calls.
 class Recorder {
  public:
-  /// cupti: none where only what the program says of itself is recorded. in_cupti: see InCupti. All must outlive this.
+  /// cupti: none where only what the program says of itself is recorded. place: to tell where the writer is. All must
+  /// outlive this.
   Recorder(const CuptiLibrary* cupti, BufferPool& pool, HostEvents& events, RecordingFile& file,
-           std::atomic<bool>* in_cupti = nullptr);
+           std::atomic<WriterPlace>* place = nullptr);
 
   /// Decodes and writes all that was handed over since the last call, and flushes the file where there was anything.
   /// has_fetched: CUPTI was asked for all that it has since then, so that records that belong together can be missed.
@@ -145,7 +147,7 @@ class Recorder {
   BufferPool& pool_;
   HostEvents& events_;
   RecordingFile& file_;
-  std::atomic<bool>* in_cupti_;
+  std::atomic<WriterPlace>* place_;
   std::deque<BufferPool::Full> held_;  ///< drained, not decoded yet
   std::int64_t waits_for_device_ = 0;
   HostRanges ranges_;

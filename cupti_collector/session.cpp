@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "cupti_collector/clock.hpp"
-#include "cupti_collector/in_cupti.hpp"
 #include "cupti_collector/session_log.hpp"
 
 namespace interlace::collector {
@@ -90,7 +89,7 @@ bool Session::start(const CuptiCallbacks& callbacks, Moment moment) {
   write_log(options_.folder, "process", {});
   if (!start_cupti(callbacks)) cupti_.reset();
   file_.set_producer(producer_of(cupti_));
-  recorder_.emplace(cupti_ ? &*cupti_ : nullptr, pool_, events_, file_, &is_in_cupti_);
+  recorder_.emplace(cupti_ ? &*cupti_ : nullptr, pool_, events_, file_, &writer_place_);
   started_ = steady_time();
   take_ = callbacks.allocator;
   look_for_torch();
@@ -221,7 +220,7 @@ void Session::change(const Say& say) {
 
 template <class Say>
 void Session::change_as_writer(const Say& say) {
-  const InCupti here(&is_in_cupti_);
+  const InCupti here(&writer_place_);
   change(say);
 }
 
@@ -340,7 +339,7 @@ void Session::end_draining(Nanoseconds now) {
   }
   if (!draining_since_) draining_since_ = now;
   if (is_work_pending_ && now - *draining_since_ < kLongestDraining) return;
-  const InCupti here(&is_in_cupti_);
+  const InCupti here(&writer_place_);
   const auto lock = lock_switch();
   if (!lock.owns_lock() || is_recording_) return;
   if (cupti_ && !is_cupti_gone_) activities_->disable_work();
@@ -368,7 +367,7 @@ Session::End Session::finish() {
       seen = rounds_.load();
       since = now;
     }
-    if (now - since >= (is_in_cupti_ ? kLongestFetch : kLongestWrite)) break;
+    if (now - since >= (writer_place_ == WriterPlace::kAtDisk ? kLongestWrite : kLongestFetch)) break;
   }
   const bool is_done = is_finished_;
   lock.unlock();
@@ -377,10 +376,18 @@ Session::End Session::finish() {
     return End::kWhole;
   }
   thread_.detach();
-  const End end = is_in_cupti_ ? End::kCuptiHangs : End::kDiskHangs;
-  note(end == End::kCuptiHangs ? "CUPTI did not hand over its last records in time; the file ends before them"
-                               : "the last records could not be written in time; the file ends before them");
-  return end;
+  switch (writer_place_) {
+    case WriterPlace::kAtDisk:
+      note("the last records could not be written in time; the file ends before them");
+      return End::kDiskHangs;
+    case WriterPlace::kInCupti:
+      note("CUPTI did not hand over its last records in time; the file ends before them");
+      break;
+    case WriterPlace::kInAllocator:
+      note("PyTorch's allocator did not tell what it holds in time; the file ends before that");
+      break;
+  }
+  return End::kDriverHangs;
 }
 
 void Session::abandon() noexcept {
@@ -444,7 +451,7 @@ void Session::fetch(std::uint32_t flag) {
 }
 
 void Session::fetch_as_writer(std::uint32_t flag) {
-  const InCupti here(&is_in_cupti_);
+  const InCupti here(&writer_place_);
   fetch_began_ = steady_time();
   fetch(flag);
   fetch_began_ = 0;
@@ -481,7 +488,7 @@ void Session::fail(const std::exception& error) {
       note("what is kept in memory could not be written: " + std::string(again.what()));
     }
   }
-  const InCupti here(&is_in_cupti_);
+  const InCupti here(&writer_place_);
   change([](RecordingSwitch& all) { all.end(); });
   if (cupti_ && !is_cupti_gone_) activities_->disable_work();
 }
@@ -498,7 +505,7 @@ void Session::end_recording() {
   // and what comes after is not written.
   switch_.end();
   {
-    const InCupti here(&is_in_cupti_);  // as a thread of the program may be, that changes what is recorded
+    const InCupti here(&writer_place_);  // as a thread of the program may be, that changes what is recorded
     const std::lock_guard lock(switch_mutex_);
     is_recording_ = false;
   }

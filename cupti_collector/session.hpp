@@ -23,6 +23,7 @@
 #include "cupti_collector/recording_switch.hpp"
 #include "cupti_collector/step_counter.hpp"
 #include "cupti_collector/torch_allocator.hpp"
+#include "cupti_collector/writer_place.hpp"
 
 namespace interlace::collector {
 
@@ -63,9 +64,9 @@ class Session {
   [[nodiscard]] bool has_ended() const { return switch_.has_ended(); }
   /// Fetches and writes all that is complete, waiting for it at most so long. Any thread.
   void flush(std::chrono::milliseconds longest);
-  enum class End : std::uint8_t { kWhole, kCuptiHangs, kDiskHangs };
-  /// Ends the recording and its file. Where CUPTI does not come back for two seconds, or the disk takes nothing for a
-  /// minute, the file stays as written so far. Any thread.
+  enum class End : std::uint8_t { kWhole, kDriverHangs, kDiskHangs };
+  /// Ends the recording and its file. Where CUPTI or PyTorch's allocator, which both may wait for the driver, do not
+  /// come back for two seconds, or the disk takes nothing for a minute, the file stays as written so far. Any thread.
   End finish();
   /// See Options::longest_teardown.
   [[nodiscard]] Nanoseconds longest_teardown() const { return options_.longest_teardown; }
@@ -133,8 +134,8 @@ class Session {
   std::atomic<bool> is_cupti_gone_{false};    ///< it ended itself
   std::atomic<bool> is_work_pending_{false};  ///< launched, and not handed over yet
   std::atomic<std::uint64_t> rounds_{0};      ///< of the writer, to see it move on
-  std::atomic<bool> is_in_cupti_{false};      ///< the writer
-  std::atomic<Nanoseconds> fetch_began_{0};   ///< by the writer, of one that is under way; 0: none is
+  std::atomic<WriterPlace> writer_place_{WriterPlace::kAtDisk};
+  std::atomic<Nanoseconds> fetch_began_{0};  ///< by the writer, of one that is under way; 0: none is
   RecordingSwitch switch_{options_.plan};
 
   /// Of what CUPTI records; before the next where both are taken. Its holder may hang in CUPTI: see lock_switch.

@@ -212,6 +212,26 @@ TEST_F(RecorderTest, KnowsNoTotalsOfAnAllocatorBehindEventsThatWereLost) {
   EXPECT_EQ(reserved, (std::vector<std::optional<Bytes>>{4096, std::nullopt}));
 }
 
+// Who holds the allocator's lock may wait for a GPU that hangs: the program's end is not to wait as for a slow disk.
+TEST_F(RecorderTest, TellsWhereItIsWhileItAsksAnAllocator) {
+  std::atomic<WriterPlace> place = WriterPlace::kAtDisk;
+  std::vector<WriterPlace> seen;
+  recorder_.emplace(&cupti_, pool_, events_, file_, &place);
+  recorder_->follow_allocator("", false, [&] {
+    seen.push_back(place);
+    return std::vector<trace::AllocatorState>();
+  });
+  tell({.address = 1 << 20, .bytes = 512});
+  recorder_->stopped(1);
+  recorder_->resumed(2);
+  hand_over(device(), call(1), kernel(1));
+  tell({.address = 1 << 21, .bytes = 512});
+  recorder_->collect(recording_time());
+  recorder_->close(recording_time());
+  EXPECT_EQ(seen, (std::vector{WriterPlace::kInAllocator, WriterPlace::kInAllocator}));
+  EXPECT_EQ(place, WriterPlace::kAtDisk);
+}
+
 // A program may ask for any amount and go on without it; a damaged record may say any. Readers refuse such files.
 TEST_F(RecorderTest, WritesNoAmountsThatReadersRefuse) {
   recorder_->follow_allocator("", false, [] { return std::vector<trace::AllocatorState>(); });
