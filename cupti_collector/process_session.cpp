@@ -101,6 +101,9 @@ void finish_at_exit(int status, void*) {
   }
 }
 
+/// As with atexit, what is said last runs first; it tells the status, too.
+void finish_before_all_so_far() { on_exit(finish_at_exit, nullptr); }
+
 void abandon_in_child() {
   if (Session* session = the_session.exchange(nullptr)) session->abandon();
 }
@@ -139,8 +142,12 @@ Session* session_for_events() noexcept {
 bool start_session(const Options& options, Session::Moment moment) {
   Session* session = make_session(options);
   lender.store(session, std::memory_order_release);
-  if (!session->start({request_buffer, complete_buffer, on_event, take_allocator_event}, moment)) return false;
-  on_exit(finish_at_exit, nullptr);  // as atexit, and tells the status
+  // PyTorch may be loaded later, and its allocator is then destroyed earlier: the recording's end asks what it holds.
+  if (!session->start({request_buffer, complete_buffer, on_event, take_allocator_event, finish_before_all_so_far},
+                      moment)) {
+    return false;
+  }
+  finish_before_all_so_far();
   return true;
 }
 

@@ -92,6 +92,7 @@ bool Session::start(const CuptiCallbacks& callbacks, Moment moment) {
   recorder_.emplace(cupti_ ? &*cupti_ : nullptr, pool_, events_, file_, &writer_place_);
   started_ = steady_time();
   take_ = callbacks.allocator;
+  attached_ = callbacks.attached;
   look_for_torch();
   // By word recording begins elsewhere.
   if (options_.plan.begin > 0 && !options_.plan.starts_off) begin_to_come_ = options_.plan.begin;
@@ -355,7 +356,7 @@ void Session::flush(milliseconds longest) {
 }
 
 Session::End Session::finish() {
-  if (is_abandoned_ || !is_ready_) return End::kWhole;
+  if (is_abandoned_ || !is_ready_ || has_finished_.exchange(true)) return End::kWhole;
   std::unique_lock lock(mutex_);
   finish_wanted_ = true;
   wake_.notify_all();
@@ -404,6 +405,7 @@ void Session::look_for_torch() {
   is_torch_settled_ = presence != TorchAllocator::Presence::kNone;
   if (presence == TorchAllocator::Presence::kRefused) note("PyTorch's allocator is not recorded: " + torch_.why());
   if (!torch_.is_recorded()) return;
+  if (attached_ != nullptr) attached_();
   std::string settings;
   for (const char* variable : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): read as PyTorch does

@@ -34,6 +34,7 @@ struct CuptiCallbacks {
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;  ///< calls Session::take_back
   CUpti_CallbackFunc event = nullptr;                    ///< calls Session::on_event
   hook::Take allocator = nullptr;                        ///< calls Session::add_payload
+  void (*attached)() = nullptr;                          ///< PyTorch's allocator is recorded from now on
 };
 
 /// The recording of one process, from its first CUDA call to its end: subscribes to CUPTI, fetches records from a
@@ -66,7 +67,8 @@ class Session {
   void flush(std::chrono::milliseconds longest);
   enum class End : std::uint8_t { kWhole, kDriverHangs, kDiskHangs };
   /// Ends the recording and its file. Where CUPTI or PyTorch's allocator, which both may wait for the driver, do not
-  /// come back for two seconds, or the disk takes nothing for a minute, the file stays as written so far. Any thread.
+  /// come back for two seconds, or the disk takes nothing for a minute, the file stays as written so far. Whoever
+  /// calls it after another has nothing to do. Any thread.
   End finish();
   /// See Options::longest_teardown.
   [[nodiscard]] Nanoseconds longest_teardown() const { return options_.longest_teardown; }
@@ -127,7 +129,8 @@ class Session {
   RecordingFile file_;
   std::optional<Recorder> recorder_;
   std::atomic<bool> has_begun_{false};
-  std::atomic<bool> is_ready_{false};  ///< all above is there, and the writer runs
+  std::atomic<bool> has_finished_{false};  ///< `finish` was called
+  std::atomic<bool> is_ready_{false};      ///< all above is there, and the writer runs
   std::atomic<bool> is_recording_{false};
   std::atomic<bool> is_draining_{false};  ///< stopped, but the work of what was launched is still to come
   std::atomic<bool> is_abandoned_{false};
@@ -159,6 +162,7 @@ class Session {
   // Of the writer alone.
   TorchAllocator torch_;
   hook::Take take_ = nullptr;
+  void (*attached_)() = nullptr;
   Nanoseconds looked_for_torch_ = 0;
   bool is_torch_settled_ = false;
   Nanoseconds last_fetch_ = 0;

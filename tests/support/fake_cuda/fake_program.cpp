@@ -571,6 +571,7 @@ int main(int argc, char** argv) {
        }},
   };
   scenarios.merge(collective_scenarios());
+  scenarios.merge(late_scenarios());
   const auto scenario = argc > 1 ? scenarios.find(argv[1]) : scenarios.end();
   if (scenario == scenarios.end()) return 2;
   const bool is_early = std::string(argv[1]).starts_with("early");

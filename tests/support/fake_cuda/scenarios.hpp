@@ -15,6 +15,8 @@ namespace interlace::testing {
 using Scenarios = std::map<std::string, std::function<void(int)>>;
 
 [[nodiscard]] Scenarios collective_scenarios();
+/// Of what comes when recording has begun: libraries and children.
+[[nodiscard]] Scenarios late_scenarios();
 
 inline constexpr std::uint32_t kCompute = 7;
 inline constexpr const char* kKernel = "_Z3addPfS_i";
