@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <new>
+#include <thread>
 
 #include "cupti_collector/clock.hpp"
 
@@ -46,6 +47,7 @@ struct HostEvents::Ring {  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::atomic<std::int64_t> thread{0};  ///< 0: free for another thread
   std::atomic<bool> is_retired{false};  ///< its thread has ended
   std::atomic<int> owners{1};           ///< the list, and the thread while it lives
+  std::atomic<bool> is_held{false};     ///< by who takes events out of it
   Ring* next = nullptr;
   std::array<unsigned char, kRingBytes> bytes;
 
@@ -65,6 +67,27 @@ struct HostEvents::Ring {  // NOLINT(cppcoreguidelines-pro-type-member-init)
     std::memcpy(to, &bytes[place], first);
     std::memcpy(static_cast<unsigned char*>(to) + first, bytes.data(), count - first);
   }
+};
+
+/// Who takes events out of a ring holds it meanwhile: the writer, and before there is one the ring's own thread.
+class HostEvents::Holding {
+ public:
+  enum class Patience : std::uint8_t { kNone, kAny };
+  Holding(Ring& ring, Patience patience) : ring_(ring) {
+    while (!(is_mine_ = !ring_.is_held.exchange(true, std::memory_order_acquire)) && patience == Patience::kAny) {
+      std::this_thread::yield();
+    }
+  }
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
+  ~Holding() {
+    if (is_mine_) ring_.is_held.store(false, std::memory_order_release);
+  }
+  [[nodiscard]] bool is_mine() const { return is_mine_; }
+
+ private:
+  Ring& ring_;
+  bool is_mine_ = false;
 };
 
 /// Gives the ring back when its thread ends, behind the destructors of all thread_locals, which may tell of events too:
@@ -143,6 +166,22 @@ HostEvents::Teller HostEvents::teller_of(Kind kind) {
   }
 }
 
+/// Makes room in the thread's own ring for so many bytes where nobody empties it yet; false where somebody does.
+bool HostEvents::forget_oldest(Ring& ring, std::size_t bytes) noexcept {
+  if (is_drained_.load(std::memory_order_relaxed)) return false;
+  const Holding held(ring, Holding::Patience::kNone);
+  if (!held.is_mine()) return false;
+  const std::uint64_t head = ring.head.load(std::memory_order_relaxed);
+  std::uint64_t tail = ring.tail.load(std::memory_order_relaxed);
+  for (; head + bytes - tail > kRingBytes; forgotten_.fetch_add(1, std::memory_order_relaxed)) {
+    Head oldest;
+    ring.copy_out(tail, &oldest, sizeof(oldest));
+    tail += bytes_of(oldest);
+  }
+  ring.tail.store(tail, std::memory_order_release);
+  return true;
+}
+
 void HostEvents::add(const Event& event) noexcept {
   Ring* ring = ring_of_thread();
   const std::string_view name = event.name.substr(0, kLongestName);
@@ -150,7 +189,8 @@ void HostEvents::add(const Event& event) noexcept {
                    event.kind,       event.is_of_library, event.extra.has_value()};
   const std::size_t bytes = bytes_of(entry);
   const std::uint64_t head = ring == nullptr ? 0 : ring->head.load(std::memory_order_relaxed);
-  if (ring == nullptr || head + bytes - ring->tail.load(std::memory_order_acquire) > kRingBytes) {
+  const auto is_full = [&] { return head + bytes - ring->tail.load(std::memory_order_acquire) > kRingBytes; };
+  if (ring == nullptr || (is_full() && !forget_oldest(*ring, bytes))) {
     lost_[static_cast<std::size_t>(teller_of(event.kind))].fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -162,7 +202,9 @@ void HostEvents::add(const Event& event) noexcept {
 
 void HostEvents::drain(const std::function<void(const Event&)>& take) {
   std::array<char, kLongestName> name{};
+  is_drained_.store(true, std::memory_order_relaxed);
   for (Ring* ring = rings_.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
+    const Holding held(*ring, Holding::Patience::kAny);
     // Read first: what the thread wrote before it ended is seen below.
     const bool is_retired = ring->is_retired.load(std::memory_order_acquire);
     const std::uint64_t head = ring->head.load(std::memory_order_acquire);

@@ -14,7 +14,8 @@
 namespace interlace::collector {
 
 /// What threads of the program say of themselves: marks, ranges and names. Each thread writes to a ring of its own,
-/// without locks, and the writer thread empties them. A full ring loses what comes, which is counted.
+/// without locks, and the writer thread empties them. A full ring loses what comes, which is counted; where there is no
+/// writer yet, it forgets what came first.
 class HostEvents {
  public:
   enum class Kind : std::uint8_t {
@@ -68,14 +69,21 @@ class HostEvents {
     return lost_[static_cast<std::size_t>(teller)].load(std::memory_order_relaxed);
   }
 
+  /// Events that were forgotten for later ones while nobody drained.
+  [[nodiscard]] std::int64_t forgotten() const { return forgotten_.load(std::memory_order_relaxed); }
+
  private:
   struct Ring;
   struct ThreadRing;
+  class Holding;
   [[nodiscard]] Ring* ring_of_thread() noexcept;
+  [[nodiscard]] bool forget_oldest(Ring& ring, std::size_t bytes) noexcept;
 
   std::uint64_t number_;  ///< of this object in the process: an address may come again
   std::atomic<Ring*> rings_{nullptr};
   std::array<std::atomic<std::int64_t>, 3> lost_{};  ///< by teller
+  std::atomic<bool> is_drained_{false};              ///< somebody has begun to
+  std::atomic<std::int64_t> forgotten_{0};
 };
 
 }  // namespace interlace::collector

@@ -136,6 +136,9 @@ void Recorder::count_lost_events() {
     flaws_.count(kind, {}, lost);
     if (teller == kAllocator) allocator_.lost();
   }
+  const std::int64_t forgotten = events_.forgotten();
+  const std::int64_t more = forgotten - std::exchange(forgotten_, forgotten);
+  if (more > 0) flaws_.count(kLeftOutEarly, {}, more);
 }
 
 void Recorder::stopped(Nanoseconds time) {

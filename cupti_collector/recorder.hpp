@@ -66,7 +66,7 @@ inline constexpr DiagnosticKind kLeftOutExternal{
 inline constexpr DiagnosticKind kLeftOutEarly{
     "record.left_out_early", Severity::kWarning,
     "marks, ranges, allocator events and collectives that were told long before the first device work, and left out",
-    "none needed: the last 100,000 of each are there"};
+    "none needed: the last are there, 100,000 of each, and of those before the first CUDA call 1 MiB of a thread"};
 inline constexpr DiagnosticKind kUndescribedCollective{
     "record.undescribed_collective", Severity::kWarning,
     "kernels of NCCL of which its profiler interface told nothing: their bytes and ranks are not known",
@@ -173,6 +173,7 @@ class Recorder {
   std::optional<Nanoseconds> last_clocks_;
   Diagnostics flaws_;
   std::array<std::int64_t, 3> lost_{};  ///< of events, by teller, counted already
+  std::int64_t forgotten_ = 0;          ///< of events before there was a writer, counted already
   std::int64_t discarded_ = 0;
   std::function<void()> progress_ = [] {};
   bool has_news_ = false;

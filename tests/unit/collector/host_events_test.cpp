@@ -38,8 +38,56 @@ TEST(HostEvents, CutLongNames) {
   EXPECT_EQ(names, std::vector{std::string(4'096, 'x')});
 }
 
+// Before the first CUDA call there is no writer, and the newest are of use.
+TEST(HostEvents, ForgetTheOldestWhereNobodyDrainsYet) {
+  HostEvents events;
+  constexpr int kHeld = 32'768;  // see below
+  for (int i = 0; i < 3 * kHeld; ++i) {
+    std::string name = std::to_string(i);
+    name.resize(16, '.');
+    events.add(HostEvents::Kind::kMark, name);
+  }
+  EXPECT_EQ(events.forgotten(), 2 * kHeld);
+  EXPECT_EQ(events.lost(HostEvents::Teller::kProgram), 0);
+  int next = 2 * kHeld;
+  events.drain([&](const HostEvents::Event& event) { EXPECT_EQ(std::stoi(std::string(event.name)), next++); });
+  EXPECT_EQ(next, 3 * kHeld);
+}
+
+// The first who drains comes while threads forget.
+TEST(HostEvents, LoseNothingUncountedAsTheWriterComes) {
+  constexpr int kEvents = 200'000;
+  for (int round = 0; round < 5; ++round) {
+    HostEvents events;
+    std::atomic<bool> is_full{false};
+    std::atomic<bool> is_done{false};
+    std::thread program([&] {
+      for (int i = 0; i < kEvents; ++i) {
+        events.add(HostEvents::Kind::kMark, std::to_string(i) + std::string(static_cast<std::size_t>(i % 50), ' '));
+        is_full = events.forgotten() > 0;
+      }
+      is_done = true;
+    });
+    while (!is_full && !is_done) std::this_thread::yield();
+    EXPECT_TRUE(is_full);
+    int last = -1;
+    std::int64_t total = 0;
+    const auto take = [&](const HostEvents::Event& event) {
+      const int value = std::stoi(std::string(event.name));
+      EXPECT_GT(value, last);
+      last = value;
+      ++total;
+    };
+    events.drain(take);
+    program.join();
+    events.drain(take);
+    EXPECT_EQ(total + events.forgotten() + events.lost(HostEvents::Teller::kProgram), kEvents);
+  }
+}
+
 TEST(HostEvents, CountWhatIsLost) {
   HostEvents events;
+  events.drain([](const HostEvents::Event&) {});  // there is a writer
   // 1 MiB holds 32,768 events of a head and 16 bytes of name.
   for (int i = 0; i < 32'768 + 5; ++i) events.add(HostEvents::Kind::kMark, "sixteen letters.");
   EXPECT_EQ(events.lost(HostEvents::Teller::kProgram), 5);
@@ -85,7 +133,7 @@ TEST(HostEvents, LoseNothingUncountedBetweenThreads) {
     for (std::thread& thread : threads) thread.join();
     events.drain(take);
   }
-  EXPECT_EQ(total + events.lost(HostEvents::Teller::kProgram), kGenerations * kThreads * kEvents);
+  EXPECT_EQ(total + events.forgotten() + events.lost(HostEvents::Teller::kProgram), kGenerations * kThreads * kEvents);
   EXPECT_GT(total, kThreads * kEvents);
 }
 
