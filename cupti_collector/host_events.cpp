@@ -19,6 +19,8 @@ namespace {
 /// Memory that is not used is not taken: the system maps it with the first write.
 constexpr std::size_t kRingBytes = 1U << 20U;
 constexpr std::size_t kLongestName = 4U << 10U;
+/// Before there is a writer, which makes them free again, no more rings than this are made for threads that end.
+constexpr std::int64_t kMostEarlyRings = 256;
 
 /// An event in a ring; what it has beside its name and the name follow, padded to a multiple of the head's size.
 struct Head {
@@ -44,10 +46,10 @@ std::size_t bytes_of(const Head& head) {
 struct HostEvents::Ring {  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::atomic<std::uint64_t> head{0};
   std::atomic<std::uint64_t> tail{0};
-  std::atomic<std::int64_t> thread{0};  ///< 0: free for another thread
-  std::atomic<bool> is_retired{false};  ///< its thread has ended
-  std::atomic<int> owners{1};           ///< the list, and the thread while it lives
-  std::atomic<bool> is_held{false};     ///< by who takes events out of it
+  std::atomic<std::int64_t> thread{0};    ///< 0: free for another thread
+  std::atomic<std::uint64_t> retired{0};  ///< its thread has ended, as which of all; 0: not yet
+  std::atomic<int> owners{1};             ///< the list, and the thread while it lives
+  std::atomic<bool> is_held{false};       ///< by who takes events out of it
   Ring* next = nullptr;
   std::array<unsigned char, kRingBytes> bytes;
 
@@ -112,7 +114,8 @@ struct HostEvents::ThreadRing {
 
   void hold(std::uint64_t new_owner, Ring* new_ring) {
     if (ring != nullptr) {
-      ring->is_retired.store(true, std::memory_order_release);
+      static std::atomic<std::uint64_t> ended{0};
+      ring->retired.store(ended.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_release);
       Ring::release(ring);
     }
     if (new_ring != nullptr) new_ring->owners.fetch_add(1, std::memory_order_relaxed);
@@ -135,6 +138,40 @@ HostEvents::~HostEvents() {
   }
 }
 
+/// The ring of the thread that ended first, without its events; null where there are few rings, none of an ended
+/// thread, or a writer, which makes such rings free itself.
+HostEvents::Ring* HostEvents::take_over(std::int64_t thread) noexcept {
+  while (made_.load(std::memory_order_relaxed) >= kMostEarlyRings && !is_drained_.load(std::memory_order_relaxed)) {
+    Ring* oldest = nullptr;
+    std::uint64_t first = 0;
+    for (Ring* ring = rings_.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
+      const std::uint64_t retired = ring->retired.load(std::memory_order_relaxed);
+      if (retired == 0 || (oldest != nullptr && retired > first)) continue;
+      oldest = ring;
+      first = retired;
+    }
+    if (oldest == nullptr) return nullptr;
+    const Holding held(*oldest, Holding::Patience::kNone);
+    if (!held.is_mine() || oldest->retired.load(std::memory_order_acquire) != first) continue;  // another was quicker
+    forget(*oldest, oldest->head.load(std::memory_order_relaxed));
+    oldest->retired.store(0, std::memory_order_relaxed);
+    oldest->thread.store(thread, std::memory_order_relaxed);
+    return oldest;
+  }
+  return nullptr;
+}
+
+/// Forgets its first events, at least up to there. REQUIRES: the ring is held.
+void HostEvents::forget(Ring& ring, std::uint64_t until) noexcept {
+  std::uint64_t tail = ring.tail.load(std::memory_order_relaxed);
+  for (; tail < until; forgotten_.fetch_add(1, std::memory_order_relaxed)) {
+    Head oldest;
+    ring.copy_out(tail, &oldest, sizeof(oldest));
+    tail += bytes_of(oldest);
+  }
+  ring.tail.store(tail, std::memory_order_release);
+}
+
 HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
   constinit thread_local ThreadRing mine;
   if (mine.owner == number_) return mine.ring;
@@ -146,8 +183,13 @@ HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
     mine.hold(number_, ring);
     return ring;
   }
+  if (Ring* ring = take_over(thread)) {
+    mine.hold(number_, ring);
+    return ring;
+  }
   Ring* ring = new (std::nothrow) Ring;
   if (ring == nullptr) return nullptr;
+  made_.fetch_add(1, std::memory_order_relaxed);
   ring->thread.store(thread, std::memory_order_relaxed);
   ring->next = rings_.load(std::memory_order_relaxed);
   while (!rings_.compare_exchange_weak(ring->next, ring, std::memory_order_release, std::memory_order_relaxed)) {
@@ -171,14 +213,8 @@ bool HostEvents::forget_oldest(Ring& ring, std::size_t bytes) noexcept {
   if (is_drained_.load(std::memory_order_relaxed)) return false;
   const Holding held(ring, Holding::Patience::kNone);
   if (!held.is_mine()) return false;
-  const std::uint64_t head = ring.head.load(std::memory_order_relaxed);
-  std::uint64_t tail = ring.tail.load(std::memory_order_relaxed);
-  for (; head + bytes - tail > kRingBytes; forgotten_.fetch_add(1, std::memory_order_relaxed)) {
-    Head oldest;
-    ring.copy_out(tail, &oldest, sizeof(oldest));
-    tail += bytes_of(oldest);
-  }
-  ring.tail.store(tail, std::memory_order_release);
+  const std::uint64_t end = ring.head.load(std::memory_order_relaxed) + bytes;
+  if (end > kRingBytes) forget(ring, end - kRingBytes);
   return true;
 }
 
@@ -206,7 +242,7 @@ void HostEvents::drain(const std::function<void(const Event&)>& take) {
   for (Ring* ring = rings_.load(std::memory_order_acquire); ring != nullptr; ring = ring->next) {
     const Holding held(*ring, Holding::Patience::kAny);
     // Read first: what the thread wrote before it ended is seen below.
-    const bool is_retired = ring->is_retired.load(std::memory_order_acquire);
+    const bool is_retired = ring->retired.load(std::memory_order_acquire) != 0;
     const std::uint64_t head = ring->head.load(std::memory_order_acquire);
     std::uint64_t tail = ring->tail.load(std::memory_order_relaxed);
     while (tail != head) {
@@ -226,7 +262,7 @@ void HostEvents::drain(const std::function<void(const Event&)>& take) {
       ring->tail.store(tail, std::memory_order_release);
     }
     if (!is_retired) continue;
-    ring->is_retired.store(false, std::memory_order_relaxed);
+    ring->retired.store(0, std::memory_order_relaxed);
     ring->thread.store(0, std::memory_order_release);
   }
 }

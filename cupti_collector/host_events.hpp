@@ -69,7 +69,8 @@ class HostEvents {
     return lost_[static_cast<std::size_t>(teller)].load(std::memory_order_relaxed);
   }
 
-  /// Events that were forgotten for later ones while nobody drained.
+  /// Events that were forgotten for later ones while nobody drained: of threads with much to say, and of many that
+  /// ended.
   [[nodiscard]] std::int64_t forgotten() const { return forgotten_.load(std::memory_order_relaxed); }
 
  private:
@@ -77,13 +78,16 @@ class HostEvents {
   struct ThreadRing;
   class Holding;
   [[nodiscard]] Ring* ring_of_thread() noexcept;
+  [[nodiscard]] Ring* take_over(std::int64_t thread) noexcept;
   [[nodiscard]] bool forget_oldest(Ring& ring, std::size_t bytes) noexcept;
+  void forget(Ring& ring, std::uint64_t until) noexcept;
 
   std::uint64_t number_;  ///< of this object in the process: an address may come again
   std::atomic<Ring*> rings_{nullptr};
   std::array<std::atomic<std::int64_t>, 3> lost_{};  ///< by teller
   std::atomic<bool> is_drained_{false};              ///< somebody has begun to
   std::atomic<std::int64_t> forgotten_{0};
+  std::atomic<std::int64_t> made_{0};  ///< rings
 };
 
 }  // namespace interlace::collector

@@ -22,7 +22,8 @@ namespace {
 std::atomic<Session*> the_session{nullptr};
 /// Whose buffers CUPTI uses. A forked child has no session, but CUPTI asks for buffers there as well.
 std::atomic<Session*> lender{nullptr};
-/// The environment asks for no recording, or wrongly: it need not be read again.
+/// The environment asks for no recording, or wrongly, and need not be read again; or this is the child of a process
+/// that is recorded. Where CUDA begins all the same, that makes a session.
 std::atomic<bool> is_not_wanted{false};
 
 const char* variable(const char* name) {
@@ -105,7 +106,11 @@ void finish_at_exit(int status, void*) {
 void finish_before_all_so_far() { on_exit(finish_at_exit, nullptr); }
 
 void abandon_in_child() {
-  if (Session* session = the_session.exchange(nullptr)) session->abandon();
+  Session* session = the_session.exchange(nullptr);
+  if (session == nullptr) return;
+  // CUDA that has begun is of no use in a child: what it says would be kept for a first call that never comes.
+  if (session->has_begun()) is_not_wanted = true;
+  session->abandon();
 }
 
 /// The session, made where there is none.

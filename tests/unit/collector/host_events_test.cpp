@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -153,6 +155,30 @@ std::int64_t mapped() {
   std::int64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages * 4096 >> 20;
+}
+
+// As those of a program that loads data with a thread for each file, and comes to CUDA late or never.
+TEST(HostEvents, KeepFewRingsOfEndedThreadsWhereNobodyDrains) {
+  HostEvents events;
+  constexpr int kThreads = 1'000;
+  constexpr int kKept = 256;
+  std::int64_t before = 0;
+  for (int i = 0; i < kThreads; ++i) {
+    if (i == 20) before = mapped();
+    std::thread([&] { events.add(HostEvents::Kind::kMark, std::to_string(i)); }).join();
+  }
+  EXPECT_LT(mapped(), before + kKept + 100);
+  std::vector<int> kept;
+  std::set<std::int64_t> of;
+  events.drain([&](const HostEvents::Event& event) {
+    kept.push_back(std::stoi(std::string(event.name)));
+    of.insert(event.thread);
+  });
+  EXPECT_EQ(events.forgotten(), kThreads - kKept);
+  EXPECT_EQ(of.size(), static_cast<std::size_t>(kKept)) << "each under its own thread";
+  std::ranges::sort(kept);
+  ASSERT_EQ(kept.size(), static_cast<std::size_t>(kKept));
+  EXPECT_EQ(kept.front(), kThreads - kKept) << "the last are kept";
 }
 
 // Made before its thread's first event, it is destroyed behind all that the first event made.

@@ -29,5 +29,13 @@ TEST(RecordLateTorch, EndsBeforeTheAllocatorIsDestroyed) {
   EXPECT_EQ(read.diagnostics.count_of("ilt.truncated"), 0);
 }
 
+// It is not recorded: nothing is kept of what it says.
+TEST(RecordLateChild, TakesNoMemoryForItsMarks) {
+  const Recorded run = record("marks_in_child 200");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_NE(run.out.find("the child took little"), std::string::npos) << run.out;
+  EXPECT_TRUE(ReadBack(run.file()).named("in the child").empty());
+}
+
 }  // namespace
 }  // namespace interlace::collector
