@@ -15,6 +15,7 @@ struct Placed {
   const StageStep* stage = nullptr;
   Position at;
   int line = 0;
+  bool in_for_each = false;
 };
 
 std::string title(const StageStep& step) {
@@ -225,14 +226,23 @@ void check_memory_words(const std::vector<Placed>& stages, const Placed& placed,
   if (!step.record_stream.empty() && step.frees.empty()) refuse("record_stream");
 }
 
+// A stage of the whole batch has no modules, neither by name nor one after the other: replay and engine would run a
+// part of it, or all of it once for each.
 void check_module(const Placed& placed, std::vector<Problem>& problems) {
   const StageStep& step = *placed.stage;
-  if (!step.module || goes_module_by_module(step) || names_its_own(step.stage)) return;
+  if (goes_module_by_module(step) || names_its_own(step.stage)) return;
   const bool backward = step.stage == Stage::kBackward;
-  problems.push_back({kMisplacedField, placed.line,
-                      fmt::format("{}: {}", title(step),
-                                  backward ? "only part \"embedding\" can be of one module"
-                                           : "does not go module by module, so that \"module\" has no meaning here")});
+  const auto refuse = [&](std::string_view reason) {
+    problems.push_back({kMisplacedField, placed.line, fmt::format("{}: {}", title(step), reason)});
+  };
+  if (step.module) {
+    refuse(backward ? "only part \"embedding\" can be of one module"
+                    : "does not go module by module, so that \"module\" has no meaning here");
+  }
+  if (placed.in_for_each) {
+    refuse(backward ? "only part \"embedding\" can stand in \"for_each\""
+                    : "does not go module by module, so that \"for_each\" has no meaning here");
+  }
 }
 
 }  // namespace
@@ -241,7 +251,7 @@ void check_stages(const std::vector<PlacedStep>& steps, std::vector<Problem>& pr
   std::vector<Placed> stages;
   for (const PlacedStep& placed : steps) {
     if (const auto* stage = std::get_if<StageStep>(&placed.step->action)) {
-      stages.push_back({stage, placed.at, placed.step->line});
+      stages.push_back({stage, placed.at, placed.step->line, placed.in_for_each});
     }
   }
   check_repeats(stages, problems);

@@ -22,6 +22,7 @@ struct Position {
 struct PlacedStep {
   const Step* step = nullptr;
   Position at;
+  bool in_for_each = false;
 };
 
 /// All steps of one iteration in host order, those of a for_each in place of it.

@@ -15,11 +15,11 @@ std::vector<PlacedStep> placed_steps(const Schedule& schedule) {
     const Step& step = schedule.iteration[outer];
     const auto* group = std::get_if<ForEachModule>(&step.action);
     if (group == nullptr) {
-      placed.push_back({&step, {outer, 0}});
+      placed.push_back({&step, {outer, 0}, false});
       continue;
     }
     for (std::size_t inner = 0; inner < group->steps.size(); ++inner) {
-      placed.push_back({&group->steps[inner], {outer, inner}});
+      placed.push_back({&group->steps[inner], {outer, inner}, true});
     }
   }
   return placed;

@@ -27,7 +27,7 @@ constexpr std::string_view kEveryWord = R"({
     {"wait": "copied", "on": "main", "batch": 0},
     {"wait": "side", "on": "host"},
     {"for_each": "module", "do": [
-      {"stage": "data_parallel_lookup", "batch": 0, "stream": "other"}
+      {"stage": "compute", "batch": 0, "stream": "other"}
     ]},
     {"record": "mark", "stream": "side"},
     {"wait": "mark", "on": "host"},

@@ -69,7 +69,7 @@ TEST(Describe, ShowsEachStepWithItsWaits) {
     {"wait": "e", "on": "host", "batch": 0},
     {"wait": "copy", "stream": "main"},
     {"for_each": "module", "do": [
-      {"stage": "data_parallel_lookup", "batch": 0, "stream": "twin", "record_stream": ["main"]}
+      {"stage": "compute", "batch": 0, "stream": "twin", "record_stream": ["main"]}
     ]}
   ]})",
                                   "x");
@@ -78,12 +78,12 @@ What it is.
 streams: main, copy (priority -1), twin = copy
 iterations that fill the pipeline: 1
 
-line  step                    batch  stream  waits and notes
-4     copy_batch_to_gpu       i+1    copy    after main; memory of main; records e
-5     wait                    i      host    host waits for event e
-6     wait                           main    main waits for copy
+line  step               batch  stream  waits and notes
+4     copy_batch_to_gpu  i+1    copy    after main; memory of main; records e
+5     wait               i      host    host waits for event e
+6     wait                      main    main waits for copy
 7     for each module:
-8       data_parallel_lookup  i      twin    kept alive on main
+8       compute          i      twin    kept alive on main
 )");
 }
 

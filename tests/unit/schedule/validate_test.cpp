@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "simulator/schedule/effects.hpp"
 #include "simulator/schedule/parse.hpp"
 
 namespace interlace::schedule {
@@ -238,6 +239,23 @@ TEST(Validate, ModulesAreNamedWhereAStageGoesModuleByModule) {
   StageStep own = stage(Stage::kCompute);
   own.module = "a";
   EXPECT_EQ(problems_of({{own}}), Problems{});
+}
+
+TEST(Validate, WhatGoesModuleByModuleMayBeRepeated) {
+  const auto repeated = [](const StageStep& step) { return problems_of({{ForEachModule{{{step}}}}}); };
+  const auto misplaced = [&](const StageStep& step) {
+    return std::ranges::count(repeated(step), Found{2, "schedule.misplaced_field"});
+  };
+  for (std::size_t i = 0; i < kStages; ++i) {
+    const StageStep step = stage(static_cast<Stage>(i));
+    const bool may = goes_module_by_module(step) || names_its_own(step.stage);
+    EXPECT_EQ(misplaced(step), may ? 0 : 1) << to_string(step.stage);
+  }
+  StageStep part = stage(Stage::kBackward);
+  part.part = Part::kEmbedding;
+  EXPECT_EQ(misplaced(part), 0);
+  part.part = Part::kDense;
+  EXPECT_EQ(misplaced(part), 1);
 }
 
 TEST(Validate, MemoryWordsAreForResults) {
