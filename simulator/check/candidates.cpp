@@ -32,6 +32,7 @@ class Maker {
       case HazardKind::kFreeBeforeLastUse:
         record_stream();
         wait_for_streams();
+        leave_waits_out();
         break;
       case HazardKind::kReadAfterFree: keep(); break;
       case HazardKind::kUnfinishedHostRead: read_in_order(); break;
@@ -120,6 +121,15 @@ class Maker {
       step.record_stream.push_back(stream);
       add(std::move(edited),
           fmt::format(R"("{}" in "record_stream" of {})", schedule_.stream(stream).name, where(stage)));
+    }
+  }
+
+  /// A collective holds its buffers until a stream first waits for it: without that wait it holds them longer.
+  void leave_waits_out() {
+    if (earlier_.lane != program_.collectives()) return;
+    for (const WrittenWait& wait : written_waits(schedule_)) {
+      const std::string where = wait.line > 0 ? fmt::format(" in line {}", wait.line) : "";
+      add(without(schedule_, wait), fmt::format("without {}{}", wait.text, where), false);
     }
   }
 

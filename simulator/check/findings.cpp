@@ -93,6 +93,16 @@ std::vector<Finding> findings_in(const ExaminedRun& run, std::size_t number) {
 
 }  // namespace
 
+std::set<std::pair<FindingKey, Phase>> what_clashes(const std::deque<ExaminedRun>& runs) {
+  std::set<std::pair<FindingKey, Phase>> clashes;
+  for (const ExaminedRun& run : runs) {
+    for (const Conflict& conflict : run.conflicts) {
+      clashes.emplace(key_of(run.program, conflict), phase_of(run.program, conflict));
+    }
+  }
+  return clashes;
+}
+
 std::vector<Finding> findings_of(const Examined& examined) {
   std::vector<Finding> findings;
   std::set<FindingKey> known;

@@ -3,8 +3,10 @@
 #include <compare>
 #include <cstddef>
 #include <deque>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "simulator/check/schedule_check.hpp"
@@ -64,6 +66,9 @@ struct Finding {
   Phase phase = Phase::kSteady;
   std::size_t run = 0;  ///< of Examined::runs(): the first that has it
 };
+
+/// What can go wrong in runs of a schedule, and when: comparable with that of the same schedule with other waits.
+[[nodiscard]] std::set<std::pair<FindingKey, Phase>> what_clashes(const std::deque<ExaminedRun>& runs);
 
 /// The findings of a program, those of the steady state first, in the order in which the pipeline would meet them.
 [[nodiscard]] std::vector<Finding> findings_of(const Examined& examined);

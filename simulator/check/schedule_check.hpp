@@ -48,7 +48,7 @@ struct WaitUse {
   enum class Use : std::uint8_t {
     kNeeded,      ///< without it there is a hazard (or one more)
     kPrecaution,  ///< needed under stricter rules only: see `reason`
-    kRedundant,   ///< without it all accesses that clash come in the same order
+    kRedundant,   ///< without it nothing goes wrong that did not before
   };
   Use use = Use::kNeeded;
   std::string reason;  ///< of a precaution: when it is needed

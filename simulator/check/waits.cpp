@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 #include "simulator/check/edits.hpp"
 #include "simulator/check/findings.hpp"
@@ -22,17 +24,20 @@ std::vector<UnrollOptions> rules(const UnrollOptions& options) {
 
 constexpr std::array<std::string_view, 2> kReasons = {"", "needed with one rank, without collectives"};
 
-std::size_t clashes(const schedule::Schedule& schedule, const UnrollOptions& options) {
-  std::size_t clashes = 0;
-  for (const ExaminedRun& run : examined_runs(schedule, options)) clashes += run.conflicts.size();
-  return clashes;
+using Clashes = std::set<std::pair<FindingKey, Phase>>;
+
+/// What clashes under each rule. Numbers would not do: the first wait for a collective also decides when its buffers
+/// are given back, so that without it other things clash, or fewer.
+std::vector<Clashes> clashes(const schedule::Schedule& schedule, const std::vector<UnrollOptions>& rules) {
+  std::vector<Clashes> all;
+  for (const UnrollOptions& options : rules) all.push_back(what_clashes(examined_runs(schedule, options)));
+  return all;
 }
 
-/// How much clashes under each rule. Removing waits only takes order away, so equal numbers mean the same clashes.
-std::vector<std::size_t> clashes(const schedule::Schedule& schedule, const std::vector<UnrollOptions>& rules) {
-  std::vector<std::size_t> counts;
-  for (const UnrollOptions& options : rules) counts.push_back(clashes(schedule, options));
-  return counts;
+/// The first rule under which something clashes that did not before; their number where there is none.
+std::size_t first_broken(const std::vector<Clashes>& before, const std::vector<Clashes>& after) {
+  const auto holds = [](const Clashes& was, const Clashes& is) { return std::ranges::includes(was, is); };
+  return static_cast<std::size_t>(std::ranges::mismatch(before, after, holds).in1 - before.begin());
 }
 
 }  // namespace
@@ -52,12 +57,11 @@ WaitReview review_waits(const schedule::Schedule& schedule, const UnrollOptions&
   }
 
   const std::vector<UnrollOptions> all_rules = rules(unrolled);
-  const std::vector<std::size_t> before = clashes(schedule, all_rules);
+  const std::vector<Clashes> before = clashes(schedule, all_rules);
   schedule::Schedule lean = schedule;
   std::vector<const WrittenWait*> redundant;
   for (const WrittenWait& wait : waits) {
-    const std::vector<std::size_t> after = clashes(without(schedule, wait), all_rules);
-    const auto broken = static_cast<std::size_t>(std::ranges::mismatch(before, after).in1 - before.begin());
+    const std::size_t broken = first_broken(before, clashes(without(schedule, wait), all_rules));
     WaitUse use{.use = WaitUse::Use::kPrecaution, .reason = {}, .line = wait.line, .text = wait.text};
     if (broken == 0) use.use = WaitUse::Use::kNeeded;
     if (broken == before.size()) use.use = WaitUse::Use::kRedundant;
@@ -67,7 +71,7 @@ WaitReview review_waits(const schedule::Schedule& schedule, const UnrollOptions&
   }
   if (redundant.size() > 1) {
     for (auto wait = redundant.rbegin(); wait != redundant.rend(); ++wait) lean = without(lean, **wait);
-    review.redundant_together = clashes(lean, all_rules) == before;
+    review.redundant_together = first_broken(before, clashes(lean, all_rules)) == before.size();
   }
   return review;
 }

@@ -304,6 +304,35 @@ TEST(Waits, ThatOrderNothingThatClashesAreRedundant) {
   EXPECT_EQ(redundant(nothing).size(), 1U);
 }
 
+/// side makes x, which is exchanged; other waits for that and does something, and then side takes memory again.
+std::string exchanged(const std::string& wait, const std::string& other) {
+  return work("side", "", "x") + kThen +
+         R"({"stage": "all_to_all", "batch": 0, "stream": "side", "async": true, "reads": ["x"], "writes": ["y"],
+             "record": "arrived"})" +
+         wait + other + kThen + work("side", "", "z");
+}
+const std::string kWaitForArrival = R"(, {"wait": "arrived", "on": "other"})";
+
+// With the wait the exchange lets go of x, which nothing holds then; without it y is read too early. Both ways there is
+// as much that clashes.
+TEST(Waits, AreNeededForOtherThingsThanTheyBreak) {
+  const std::string use = kThen + work("other", "y", "");
+  const ScheduleCheck with = check(steps(exchanged(kWaitForArrival, use + use)));
+  EXPECT_EQ(kinds(with), std::set<std::string>{"free_before_last_use"});
+  EXPECT_TRUE(kinds(check(steps(exchanged("", use + use)))).contains("read_before_write"));
+  ASSERT_EQ(with.waits.size(), 1U);
+  EXPECT_EQ(with.waits.front().use, WaitUse::Use::kNeeded);
+}
+
+// Nothing reads what arrives: the wait only makes the exchange let go of x, while it may still read it.
+TEST(Waits, ThatOnlyDoHarmAreNotNeeded) {
+  const ScheduleCheck with = check(steps(exchanged(kWaitForArrival, "")));
+  EXPECT_EQ(kinds(with), std::set<std::string>{"free_before_last_use"});
+  EXPECT_TRUE(check(steps(exchanged("", ""))).hazards.empty());
+  ASSERT_EQ(with.waits.size(), 1U);
+  EXPECT_EQ(with.waits.front().use, WaitUse::Use::kRedundant);
+}
+
 TEST(Waits, NeededUnderStricterRulesOnlyAreAPrecaution) {
   const ScheduleCheck result = check(schedule::find("torchrec/semi_sync"));
   for (const WaitUse& wait : result.waits) {
