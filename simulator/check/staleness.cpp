@@ -79,24 +79,63 @@ std::vector<Staleness> staleness_of(const Program& program) {
 
 namespace {
 
-std::string batches_text(const std::set<std::int64_t>& batches, std::int64_t iteration) {
+std::string batches_text(const std::map<std::int64_t, std::set<StageIndex>>& batches, std::int64_t iteration) {
   std::string text;
-  for (const std::int64_t batch : batches) text += (text.empty() ? "" : ", ") + relative(batch, iteration);
+  for (const auto& [batch, stages] : batches) text += (text.empty() ? "" : ", ") + relative(batch, iteration);
   return text;
+}
+
+/// Whether an operation adds to the dense gradients, or changes them.
+bool makes_gradients(const Program& program, const Operation& op) {
+  if (program.stage(op.stage).stage == Stage::kZeroGrad) return false;
+  return std::ranges::any_of(op.accesses, [&](const Access& access) {
+    return access.writes && program.data[access.datum.index()].resource == Resource::kDenseGradients;
+  });
+}
+
+/// All steps that do; a backward in parts may do so in both.
+std::set<StageIndex> gradient_stages(const Program& program) {
+  std::set<StageIndex> stages;
+  for (const Operation& op : program.operations) {
+    if (makes_gradients(program, op)) stages.insert(op.stage);
+  }
+  return stages;
+}
+
+bool has_stage(const Program& program, Stage stage) {
+  return std::ranges::any_of(program.stages, [&](const schedule::PlacedStep& placed) {
+    return std::get<schedule::StageStep>(placed.step->action).stage == stage;
+  });
+}
+
+/// A loop that does half of what training takes. One that does none of it only evaluates, as a synchronous one may.
+std::optional<std::string> half_training(const Program& program) {
+  const bool makes = has_stage(program, Stage::kBackward);
+  const bool applies = has_stage(program, Stage::kOptimizerStep);
+  if (makes && !applies) return "no optimizer_step applies the gradients: dense parameters stay as they are";
+  if (applies && !makes) return "no backward makes gradients: optimizer_step has none to apply";
+  return std::nullopt;
 }
 
 /// What is wrong with the gradients that an optimizer step finds; the first such step of the steady state.
 std::optional<std::string> wrong_gradients(const Program& program) {
-  std::set<std::int64_t> summed;
+  const std::set<StageIndex> all = gradient_stages(program);
+  std::map<std::int64_t, std::set<StageIndex>> summed;  // by batch: the steps that have added theirs
   for (const Operation& op : program.operations) {
     const Stage stage = program.stage(op.stage).stage;
     if (stage == Stage::kZeroGrad) summed.clear();
-    if (stage == Stage::kBackward && op.role == Role::kWork) summed.insert(op.batch);
+    if (makes_gradients(program, op)) summed[op.batch].insert(op.stage);
     if (stage != Stage::kOptimizerStep || op.iteration < 1 || !program.steady(op.iteration)) continue;
-    if (summed == std::set{op.batch}) continue;
     const std::string what = name_of(program, op, op.iteration);
     if (summed.empty()) return fmt::format("{} finds no gradients: zero_grad stands between it and backward", what);
-    return fmt::format("{} applies the gradients of batches {}", what, batches_text(summed, op.iteration));
+    if (summed.size() > 1 || !summed.contains(op.batch)) {
+      return fmt::format("{} applies the gradients of batches {}", what, batches_text(summed, op.iteration));
+    }
+    for (const StageIndex missing : all) {
+      if (summed.at(op.batch).contains(missing)) continue;
+      return fmt::format("{} does not find the gradients of {}: zero_grad or the step itself comes between", what,
+                         name_of(program.stage(missing)));
+    }
   }
   return std::nullopt;
 }
@@ -110,7 +149,9 @@ Numerics numerics_of(const Program& program, const std::vector<Staleness>& stale
     numerics.reasons.push_back(fmt::format("{} reads {} {} update{} late", read.stage, read.resource, read.updates,
                                            read.updates == 1 ? "" : "s"));
   }
-  if (auto gradients = wrong_gradients(program)) numerics.reasons.push_back(std::move(*gradients));
+  auto gradients = half_training(program);
+  if (!gradients) gradients = wrong_gradients(program);
+  if (gradients) numerics.reasons.push_back(std::move(*gradients));
   if (!hazards) numerics.as_base = numerics.reasons.empty();
   return numerics;
 }

@@ -291,22 +291,22 @@ class Unroller {
     if (reduced) wait(home, *reduced, Instruction::Cause::kInherent);
   }
 
-  /// Autograd runs the backward of a data-parallel lookup or feature processor on the stream of its forward, as soon as
-  /// the layers above have theirs: the rest of backward may run beside it. What it adds to the gradients is its own,
-  /// and whoever needs them waits for it. Gives those streams that are not the stream of backward.
+  /// Autograd runs the backward of a data-parallel lookup on the stream of its forward, as soon as the layers above
+  /// have theirs: the rest of backward may run beside it. What it adds to the gradients is its own, and whoever needs
+  /// them waits for it. Gives those streams that are not the stream of backward.
   std::vector<LaneIndex> run_side_gradients(const Run& run, LaneIndex home) {
     std::vector<LaneIndex> sides;
     bool upper = false;
     for (const schedule::PlacedStep& placed : program_.stages) {
       const auto& step = std::get<StageStep>(placed.step->action);
-      if (step.stage != Stage::kDataParallelLookup && step.stage != Stage::kFeatureProcessor) continue;
+      if (step.stage != Stage::kDataParallelLookup) continue;
       const LaneIndex side = lane(step.stream);
       if (!upper) run_upper_backward(run, home);
       upper = true;
       join(side, home);
       if (side != home) sides.push_back(side);
       Operation op = operation(run, Role::kSideGradient, side);
-      touch(op, step.stage == Stage::kDataParallelLookup ? Resource::kBatch : Resource::kKjt, false);
+      touch(op, Resource::kBatch, false);
       launch(std::move(op), run.step);
     }
     return sides;
@@ -325,6 +325,7 @@ class Unroller {
   void run_table_updates(const Run& run, LaneIndex home) {
     std::vector<Module> modules = each_module(run.module);
     std::ranges::reverse(modules);
+    std::set<LaneIndex> sides;
     const bool named = run.step.part.has_value();
     for (const Module module : modules) {
       const Run of_module{run.step, run.stage, module, run.batch};
@@ -334,6 +335,7 @@ class Unroller {
       for (const LaneIndex on : update_lanes(*module)) {
         join(on, home);
         wait(on, exchanged, Instruction::Cause::kInherent);
+        sides.merge(run_processor_gradients(of_module, on));
         Operation op = operation(of_module, Role::kTableUpdate, on);
         if (named) {
           touch_all(op, run.step);
@@ -350,6 +352,37 @@ class Unroller {
         join(home, on);
       }
     }
+    reduce_processor_gradients(run, home, sides);
+  }
+
+  /// The gradient of a module's feature processors needs that of its lookup, which comes with the exchange. Autograd
+  /// runs it on the stream of their forward, beside the update of the tables. Gives those streams.
+  std::set<LaneIndex> run_processor_gradients(const Run& run, LaneIndex of_lookup) {
+    std::set<LaneIndex> sides;
+    for (const schedule::PlacedStep& placed : program_.stages) {
+      const auto& step = std::get<StageStep>(placed.step->action);
+      const bool of_module = !step.module || program_.modules[*run.module] == *step.module;
+      if (step.stage != Stage::kFeatureProcessor || !of_module) continue;
+      const LaneIndex side = lane(step.stream);
+      join(side, of_lookup);
+      Operation op = operation(run, Role::kSideGradient, side);
+      touch(op, Resource::kKjt, false);
+      launch(std::move(op), run.step);
+      sides.insert(side);
+    }
+    return sides;
+  }
+
+  /// Their all-reduce is behind them alone; the stream of backward waits for it.
+  void reduce_processor_gradients(const Run& run, LaneIndex home, const std::set<LaneIndex>& sides) {
+    if (sides.empty()) return;
+    for (const LaneIndex side : sides) join(options_.collectives ? program_.collectives() : home, side);
+    const LaneIndex behind = options_.collectives ? *sides.begin() : home;
+    const MarkIndex reduced = collective(run, behind, [&](Operation& all_reduce) {
+      touch(all_reduce, Resource::kDenseGradients, false);
+      touch(all_reduce, Resource::kDenseGradients, true);
+    });
+    wait(home, reduced, Instruction::Cause::kInherent);
   }
 
   [[nodiscard]] std::vector<LaneIndex> update_lanes(std::uint32_t module) const {

@@ -185,6 +185,55 @@ TEST(Check, GradientsMustBeThoseOfTheBatch) {
   EXPECT_NE(none.reasons.at(0).find("finds no gradients"), std::string::npos);
 }
 
+/// One batch trained on one stream, with feature processors, and backward in parts.
+std::string processed(const std::string& behind_dense, const std::string& behind_embedding) {
+  const auto step = [](const std::string& stage, const std::string& more = "") {
+    return fmt::format(R"({{"stage": "{}", "batch": 0, "stream": "main"{}}})", stage, more);
+  };
+  std::vector<std::string> lines;
+  for (const char* stage :
+       {"zero_grad", "copy_batch_to_gpu", "input_dist_start", "input_dist_wait", "input_dist_finish",
+        "feature_processor", "embedding_lookup", "output_dist_start", "output_dist_wait", "dense_forward"}) {
+    lines.push_back(step(stage));
+  }
+  lines.push_back(step("backward", R"(, "part": "dense")"));
+  if (!behind_dense.empty()) lines.push_back(step(behind_dense));
+  lines.push_back(step("backward", R"(, "part": "embedding")"));
+  if (!behind_embedding.empty()) lines.push_back(step(behind_embedding));
+  return fmt::format("{}", fmt::join(lines, ","));
+}
+
+// The weights of feature processors have their gradients from the embedding part.
+TEST(Check, GradientsOfFeatureProcessorsMustReachTheOptimizer) {
+  EXPECT_EQ(check(steps(processed("", "optimizer_step"))).numerics.as_base, true);
+  const Numerics lost = check(steps(processed("optimizer_step", ""))).numerics;
+  EXPECT_EQ(lost.as_base, false);
+  ASSERT_EQ(lost.reasons.size(), 1U);
+  EXPECT_NE(lost.reasons[0].find("does not find the gradients of backward (embedding)"), std::string::npos)
+      << lost.reasons[0];
+  // The same where the lookup weighs.
+  std::string inside = processed("optimizer_step", "");
+  const std::string processor = R"({"stage": "feature_processor", "batch": 0, "stream": "main"},)";
+  inside.erase(inside.find(processor), processor.size());
+  EXPECT_EQ(check(steps(inside)).numerics.as_base, true) << "no weights";
+  EXPECT_EQ(check(steps(inside), {.feature_processors = true}).numerics.as_base, false);
+}
+
+TEST(Check, HalfATrainingLoopIsNotThatOfASynchronousOne) {
+  const auto reason = [](const std::string& last) {
+    const Numerics numerics = check(steps(processed("", last))).numerics;
+    return numerics.reasons.empty() ? std::string("none") : numerics.reasons.front();
+  };
+  EXPECT_EQ(reason("optimizer_step"), "none");
+  EXPECT_NE(reason("").find("no optimizer_step"), std::string::npos);
+  const std::string forward = R"({"stage": "dense_forward", "batch": 0, "stream": "main"})";
+  const std::string optimizer = R"({"stage": "optimizer_step", "batch": 0, "stream": "main"})";
+  EXPECT_EQ(check(steps(forward)).numerics.as_base, true) << "evaluation";
+  const Numerics no_backward = check(steps(forward + kThen + optimizer)).numerics;
+  EXPECT_EQ(no_backward.as_base, false);
+  EXPECT_NE(no_backward.reasons.at(0).find("no backward"), std::string::npos);
+}
+
 // All on one stream. b is looked up before its part of backward, a behind it.
 TEST(Check, AnEmbeddingPartUpdatesTheTablesOfItsModuleOnly) {
   const auto step = [](const std::string& stage, int batch, const std::string& more = "") {

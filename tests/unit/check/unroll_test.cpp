@@ -107,6 +107,38 @@ TEST(Unroll, FeatureProcessorsReadWhatTheOptimizerWrites) {
   EXPECT_TRUE(lookup_reads(schedule::Resource::kDenseParameters));
 }
 
+// It needs the gradient of the lookup, which the exchange of the embedding part brings.
+TEST(Unroll, TheGradientOfAFeatureProcessorComesWithThatOfItsLookup) {
+  std::string text;
+  for (const char* stage : {"copy_batch_to_gpu", "input_dist_start", "input_dist_wait", "input_dist_finish"}) {
+    text += fmt::format(R"({{"stage": "{}", "batch": 0, "stream": "main"}}, )", stage);
+  }
+  text += R"({"stage": "feature_processor", "batch": 0, "stream": "side"}, )";
+  for (const char* stage : {"embedding_lookup", "output_dist_start", "output_dist_wait", "dense_forward"}) {
+    text += fmt::format(R"({{"stage": "{}", "batch": 0, "stream": "main"}}, )", stage);
+  }
+  text += R"({"stage": "backward", "batch": 0, "stream": "main", "part": "dense"},
+             {"stage": "backward", "batch": 0, "stream": "main", "part": "embedding"})";
+  const schedule::Schedule schedule = steps(text);
+  UnrollOptions options = batches(1);
+  options.unnamed_modules = 1;
+  const Program program = unroll(schedule, options);
+  const HappensBefore order(program, false);
+  std::vector<OperationIndex> exchanges;
+  std::vector<OperationIndex> gradients;
+  for (OperationIndex op{0}; op.index() < program.operations.size(); ++op.value) {
+    const Operation& one = program.operation(op);
+    if (program.stage(one.stage).part != schedule::Part::kEmbedding) continue;
+    if (one.role == Role::kCollective) exchanges.push_back(op);
+    if (one.role == Role::kSideGradient) gradients.push_back(op);
+  }
+  ASSERT_EQ(exchanges.size(), 2U) << "of the lookup's gradient and, all-reduced, of the processor's";
+  ASSERT_EQ(gradients.size(), 1U);
+  EXPECT_EQ(program.lanes[program.operation(gradients[0]).lane.index()].name, "side");
+  EXPECT_TRUE(order.before(exchanges[0], gradients[0]));
+  EXPECT_TRUE(order.before(gradients[0], exchanges[1]));
+}
+
 // Position of the free of the one buffer of a datum; 0 where it is never freed.
 std::size_t free_of(const Program& program, const std::string& datum) {
   for (const Buffer& buffer : program.buffers) {
