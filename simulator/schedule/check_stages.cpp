@@ -95,16 +95,18 @@ bool precedes(const Placed& writer, const Placed& reader) {
          (writer.stage->batch == reader.stage->batch && writer.at < reader.at);
 }
 
-void check_order(const Placed& reader, const Placed& writer, std::string_view what, std::vector<Problem>& problems) {
-  const std::int32_t read = reader.stage->batch;
+// `does`: what the user does with what the writer makes too late, in words.
+Problem out_of_order(const Placed& user, const Placed& writer, std::string_view does) {
   const std::int32_t written = writer.stage->batch;
-  if (precedes(writer, reader)) return;
-  const std::string reason =
-      written == read ? fmt::format("makes only below, in line {}", writer.line)
-                      : fmt::format("has made up to batch {} only (line {})", batch_word(written), writer.line);
-  problems.push_back(
-      {kBatchOrder, reader.line,
-       fmt::format("{}: reads {}, which {} {}", title(*reader.stage), what, title(*writer.stage), reason)});
+  const std::string reason = written == user.stage->batch ? fmt::format("makes only below, in line {}", writer.line)
+                                                          : fmt::format("has made up to batch {} only (line {})",
+                                                                        batch_word(written), writer.line);
+  return {kBatchOrder, user.line,
+          fmt::format("{}: {}, which {} {}", title(*user.stage), does, title(*writer.stage), reason)};
+}
+
+void check_order(const Placed& reader, const Placed& writer, std::string_view what, std::vector<Problem>& problems) {
+  if (!precedes(writer, reader)) problems.push_back(out_of_order(reader, writer, fmt::format("reads {}", what)));
 }
 
 // Who writes what a step names may write it again below its reader, if somebody has written it above. What stages make
@@ -183,19 +185,35 @@ void check_named_data(const std::vector<Placed>& stages, std::vector<Problem>& p
   }
 }
 
+// What is there from the start.
+bool lives_on(const std::string& name) {
+  const auto resource = resource_named(name);
+  return resource && !traits_of(*resource).per_batch;
+}
+
 bool writes(const StageStep& step, const std::string& name) {
   const auto resource = resource_named(name);
   if (!resource) return std::ranges::find(step.writes, name) != step.writes.end();
-  if (!traits_of(*resource).per_batch) return true;  // it is there from the start
   const auto resources = writes_of(step);
   return std::ranges::find(resources, *resource) != resources.end();
 }
 
 void check_frees(const std::vector<Placed>& stages, const Placed& placed, std::vector<Problem>& problems) {
   for (const std::string& name : placed.stage->frees) {
-    if (std::ranges::any_of(stages, [&](const Placed& p) { return writes(*p.stage, name); })) continue;
-    problems.push_back({kMissingStage, placed.line,
-                        fmt::format("{}: frees \"{}\", which no step writes", title(*placed.stage), name)});
+    if (lives_on(name)) continue;
+    std::vector<const Placed*> writers;
+    for (const Placed& other : stages) {
+      if (writes(*other.stage, name)) writers.push_back(&other);
+    }
+    const auto is_made = [&](const Placed* writer) {
+      return writer->stage == placed.stage || precedes(*writer, placed);
+    };
+    if (writers.empty()) {
+      problems.push_back({kMissingStage, placed.line,
+                          fmt::format("{}: frees \"{}\", which no step writes", title(*placed.stage), name)});
+    } else if (std::ranges::none_of(writers, is_made)) {
+      problems.push_back(out_of_order(placed, *writers.front(), fmt::format("frees \"{}\"", name)));
+    }
   }
 }
 

@@ -276,7 +276,8 @@ TEST(Validate, MemoryWordsAreForResults) {
       step.frees = {"batch"};
       step.record_stream = {kMain};
     };
-    EXPECT_EQ(with(without_results, frees), Problems{});
+    const Problems too_early{{1, "schedule.batch_order"}};  // next_batch stands above the copy
+    EXPECT_EQ(with(without_results, frees), without_results == 0 ? too_early : Problems{});
   }
   EXPECT_EQ(with(9, [](StageStep& step) { step.frees = {"cache_rows"}; }), (Problems{{10, "schedule.missing_stage"}}));
 }
@@ -325,6 +326,12 @@ TEST(Validate, WhatIsFreedWasMade) {
   free.frees = {"x", "tables"};
   EXPECT_EQ(problems_of({{make}, {free}}), Problems{});
   EXPECT_EQ(problems_of({{free}}), (Problems{{1, "schedule.missing_stage"}}));
+  EXPECT_EQ(problems_of({{free}, {make}}), (Problems{{1, "schedule.batch_order"}}));
+  make.batch = 1;  // an iteration ago
+  EXPECT_EQ(problems_of({{free}, {make}}), Problems{});
+  free.writes = {"x"};
+  make.batch = 0;
+  EXPECT_EQ(problems_of({{free}, {make}}), Problems{}) << "it frees its own";
 }
 
 StageStep recording(std::int32_t batch) {
