@@ -19,11 +19,19 @@ bool same_module(const Program& a, std::optional<std::uint32_t> of_a, const Prog
   return a.modules[*of_a] == b.modules[*of_b];
 }
 
+/// Of backward: the dense gradients, or else those of embeddings. It does not matter in which of its parts.
+bool reduces_dense_gradients(const Program& program, const Operation& op) {
+  return std::ranges::any_of(op.accesses, [&](const Access& access) {
+    return program.data[access.datum.index()].resource == schedule::Resource::kDenseGradients;
+  });
+}
+
 /// Whose data is exchanged must agree. What a step names is exchanged by all_to_all only.
 bool same_exchange(const Program& a, const Operation& of_a, const Program& b, const Operation& of_b) {
   const schedule::StageStep& one = a.stage(of_a.stage);
   const schedule::StageStep& other = b.stage(of_b.stage);
-  if (one.stage != other.stage || one.part != other.part || of_a.batch != of_b.batch) return false;
+  if (one.stage != other.stage || of_a.batch != of_b.batch) return false;
+  if (reduces_dense_gradients(a, of_a) != reduces_dense_gradients(b, of_b)) return false;
   if (one.stage == schedule::Stage::kAllToAll && (one.reads != other.reads || one.writes != other.writes)) return false;
   return same_module(a, of_a.module, b, of_b.module);
 }

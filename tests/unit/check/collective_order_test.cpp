@@ -64,6 +64,31 @@ TEST(CollectiveOrder, LooksAtTheDataThatIsExchanged) {
   EXPECT_EQ(compare_collectives({{&ab, {}}, {&ba, {}}}, {}).size(), 1U);
 }
 
+// One exchanges the same as the other, in one step or in two.
+TEST(CollectiveOrder, DoesNotLookAtThePartsOfBackward) {
+  const Schedule whole = schedule::find("torchrec/base");
+  Schedule parts = whole;
+  for (auto step = parts.iteration.begin(); step != parts.iteration.end(); ++step) {
+    auto* stage = std::get_if<schedule::StageStep>(&step->action);
+    if (stage == nullptr || stage->stage != schedule::Stage::kBackward) continue;
+    stage->part = schedule::Part::kDense;
+    schedule::Step embedding = *step;
+    std::get<schedule::StageStep>(embedding.action).part = schedule::Part::kEmbedding;
+    parts.iteration.insert(step + 1, embedding);
+    break;
+  }
+  EXPECT_TRUE(compare_collectives({{&whole, {}}, {&parts, {}}}, {}).empty());
+  // The other way round it is another order.
+  Schedule turned = parts;
+  for (auto step = turned.iteration.begin(); step != turned.iteration.end(); ++step) {
+    auto* stage = std::get_if<schedule::StageStep>(&step->action);
+    if (stage == nullptr || stage->part != schedule::Part::kDense) continue;
+    std::iter_swap(step, step + 1);
+    break;
+  }
+  EXPECT_EQ(compare_collectives({{&parts, {}}, {&turned, {}}}, {}).size(), 1U);
+}
+
 // The splits of two modules, one by one.
 std::string splits_of(const std::string& first, const std::string& second, const std::string& more = "") {
   std::string lines = R"({"stage": "copy_batch_to_gpu", "batch": 0, "stream": "main"})";
