@@ -113,7 +113,7 @@ void Forecast::add_prediction(const schedule::Schedule& schedule, std::future<Re
   Diagnostics assumptions;
   if (!request_.contention) assumptions.count(replay::kContentionOff);
   if (const auto lost = replay::lost_stage(schedule, predictor_.sites())) {
-    assumptions.count(replay::kStageLeftOut, schedule::to_string(*lost));
+    assumptions.count(replay::kStageLeftOut, to_string(*lost));
   }
   report::Prediction& row = answer_.report.predictions.emplace_back(prediction_row(
       schedule, predicted.prediction, predicted.steps, job_.cut().modules, assumptions, predictor_.sites().lone_rank));

@@ -9,7 +9,8 @@ namespace interlace::replay {
 std::optional<std::string> predict_if_applicable(const schedule::Schedule& schedule, const SiteTable& table,
                                                  const std::function<void()>& predict) {
   if (const auto lost = lost_stage(schedule, table)) {
-    return fmt::format("recorded stage \"{}\" is not in it", schedule::to_string(*lost));
+    return fmt::format("recorded stage \"{}\"{} is not in it", schedule::to_string(lost->stage),
+                       lost->module ? fmt::format(" of module \"{}\"", *lost->module) : "");
   }
   try {
     predict();

@@ -474,16 +474,42 @@ bool can_be_left_out(Stage stage) {
   return stages::mostly_without_work(stage) || stage == Stage::kPrefetch || stage == Stage::kValidateOutput;
 }
 
+std::optional<std::string> called(std::optional<ModuleId> module, std::span<const std::string> modules) {
+  if (!module || module->index() >= modules.size()) return std::nullopt;
+  return modules[module->index()];
+}
+
+/// Whether a step plays a recorded segment.
+bool plays(const StageStep& step, const SegmentKey& segment, std::span<const std::string> modules) {
+  if (step.stage != segment.stage) return false;
+  if (step.part && segment.of_dense_part() != (*step.part == Part::kDense)) return false;
+  const auto module = called(segment.module, modules);
+  return !step.module || !module || *step.module == *module;
+}
+
 }  // namespace
 
-std::optional<Stage> lost_stage(const Schedule& schedule, const SiteTable& table) {
-  std::set<Stage> runs;
-  for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
-    if (const auto* stage = std::get_if<StageStep>(&placed.step->action)) runs.insert(stage->stage);
-  }
+std::string to_string(const LostStage& lost) {
+  return fmt::format("{}{}", schedule::to_string(lost.stage),
+                     lost.module ? fmt::format(" of module \"{}\"", *lost.module) : "");
+}
+
+std::optional<LostStage> lost_stage(const Schedule& schedule, const SiteTable& table) {
+  const std::vector<schedule::PlacedStep> steps = schedule::placed_steps(schedule);
   for (const Site& site : table.sites) {
     const Stage stage = site.segment.stage;
-    if (!site.instances.empty() && !runs.contains(stage) && !can_be_left_out(stage)) return stage;
+    if (site.instances.empty() || can_be_left_out(stage)) continue;
+    const auto plays_it = [&](const schedule::PlacedStep& placed) {
+      const auto* step = std::get_if<StageStep>(&placed.step->action);
+      return step != nullptr && plays(*step, site.segment, table.modules);
+    };
+    if (std::ranges::any_of(steps, plays_it)) continue;
+    const auto runs_some = [&](const schedule::PlacedStep& placed) {
+      const auto* step = std::get_if<StageStep>(&placed.step->action);
+      return step != nullptr && step->stage == stage;
+    };
+    const bool of_others = std::ranges::any_of(steps, runs_some);
+    return LostStage{stage, of_others ? called(site.segment.module, table.modules) : std::nullopt};
   }
   return std::nullopt;
 }

@@ -71,13 +71,24 @@ struct Plan {
 /// does not run are left out, needed or not.
 [[nodiscard]] Plan compile(const schedule::Schedule& schedule, const stages::Cut& cut, const SiteTable& table);
 
-/// A stage with recorded work that the schedule does not run, though the recorded loop cannot do without it; none where
-/// there is none.
-[[nodiscard]] std::optional<schedule::Stage> lost_stage(const schedule::Schedule& schedule, const SiteTable& table);
+/// A stage, of one module or as a whole.
+struct LostStage {
+  schedule::Stage stage = schedule::Stage::kCompute;
+  std::optional<std::string> module;
+
+  bool operator==(const LostStage&) const = default;
+};
+/// `embedding_lookup of module "ebc"`, or the stage alone.
+[[nodiscard]] std::string to_string(const LostStage& lost);
+
+/// A stage with recorded work that the schedule does not run, or not for the module whose work it is, though the
+/// recorded loop cannot do without it; none where there is none.
+[[nodiscard]] std::optional<LostStage> lost_stage(const schedule::Schedule& schedule, const SiteTable& table);
 
 inline constexpr DiagnosticKind kStageLeftOut{
     "replay.stage_left_out", Severity::kWarning,
-    "stages with recorded work that the schedule does not run, though the recorded loop cannot do without them",
+    "stages with recorded work that the schedule does not run, or not for all modules, though the recorded loop cannot "
+    "do without them",
     "what is predicted lacks their time; see that the schedule trains what was recorded"};
 
 }  // namespace interlace::replay

@@ -267,6 +267,7 @@ SiteTable find_sites(const Trace& trace, const stages::Cut& cut, const graph::Pr
                      Diagnostics& diagnostics, const contention::MachineProfile* machine) {
   const Communicators communicators(groups, cut);
   SiteTable table = SiteFinder(trace, cut, communicators).run();
+  table.modules = cut.modules;
   const contention::MachineProfile unknown;
   estimate_costs(trace, table, diagnostics, machine == nullptr ? unknown : *machine);
   keep_order_of_exchanges(trace, cut, table);

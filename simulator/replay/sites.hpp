@@ -125,6 +125,7 @@ struct SharedQueue {
 /// A recording boiled down to what replay needs.
 struct SiteTable {
   std::vector<Site> sites;
+  std::vector<std::string> modules;                       ///< by stages::ModuleId
   std::vector<std::vector<RecordedIteration>> ranks;      ///< by rank, by iteration
   std::vector<std::int32_t> rank_numbers;                 ///< by rank: its number in the job, for messages
   std::vector<std::vector<UndisturbedHost>> undisturbed;  ///< by rank, by iteration

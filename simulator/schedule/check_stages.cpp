@@ -61,6 +61,21 @@ void check_updated_modules(const std::vector<const Placed*>& backward, const std
   }
 }
 
+// A lookup of all modules, whatever they are called, takes an update of all: which there are, only the model tells.
+void check_update_of_all(const std::vector<Placed>& stages, const std::vector<const Placed*>& backward,
+                         std::vector<Problem>& problems) {
+  const auto of_all = [](const StageStep& step) { return !step.module; };
+  const auto looks_up_all = [&](const Placed& placed) {
+    return placed.stage->stage == Stage::kEmbeddingLookup && of_all(*placed.stage);
+  };
+  const auto updates_all = [&](const Placed* placed) {
+    return placed->stage->part == Part::kEmbedding && of_all(*placed->stage);
+  };
+  if (std::ranges::none_of(stages, looks_up_all) || std::ranges::any_of(backward, updates_all)) return;
+  problems.push_back({kIncompleteBackward, backward.back()->line,
+                      R"(stage "backward": no part "embedding" is of all modules, as stage "embedding_lookup" is)"});
+}
+
 void check_backward(const std::vector<Placed>& stages, const std::vector<std::string>& modules,
                     std::vector<Problem>& problems) {
   std::vector<const Placed*> backward;
@@ -80,6 +95,7 @@ void check_backward(const std::vector<Placed>& stages, const std::vector<std::st
                         fmt::format(R"(stage "backward": part "{}" is missing)", to_string(missing))});
   } else {
     check_updated_modules(backward, modules, problems);
+    check_update_of_all(stages, backward, problems);
   }
 }
 

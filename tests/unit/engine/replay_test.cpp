@@ -96,7 +96,8 @@ TEST(RecordingOfDataParallelTables, IsNoRecordingOfALoopWithoutThem) {
   const Timeline overlapped = timeline_of(schedule::find("recsys/dp_mp_overlap"), workload_of("tiny-dp-mp"));
   EXPECT_NEAR(predicted_step(recorded, cut, schedule::find("recsys/dp_mp_overlap")) / overlapped.step_ns, 1.0, 0.02);
   const replay::SiteTable sites = replay::find_sites(recorded.trace, cut, diagnostics);
-  EXPECT_EQ(replay::lost_stage(schedule::find("torchrec/sparse_dist"), sites), schedule::Stage::kDataParallelLookup);
+  EXPECT_EQ(replay::lost_stage(schedule::find("torchrec/sparse_dist"), sites),
+            (replay::LostStage{schedule::Stage::kDataParallelLookup, std::nullopt}));
   EXPECT_EQ(replay::lost_stage(schedule::find("recsys/dp_mp_overlap"), sites), std::nullopt);
 }
 

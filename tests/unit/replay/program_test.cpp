@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/replay/applicable.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/parse.hpp"
 #include "simulator/stages/bind.hpp"
@@ -179,6 +180,23 @@ TEST_F(ProgramTest, ModulesThatAreNamedRunAsInALoop) {
   const Plan looped = compile(schedule::find("torchrec/base"), cut, table);
   const Plan named = compile(base_by_name(cut.modules), cut, table);
   EXPECT_EQ(calls(named.programs[0][0]), calls(looped.programs[0][0]));
+}
+
+TEST_F(ProgramTest, AModuleThatIsNotNamedIsLost) {
+  ASSERT_EQ(cut.modules.size(), 2U);
+  EXPECT_EQ(lost_stage(base_by_name(cut.modules), table), std::nullopt);
+  const auto lost = lost_stage(base_by_name({cut.modules[0]}), table);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->module, cut.modules[1]);
+  // One stage alone.
+  schedule::Schedule one = base_by_name(cut.modules);
+  std::erase_if(one.iteration, [&](const schedule::Step& step) {
+    const auto* stage = std::get_if<schedule::StageStep>(&step.action);
+    return stage != nullptr && stage->stage == Stage::kEmbeddingLookup && stage->module == cut.modules[0];
+  });
+  EXPECT_EQ(lost_stage(one, table), (LostStage{Stage::kEmbeddingLookup, cut.modules[0]}));
+  EXPECT_EQ(predict_if_applicable(one, table, [] { FAIL() << "predicted"; }),
+            "recorded stage \"embedding_lookup\" of module \"" + cut.modules[0] + "\" is not in it");
 }
 
 // A lookup and the distribution of its output are played together where they may be; their records stay.

@@ -227,6 +227,11 @@ TEST(Validate, TheTablesOfEachNamedModuleAreUpdated) {
   EXPECT_EQ(with({part(Part::kEmbedding)}), Problems{});
   EXPECT_EQ(with({part(Part::kEmbedding, "b"), part(Part::kEmbedding, "a")}), Problems{});
   EXPECT_EQ(with({part(Part::kEmbedding, "a")}), (Problems{{12, "schedule.incomplete_backward"}}));
+  // What the lookup of all modules reads is not all updated where the model has more of them.
+  auto all = chain();
+  all[9] = part(Part::kDense);
+  all.insert(all.begin() + 10, part(Part::kEmbedding, "a"));
+  EXPECT_EQ(problems_of(all), (Problems{{11, "schedule.incomplete_backward"}}));
   auto whole = chain();
   std::get<StageStep>(whole[9].action).module = "a";
   EXPECT_EQ(problems_of(whole), (Problems{{10, "schedule.misplaced_field"}}));
