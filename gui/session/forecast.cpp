@@ -106,7 +106,7 @@ ForecastPtr Forecaster::forecast_of(const schedule::Schedule& schedule, const Pr
   auto forecast = std::make_shared<Forecast>();
   forecast->schedule = schedule;
   forecast->row = cli::prediction_row(schedule, replayed.prediction, replayed.steps, recorded_->cut->modules, {},
-                                      recorded_->predictor->sites().lone_rank);
+                                      {.one_rank = recorded_->predictor->sites().lone_rank});
   if (baseline_) {
     baseline_->relate(replayed, forecast->row);
     report::RecordedRun told;

@@ -115,8 +115,9 @@ void Forecast::add_prediction(const schedule::Schedule& schedule, std::future<Re
   if (const auto lost = replay::lost_stage(schedule, predictor_.sites())) {
     assumptions.count(replay::kStageLeftOut, to_string(*lost));
   }
-  report::Prediction& row = answer_.report.predictions.emplace_back(prediction_row(
-      schedule, predicted.prediction, predicted.steps, job_.cut().modules, assumptions, predictor_.sites().lone_rank));
+  report::Prediction& row = answer_.report.predictions.emplace_back(
+      prediction_row(schedule, predicted.prediction, predicted.steps, job_.cut().modules, assumptions,
+                     {.feature_processors = request_.feature_processors, .one_rank = predictor_.sites().lone_rank}));
   if (baseline_) baseline_->relate(predicted, row);
   if (!parts_.traces) return;
   answer_.traces.push_back(

@@ -83,6 +83,9 @@ void add_job_options(CLI::App& command, PredictRequest& request) {
                   "Say whether each schedule fits in so much GPU memory: what is left for PyTorch's allocator")
       ->check(number("number of GiB", kLeastGibibytes, kMostGibibytes))
       ->type_name("GIB");
+  command.add_flag(
+      "--feature-processors", request.feature_processors,
+      "The model weighs features by learnt weights inside the lookup: hazards are told as `check` does then");
   command.add_option("--seed", request.seed, "Of the replayed jitter")
       ->check(whole_number(0, UINT64_MAX))
       ->capture_default_str();

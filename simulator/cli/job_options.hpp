@@ -18,7 +18,7 @@ void require_recording(const PredictRequest& request);
 void tell_recordings_from_schedules(PredictRequest& request);
 
 /// What a command that replays a recorded job takes to know the job, and how it is to be replayed: --edit, --profile,
-/// --machine, --measured-step-ms, --memory-snapshot, --gpu-memory, --seed, --under-recorder.
+/// --machine, --measured-step-ms, --memory-snapshot, --gpu-memory, --feature-processors, --seed, --under-recorder.
 void add_job_options(CLI::App& command, PredictRequest& request);
 
 }  // namespace interlace::cli

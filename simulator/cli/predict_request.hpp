@@ -34,6 +34,7 @@ struct PredictRequest {
   std::optional<std::int32_t> steps;  ///< to simulate in a run; none: as many as replay finds good
   bool contention = true;             ///< false: works running side by side do not slow each other
   bool under_recorder = false;        ///< the host as slow as when it was recorded
+  bool feature_processors = false;    ///< the model weighs features by learnt weights inside the lookup
   bool device_only = false;           ///< the host and launches take no time: the path of device work alone
 };
 

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "simulator/analysis/host_blocking.hpp"
-#include "simulator/check/schedule_check.hpp"
 #include "simulator/cli/memory_rows.hpp"
 
 namespace interlace::cli {
@@ -72,8 +71,9 @@ std::string clash(const check::Hazard& hazard) {
          hazard.later.operation + " are not ordered";
 }
 
-void judge(const schedule::Schedule& schedule, bool one_rank, report::Prediction& row) {
-  const check::ScheduleCheck verdict = check::check(schedule, {.one_rank = one_rank, .hazards_only = true});
+void judge(const schedule::Schedule& schedule, check::CheckOptions checked, report::Prediction& row) {
+  checked.hazards_only = true;
+  const check::ScheduleCheck verdict = check::check(schedule, checked);
   for (const check::Hazard& hazard : verdict.hazards) {
     row.hazards.push_back(clash(hazard) + " (interlace check tells more)");
   }
@@ -111,7 +111,7 @@ analysis::StepAnalysis analyse_prediction(const replay::Prediction& prediction, 
 
 report::Prediction prediction_row(const schedule::Schedule& schedule, const replay::Prediction& prediction,
                                   const analysis::StepAnalysis& steps, const std::vector<std::string>& modules,
-                                  const Diagnostics& assumptions, bool one_rank) {
+                                  const Diagnostics& assumptions, check::CheckOptions checked) {
   report::Prediction row{.schedule = prediction.schedule,
                          .step_time_ns = prediction.step_time,
                          .step_time_low_ns = prediction.step_time_low,
@@ -127,7 +127,7 @@ report::Prediction prediction_row(const schedule::Schedule& schedule, const repl
                          .known_hazards = {},
                          .tables_late = std::nullopt,
                          .parameters_late = std::nullopt};
-  judge(schedule, one_rank, row);
+  judge(schedule, checked, row);
   return row;
 }
 

@@ -5,6 +5,7 @@
 
 #include "simulator/analysis/step_analysis.hpp"
 #include "simulator/base/diagnostics.hpp"
+#include "simulator/check/schedule_check.hpp"
 #include "simulator/replay/predict.hpp"
 #include "simulator/report/predict_report.hpp"
 #include "simulator/schedule/schedule.hpp"
@@ -20,12 +21,12 @@ namespace interlace::cli {
                                                         const trace::Trace& recorded);
 
 /// What the report tells of one predicted schedule, as far as it takes no other: times, overlap, memory, races, and
-/// what is wrong with the schedule itself, however fast it is. modules: by ModuleId. one_rank: of a job in which
-/// nothing is exchanged.
+/// what is wrong with the schedule itself, however fast it is. modules: by ModuleId. checked: under which rules that
+/// is told; of hazards only, whatever it says.
 [[nodiscard]] report::Prediction prediction_row(const schedule::Schedule& schedule,
                                                 const replay::Prediction& prediction,
                                                 const analysis::StepAnalysis& steps,
                                                 const std::vector<std::string>& modules, const Diagnostics& assumptions,
-                                                bool one_rank);
+                                                check::CheckOptions checked);
 
 }  // namespace interlace::cli

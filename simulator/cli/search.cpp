@@ -60,6 +60,7 @@ Answer search(const SearchRequest& request, Console& console) {
   options.most_tries = request.tries;
   options.most_stale = request.stale;
   options.one_rank = job.sites().lone_rank;
+  options.feature_processors = request.job.feature_processors;
   const replay::Predictor predictor(job.recording().trace, job.cut(),
                                     what_if::apply_edits(job.sites(), what_if::read_edits(request.job.edits)));
   const auto tell = [&](std::size_t simulated, Nanoseconds best) {

@@ -89,6 +89,7 @@ class Search {
          const std::function<void(std::size_t, Nanoseconds)>& tell)
       : predictor_(predictor), options_(options), tell_(tell), in_short_(in_short(options.predict)) {
     unrolled_.collectives = !options.one_rank;
+    unrolled_.feature_processors = options.feature_processors;
   }
 
   SearchResult run(std::span<const Schedule> starts) {

@@ -19,7 +19,8 @@ struct SearchOptions {
   std::size_t most_tries = 2000;   ///< schedules that are simulated to find it
   /// So many updates late may tables be read, as by schedules that run ahead of them; dense parameters never.
   std::int64_t most_stale = 0;
-  bool one_rank = false;  ///< collectives order nothing
+  bool one_rank = false;            ///< collectives order nothing
+  bool feature_processors = false;  ///< see check::CheckOptions
 };
 
 /// A schedule that the search came to.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "simulator/schedule/library.hpp"
 #include "simulator/trace/trace_builder.hpp"
 
 namespace interlace::cli {
@@ -62,6 +63,15 @@ TEST(AnalysePrediction, TheHostWaitsAsInAllIterationsOfAllRuns) {
   const std::vector<analysis::HostBlock> blocks = analyse_prediction(prediction, recorded).host_blocks;
   EXPECT_EQ(blocks, (std::vector<analysis::HostBlock>{{"backward", analysis::BlockKind::kStreamSync, 40, 1.0},
                                                       {"", analysis::BlockKind::kEventSync, 10, 0.5}}));
+}
+
+TEST(PredictionRow, TellsHazardsUnderTheRulesOfTheModel) {
+  const schedule::Schedule fused = schedule::find("torchrec/fused_sparse_dist_before_optimizer");
+  const auto hazards = [&](check::CheckOptions checked) {
+    return prediction_row(fused, shown(), {}, {}, {}, checked).hazards.size();
+  };
+  EXPECT_EQ(hazards({}), 0U);
+  EXPECT_EQ(hazards({.feature_processors = true}), 1U);
 }
 
 }  // namespace
