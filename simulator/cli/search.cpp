@@ -22,6 +22,7 @@
 #include "simulator/cli/subcommands.hpp"
 #include "simulator/report/file_output.hpp"
 #include "simulator/schedule/library.hpp"
+#include "simulator/schedule/parse.hpp"
 #include "simulator/schedule/print.hpp"
 #include "simulator/what_if/apply.hpp"
 #include "simulator/what_if/parse.hpp"
@@ -70,10 +71,14 @@ Answer search(const SearchRequest& request, Console& console) {
   return {what_if::search(starts_of(job), predictor, options, tell), job.recorded().schedule};
 }
 
-/// "found/semi_sync_2": the second fastest, made of torchrec/semi_sync.
+/// "found/semi_sync_2": the second fastest, made of torchrec/semi_sync. A long name is cut to what a schedule may have.
 std::string name_of(const what_if::Found& found, std::size_t place) {
+  constexpr std::string_view kFolder = "found/";
+  const std::string number = fmt::format("_{}", place);
   const std::string_view start = found.start;
-  return fmt::format("found/{}_{}", start.substr(start.rfind('/') + 1), place);
+  const std::string_view last = start.substr(start.rfind('/') + 1);
+  return fmt::format("{}{}{}", kFolder, last.substr(0, schedule::kLongestName - kFolder.size() - number.size()),
+                     number);
 }
 
 /// Writes what was found, and returns what predict is to be asked for: files, and names of what is built in.

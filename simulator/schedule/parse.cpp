@@ -18,7 +18,6 @@ namespace interlace::schedule {
 namespace {
 
 constexpr std::size_t kLargest = std::size_t{1} << 20;  // bytes; the largest of the library has 5000
-constexpr std::size_t kLongestName = 128;
 
 constexpr std::array<std::string_view, 8> kTopFields = {"interlace_schedule", "name",    "description", "hazardous",
                                                         "known_hazards",      "caution", "streams",     "iteration"};
@@ -79,8 +78,11 @@ class Reader {
     if (!fields.has("name")) fields.report(kMissingField, "name", "has no \"name\"");
     if (auto name = fields.take_string("name")) {
       if (!is_name(*name)) {
-        fields.report(kBadValue, "name",
-                      R"("name" must be segments of letters, digits, "_", "-", "+", "." joined by "/")");
+        fields.report(
+            kBadValue, "name",
+            fmt::format(R"("name" must be segments of letters, digits, "_", "-", "+", "." joined by "/", of at )"
+                        "most {} characters in all",
+                        kLongestName));
       }
       schedule_.name = std::move(*name);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@ namespace interlace::schedule {
 
 /// The version of the language that this reader knows: the value of "interlace_schedule".
 inline constexpr int kLanguageVersion = 1;
+/// Bytes of a name.
+inline constexpr std::size_t kLongestName = 128;
 
 /// Reads a schedule and checks it with find_problems(). `source` names the text in messages and becomes
 /// Schedule::source. Throws InvalidSchedule with all that is wrong, each with its line.

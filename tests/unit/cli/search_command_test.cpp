@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "tests/support/temporary_folder.hpp"
@@ -28,6 +29,19 @@ TEST(SearchCommand, WritesWhatItFindsAndPredictsIt) {
     EXPECT_NE(run.out.find("found/" + entry.path().stem().string()), std::string::npos) << run.out;
   }
   EXPECT_GT(kept, 0U);
+}
+
+TEST(SearchCommand, CutsALongNameOfAStart) {
+  const testing::TemporaryFolder folder;
+  std::string text = interlace("schedules show torchrec/sparse_dist --format json").out;
+  const std::string name = "\"torchrec/sparse_dist\"";
+  text.replace(text.find(name), name.size(), "\"own/" + std::string(124, 'x') + "\"");
+  const std::string start = (folder.path() / "long.json").string();
+  std::ofstream(start) << text;
+  const Finished run =
+      interlace("search " + kBase + " --start " + start + " --tries 120 --out " + (folder.path() / "out").string());
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("found/xxx"), std::string::npos) << run.out;
 }
 
 TEST(SearchCommand, SaysWhereARecordingStands) {

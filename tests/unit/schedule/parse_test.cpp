@@ -152,6 +152,10 @@ TEST(ParseErrors, OfTheWholeFile) {
 }
 
 TEST(ParseErrors, OfNames) {
+  const std::string head = R"({"interlace_schedule": 1, "name": ")";
+  const std::string tail = R"(", "iteration": [)" + std::string(kZero) + "]}";
+  expect_one({head + std::string(129, 'x') + tail, 1, "bad_value", "at most 128 characters"});
+  EXPECT_NO_THROW(parse(head + std::string(128, 'x') + tail, "x"));
   for (const std::string name : {"a b", "../x", "x/", "/x", "a//b", "a\\\\b", ".", "a/..", ""}) {
     const std::string text = "{\"interlace_schedule\": 1,\n\"name\": \"" + name + "\", \"iteration\": [" + kZero + "]}";
     expect_one({text, 2, "bad_value", "\"name\""});
