@@ -81,6 +81,14 @@ std::string name_of(const what_if::Found& found, std::size_t place) {
                      number);
 }
 
+/// From the first start to what was found, what keeps that start free of races first.
+std::vector<std::string> what_leads_to(const what_if::Found& found) {
+  std::vector<std::string> changes;
+  for (const std::string& mend : found.mends) changes.push_back("to be free of races: " + mend);
+  changes.insert(changes.end(), found.changes.begin(), found.changes.end());
+  return changes;
+}
+
 /// Writes what was found, and returns what predict is to be asked for: files, and names of what is built in.
 std::vector<std::string> keep(std::vector<what_if::Found>& found, const std::filesystem::path& folder) {
   std::vector<std::string> asked;
@@ -92,7 +100,7 @@ std::vector<std::string> keep(std::vector<what_if::Found>& found, const std::fil
       continue;
     }
     one.schedule.name = name_of(one, i + 1);
-    one.schedule.description = fmt::format("Found by interlace search: {}.", fmt::join(one.changes, "; "));
+    one.schedule.description = fmt::format("Found by interlace search: {}.", fmt::join(what_leads_to(one), "; "));
     const std::filesystem::path file = folder / (one.schedule.name.substr(one.schedule.name.find('/') + 1) + ".json");
     report::write_file(file, [&](std::ostream& out) { out << schedule::print(one.schedule); });
     asked.push_back(file.string());
@@ -125,7 +133,7 @@ void run_search(const SearchRequest& request, Console& console) {
     console.out() << "no schedule was found that is faster\n";
   } else {
     console.out() << "the fastest, and what leads to it from " << (first.empty() ? "those known" : first) << ":\n";
-    for (const std::string& change : found.front().changes) console.out() << "  - " << change << '\n';
+    for (const std::string& change : what_leads_to(found.front())) console.out() << "  - " << change << '\n';
     console.out() << '\n';
   }
   if (!first.empty()) asked.schedules.push_back(first);

@@ -39,6 +39,7 @@ constexpr std::size_t kConfirmed = 4;
 std::string key_of(Schedule schedule) {
   schedule.name.clear();
   schedule.description.clear();
+  schedule.hazardous = false;
   return schedule::print(schedule);
 }
 
@@ -98,7 +99,8 @@ class Search {
       Found& found = first.emplace_back().found;
       found.schedule = start;
       found.schedule.known_hazards.clear();  // what is found is to have none
-      found.schedule.caution.clear();        // it stands for no code yet
+      found.schedule.hazardous = false;
+      found.schedule.caution.clear();  // it stands for no code yet
       found.start = start.name;
       if (first.size() > 1) found.changes.push_back(start.name + " instead");
     }
@@ -110,7 +112,7 @@ class Search {
       round(std::move(next));
       in_vain = static_cast<double>(best()) < before * (1 - kLeastGain) ? 0 : in_vain + 1;
     }
-    return result();
+    return result(starts);
   }
 
  private:
@@ -160,7 +162,11 @@ class Search {
       candidate.end = Candidate::End::kRacy;
       return;
     }
-    if (!candidate.found.changes.empty()) candidate.found.changes.back() += added(schedule, *repairs.repaired);
+    if (!candidate.found.changes.empty()) {
+      candidate.found.changes.back() += added(schedule, *repairs.repaired);
+    } else {
+      for (const check::Hazard& hazard : repairs.hazards) candidate.found.mends.push_back(hazard.fix->text);
+    }
     const check::Examined mended(*repairs.repaired, unrolled_);
     if (!trains_the_same(mended.program())) candidate.end = Candidate::End::kOtherNumbers;
     candidate.found.schedule = *repairs.repaired;
@@ -196,7 +202,7 @@ class Search {
       node.was_moved_on_from = true;
       for (Move& move : moves(node.found.schedule)) {
         Found& found = next.emplace_back().found;
-        found = {std::move(move.schedule), node.found.start, node.found.changes, 0};
+        found = {std::move(move.schedule), node.found.start, node.found.mends, node.found.changes, 0};
         found.changes.push_back(std::move(move.text));
       }
     }
@@ -220,11 +226,20 @@ class Search {
     return chosen;
   }
 
-  [[nodiscard]] SearchResult result() const {
+  /// A start that was mended, as it is without that: gains are told against what was recorded.
+  [[nodiscard]] std::optional<Found> as_given(const Schedule& start) const {
+    Found given{start, start.name, {}, {}, 0};
+    const auto why_not = replay::predict_if_applicable(start, predictor_.sites(), [&] {
+      given.step_time = predictor_.step_time(start, with_other_seed(options_.predict));
+    });
+    return why_not ? std::nullopt : std::optional(std::move(given));
+  }
+
+  [[nodiscard]] SearchResult result(std::span<const Schedule> starts) const {
     SearchResult result{{}, {}, counts_};
     for (Found& one : confirmed()) {
       if (one.changes.empty()) {
-        result.first = std::move(one);
+        result.first = one.mends.empty() ? std::move(one) : as_given(starts.front());
         continue;
       }
       const Found* before = result.found.empty() ? nullptr : &result.found.back();

@@ -27,6 +27,8 @@ struct SearchOptions {
 struct Found {
   schedule::Schedule schedule;  ///< free of hazards
   std::string start;            ///< the name of the one that it was made of
+  /// What the first start lacks that keeps it free of races, where it is not so itself: made before all changes.
+  std::vector<std::string> mends;
   /// What leads to it from the first start, in order, with what keeps each change free of races. That another start is
   /// taken is a change, too.
   std::vector<std::string> changes;
@@ -45,7 +47,9 @@ struct SearchCounts {
 };
 
 struct SearchResult {
-  std::optional<Found> first;  ///< the first start; none where it cannot be simulated, or trains other numbers
+  /// The first start as it is given, with the races that it may have; none where it cannot be simulated, where no wait
+  /// mends it, or where it trains other numbers.
+  std::optional<Found> first;
   /// Faster ones: of each number of changes the fastest, where each further change gains what it is worth. Fastest
   /// first.
   std::vector<Found> found;
