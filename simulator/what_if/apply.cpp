@@ -16,6 +16,7 @@
 #include "simulator/contention/slowdown.hpp"
 #include "simulator/replay/command_queues.hpp"
 #include "simulator/schedule/step_checks.hpp"
+#include "simulator/what_if/parse.hpp"
 
 namespace interlace::what_if {
 
@@ -35,6 +36,10 @@ constexpr double kUsualBlockTime = 20'000;
 /// Between works of one CUDA graph, on average: of five models on an H200 0.44 to 0.52 us, where eager launches
 /// leave 1.6 to 2.1 us (docs/benchmarks/graph_capture).
 constexpr double kGapInGraph = 450;
+
+/// More than a step may take with all that is in it: eleven days, with which the times of a run of a thousand steps
+/// still fit into 64 bits. The largest number of one edit takes a step of a second there.
+constexpr double kLongestStep = 1e15;
 
 double at_least_one(double ns) { return std::max(1.0, ns); }
 
@@ -154,7 +159,8 @@ struct Apply {
   bool operator()(const ScaleHost& e) const {
     bool any = false;
     const auto scaled = [&](Nanoseconds ns) {
-      return static_cast<Nanoseconds>(std::llround(static_cast<double>(ns) * e.by));
+      // What is cut here is refused anyway (refuse_absurd_times).
+      return static_cast<Nanoseconds>(std::llround(std::min(static_cast<double>(ns) * e.by, 2 * kLongestStep)));
     };
     for_each_iteration(*table, [&](RecordedIteration& iteration) {
       for (RecordedCall& call : iteration.calls) {
@@ -283,6 +289,33 @@ bool runs_stage(const schedule::Schedule& schedule, schedule::Stage stage) {
   });
 }
 
+/// Of a step: all that the host and the device do in it, as if one came after the other.
+double longest_step(const SiteTable& table) {
+  double longest = 0;
+  for (const auto& iterations : table.ranks) {
+    for (const RecordedIteration& iteration : iterations) {
+      auto ns = static_cast<double>(iteration.tail);
+      for (const RecordedCall& call : iteration.calls) {
+        ns += static_cast<double>(call.gap) + static_cast<double>(call.duration);
+      }
+      for (const replay::RecordedWork& work : iteration.works) {
+        const Site& site = table.sites[work.site.index()];
+        ns += std::max(site.alone_ns, site.transfer_ns.empty() ? 0.0 : std::ranges::max(site.transfer_ns));
+      }
+      longest = std::max(longest, ns);
+    }
+  }
+  return longest;
+}
+
+void refuse_absurd_times(const SiteTable& table, const Edit& edit) {
+  const double ns = longest_step(table);
+  if (ns <= kLongestStep) return;
+  throw Error(kBadEdit, edit.place,
+              fmt::format("with it a step takes {:.0f} days: {}", ns / (24 * 3600 * 1e9), describe(edit)),
+              "edits are made one after the other: scale by less");
+}
+
 }  // namespace
 
 void refuse_idle_edits(std::span<const Edit> edits, std::span<const schedule::Schedule* const> schedules) {
@@ -297,9 +330,11 @@ void refuse_idle_edits(std::span<const Edit> edits, std::span<const schedule::Sc
 
 SiteTable apply_edits(SiteTable table, std::span<const Edit> edits) {
   for (const Edit& edit : edits) {
-    if (std::visit(Apply{&table, &edit.place}, edit.change)) continue;
-    throw Error(kNoMatch, edit.place, fmt::format("nothing in the recording is concerned by: {}", describe(edit)),
-                "interlace info shows what was recorded; remove the edit, or mend it");
+    if (!std::visit(Apply{&table, &edit.place}, edit.change)) {
+      throw Error(kNoMatch, edit.place, fmt::format("nothing in the recording is concerned by: {}", describe(edit)),
+                  "interlace info shows what was recorded; remove the edit, or mend it");
+    }
+    refuse_absurd_times(table, edit);
   }
   return table;
 }

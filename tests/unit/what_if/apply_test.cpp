@@ -267,5 +267,24 @@ TEST(ApplyEdits, NamesTheEditThatMatchesNothing) {
   EXPECT_THROW(after(ScaleKind{WorkKind::kMemset, 2}), Error);
 }
 
+// One after the other they multiply.
+TEST(ApplyEdits, RefusesStepsOfDays) {
+  const auto code_of = [](const Edit& edit, std::size_t times) {
+    try {
+      static_cast<void>(apply_edits(table(), std::vector<Edit>(times, edit)));
+    } catch (const Error& error) {
+      return std::string(error.code());
+    }
+    return std::string("none");
+  };
+  const Edit host{ScaleHost{1e6}, "mine.json: edit 1"};
+  const Edit device{ScaleStage{Stage::kOptimizerStep, 1e6}, "mine.json: edit 1"};
+  for (const Edit& edit : {host, device}) {
+    EXPECT_EQ(code_of(edit, 1), "none");
+    EXPECT_EQ(code_of(edit, 2), "none") << "half an hour";
+    EXPECT_EQ(code_of(edit, 3), "what_if.bad_edit");
+  }
+}
+
 }  // namespace
 }  // namespace interlace::what_if
