@@ -29,6 +29,7 @@ TimelinePane::TimelinePane(QWidget* parent)
 }
 
 void TimelinePane::set_run(RunPtr run, std::shared_ptr<const Colouring> colouring) {
+  if (lane_menu_) lane_menu_->close();  // its lane is one of the run that goes
   const RunPtr before = std::exchange(run_, std::move(run));
   colouring_ = std::move(colouring);
   selected_.reset();
@@ -126,6 +127,7 @@ void TimelinePane::set_detail_of_all(LaneDetail detail) {
 }
 
 void TimelinePane::toggle_pin(std::uint32_t lane) {
+  if (lane >= choice_.pinned.size()) return;
   choice_.pinned[lane] = !choice_.pinned[lane];
   replace_rows();
 }

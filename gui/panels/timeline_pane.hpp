@@ -1,5 +1,7 @@
 #pragma once
 
+#include <QMenu>
+#include <QPointer>
 #include <QWidget>
 #include <memory>
 #include <optional>
@@ -39,7 +41,8 @@ class TimelinePane : public QWidget {
   /// Null: no search.
   void set_hits(std::shared_ptr<const SearchHits> hits);
   void set_detail_of_all(LaneDetail detail);
-  /// The lane at this position of Lanes::lanes stays at the top while others scroll, or no longer does.
+  /// The lane at this position of Lanes::lanes stays at the top while others scroll, or no longer does. Nothing
+  /// where there is no such lane.
   void toggle_pin(std::uint32_t lane);
   /// That of the selected operation, else of the one under the mouse.
   void toggle_pin_of_choice();
@@ -121,6 +124,7 @@ class TimelinePane : public QWidget {
   std::vector<Mark> marks_;
   std::shared_ptr<const SearchHits> hits_;
   QScrollBar* scroll_bar_;
+  QPointer<QMenu> lane_menu_;  ///< while it is open: of a lane of run_
 
   Drag drag_ = Drag::kNone;
   QPointF pressed_at_;

@@ -124,6 +124,7 @@ void TimelinePane::click_on_names(QPointF at) {
 }
 
 void TimelinePane::toggle_detail(std::uint32_t lane) {
+  if (lane >= choice_.lanes.size()) return;
   LaneDetail& detail = choice_.lanes[lane];
   detail = detail == LaneDetail::kFull ? LaneDetail::kCompact : LaneDetail::kFull;
   replace_rows();
@@ -136,6 +137,7 @@ void TimelinePane::contextMenuEvent(QContextMenuEvent* event) {
   if (placed == nullptr) return;
   const std::uint32_t lane = placed->lane;
   auto* menu = new QMenu(this);
+  lane_menu_ = menu;
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->addAction(choice_.pinned[lane] ? tr("Put it back to its rank") : tr("Pin to the top"), this,
                   [this, lane] { toggle_pin(lane); });

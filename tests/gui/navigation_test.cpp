@@ -3,6 +3,7 @@
 
 #include <QContextMenuEvent>
 #include <QMenu>
+#include <QPointer>
 #include <QTest>
 #include <algorithm>
 
@@ -199,6 +200,22 @@ TEST_F(WindowTest, APinnedLaneStaysWhileOthersScrollAndInTheNextPrediction) {
   shown->actions().front()->trigger();
   EXPECT_EQ(predicted.content().placement->pinned_height, 0);
   shown->close();
+}
+
+TEST_F(WindowTest, TheMenuOfALaneGoesWithTheRunThatItIsOf) {
+  open(kBase);
+  TimelinePane& measured = pane(Side::kMeasured);
+  const QPoint name(30, static_cast<int>(kAbovePlot) + 30);
+  QContextMenuEvent asked(QContextMenuEvent::Mouse, name, measured.mapToGlobal(name));
+  QCoreApplication::sendEvent(&measured, &asked);
+  const QPointer<QMenu> menu = measured.findChild<QMenu*>();
+  ASSERT_TRUE(menu && menu->isVisible());
+  const std::size_t lanes = measured.run()->scene().lanes().lanes.size();
+  open({kTraces / "hta/simple_add"});
+  ASSERT_LT(measured.run()->scene().lanes().lanes.size(), lanes) << "else the lane would be there, too";
+  EXPECT_FALSE(menu && menu->isVisible());
+  measured.toggle_pin(static_cast<std::uint32_t>(lanes) - 1);
+  EXPECT_EQ(measured.content().placement->pinned_height, 0);
 }
 
 TEST_F(WindowTest, ZoomsAreTakenBackOneByOne) {
