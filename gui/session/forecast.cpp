@@ -71,6 +71,7 @@ ForecastPtr Forecaster::predict(const schedule::Schedule& schedule, const Progre
 
 void Forecaster::predict(std::span<const schedule::AskedSchedule> asked, const Progress& progress,
                          const Answered& answered) {
+  if (asked.empty()) return;  // a recording from which nothing can be predicted is no failure then
   prepare(progress);
   InTurn in_turn(asked.size(), answered);
   AtOnce all;

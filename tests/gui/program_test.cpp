@@ -10,21 +10,21 @@
 namespace interlace::gui {
 namespace {
 
-const std::filesystem::path kTraces = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
+const std::filesystem::path kRecordings = std::filesystem::path(INTERLACE_SOURCE_DIR) / "samples/traces/torchrec_c6";
 
-struct Answer {
+struct Ended {
   int status = -1;
   std::string errors;
 };
 
-Answer run_gui(const QStringList& arguments) {
+Ended run_gui(const QStringList& arguments) {
   QProcess program;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) environment.remove(name);
   program.setProcessEnvironment(environment);
   program.start(INTERLACE_GUI_PROGRAM, arguments);
-  constexpr int kPatienceMs = 120'000;
-  if (!program.waitForFinished(kPatienceMs)) return {};
+  constexpr int kLongestMs = 120'000;
+  if (!program.waitForFinished(kLongestMs)) return {};
   return {program.exitCode(), program.readAllStandardError().toStdString()};
 }
 
@@ -47,13 +47,13 @@ TEST(Program, ItsHelpFitsTheTerminal) {
 TEST(Program, RendersMeasuredBesidePredictedWithoutADisplay) {
   const testing::TemporaryFolder folder;
   const auto draw = [&](const char* name, const QStringList& more) {
-    QStringList arguments = {in_qt(kTraces / "base.mem.r0.json.gz"),
-                             in_qt(kTraces / "base.mem.r1.json.gz"),
-                             in_qt(kTraces / "base.mem.r0.snap.pickle"),
-                             in_qt(kTraces / "base.mem.r1.snap.pickle"),
+    QStringList arguments = {in_qt(kRecordings / "base.mem.r0.json.gz"),
+                             in_qt(kRecordings / "base.mem.r1.json.gz"),
+                             in_qt(kRecordings / "base.mem.r0.snap.pickle"),
+                             in_qt(kRecordings / "base.mem.r1.snap.pickle"),
                              "--render",
                              in_qt(folder.path() / name)};
-    const Answer answer = run_gui(arguments + more);
+    const Ended answer = run_gui(arguments + more);
     EXPECT_EQ(answer.status, 0) << answer.errors;
     return QImage(in_qt(folder.path() / name));
   };
@@ -69,10 +69,22 @@ TEST(Program, RendersMeasuredBesidePredictedWithoutADisplay) {
   EXPECT_NE(compared, explained);
 }
 
+TEST(Program, DrawsARecordingFromWhichNothingCanBePredicted) {
+  const testing::TemporaryFolder folder;
+  const QString out = in_qt(folder.path() / "out.png");
+  const QString without_stages = in_qt(kRecordings.parent_path() / "hta/simple_add");
+  const Ended drawn = run_gui({without_stages, "--render", out});
+  EXPECT_EQ(drawn.status, 0) << drawn.errors;
+  EXPECT_EQ(QImage(out).size(), QSize(1920, 1080));
+  const Ended asked = run_gui({without_stages, "--schedule", "torchrec/base", "--render", out});
+  EXPECT_EQ(asked.status, 1);
+  EXPECT_NE(asked.errors.find("gui.cannot_predict"), std::string::npos) << asked.errors;
+}
+
 TEST(Program, DrawsAllSchedulesThatApply) {
   const testing::TemporaryFolder folder;
-  const Answer answer = run_gui({in_qt(kTraces / "base.r0.json.gz"), "--schedule", "all", "--schedule", "base",
-                                 "--render", in_qt(folder.path() / "all.png"), "--size", "1000x6000"});
+  const Ended answer = run_gui({in_qt(kRecordings / "base.r0.json.gz"), "--schedule", "all", "--schedule", "base",
+                                "--render", in_qt(folder.path() / "all.png"), "--size", "1000x6000"});
   EXPECT_EQ(answer.status, 0) << answer.errors;
   EXPECT_NE(answer.errors.find("left out, stage "), std::string::npos) << answer.errors;
   EXPECT_NE(answer.errors.find("recsys/dp_mp_serial"), std::string::npos) << answer.errors;
@@ -82,21 +94,21 @@ TEST(Program, DrawsAllSchedulesThatApply) {
 TEST(Program, SaysWhatIsWrong) {
   const testing::TemporaryFolder folder;
   const QString out = in_qt(folder.path() / "out.png");
-  const Answer no_file = run_gui({"no_such_file.json", "--render", out});
+  const Ended no_file = run_gui({"no_such_file.json", "--render", out});
   EXPECT_EQ(no_file.status, 1);
   EXPECT_NE(no_file.errors.find("no_such_file.json"), std::string::npos) << no_file.errors;
-  const Answer no_schedule = run_gui({in_qt(kTraces / "base.r0.json.gz"), "--schedule", "none", "--render", out});
+  const Ended no_schedule = run_gui({in_qt(kRecordings / "base.r0.json.gz"), "--schedule", "none", "--render", out});
   EXPECT_EQ(no_schedule.status, 1);
   EXPECT_NE(no_schedule.errors.find("schedule.no_such_schedule"), std::string::npos) << no_schedule.errors;
-  const Answer no_profile = run_gui({in_qt(kTraces / "base.r0.json.gz"), "--profile", "none", "--render", out});
+  const Ended no_profile = run_gui({in_qt(kRecordings / "base.r0.json.gz"), "--profile", "none", "--render", out});
   EXPECT_EQ(no_profile.status, 1);
   EXPECT_NE(no_profile.errors.find("stages.bad_profile"), std::string::npos) << no_profile.errors;
-  const Answer other = run_gui(
-      {in_qt(kTraces / "base.r0.json.gz"), "--profile", "interlace", "--schedule", "torchrec/base", "--render", out});
+  const Ended other = run_gui({in_qt(kRecordings / "base.r0.json.gz"), "--profile", "interlace", "--schedule",
+                               "torchrec/base", "--render", out});
   EXPECT_NE(other.errors.find("gui.cannot_predict"), std::string::npos)
       << "its stages are TorchRec's: " << other.errors;
   EXPECT_EQ(run_gui({"--colour", "taste"}).status, 2);
-  const Answer no_display = run_gui({in_qt(kTraces / "base.r0.json.gz")});
+  const Ended no_display = run_gui({in_qt(kRecordings / "base.r0.json.gz")});
   EXPECT_EQ(no_display.status, 1);
   EXPECT_NE(no_display.errors.find("--render"), std::string::npos) << "told what to do instead";
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "out.png"));
