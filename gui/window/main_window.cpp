@@ -394,8 +394,10 @@ void MainWindow::export_picture(const std::filesystem::path& file) {
 void MainWindow::note(const QString& text) { panel_->set_note(text.toStdString()); }
 
 void MainWindow::load_notes() {
+  notes_unread_ = true;
   try {
     panel_->set_marks(read_notes(notes_file(session_.recorded()->files.front())));
+    notes_unread_ = false;
   } catch (const std::exception&) {
     show_failure(failure_of(std::current_exception(), "The notes on the recording cannot be shown"));
   }
@@ -403,7 +405,15 @@ void MainWindow::load_notes() {
 
 void MainWindow::save_notes() {
   try {
-    write_notes(panel_->marks(Side::kMeasured), notes_file(session_.recorded()->files.front()));
+    const std::filesystem::path file = notes_file(session_.recorded()->files.front());
+    if (notes_unread_) {
+      // Throws as it did before, until somebody has mended the file or moved it away.
+      std::vector<Mark> notes = read_notes(file);
+      std::ranges::copy(panel_->marks(Side::kMeasured), std::back_inserter(notes));
+      panel_->set_marks(std::move(notes));
+      notes_unread_ = false;
+    }
+    write_notes(panel_->marks(Side::kMeasured), file);
   } catch (const std::exception&) {
     show_failure(failure_of(std::current_exception(), "The note is not kept"));
   }

@@ -106,6 +106,7 @@ class MainWindow : public QMainWindow {
   void ask_for_report();
   void ask_for_note();
   void load_notes();
+  /// Not over a file that could not be read, while it still cannot.
   void save_notes();
   void ask_where_to_save(const TablePanel& table);
   /// Whether an unsaved draft may be given up; asks where there is one.
@@ -162,6 +163,7 @@ class MainWindow : public QMainWindow {
   std::vector<std::string> schedules_to_predict_;  ///< once the recording is open
   std::vector<schedule::Schedule> asked_;          ///< by name or as a file, of this recording
   std::vector<report::SkippedSchedule> left_out_;  ///< what "All" skipped
+  bool notes_unread_ = false;                      ///< the file beside the recording holds what is not shown
 
   ComparePanel* panel_;
   ScheduleEditor* editor_;
