@@ -69,8 +69,10 @@ class ComparePanel : public QWidget {
   void set_beside(bool beside);
   [[nodiscard]] bool beside() const;
   void toggle_mark();
-  /// Writes on the mark there, which is set where there is none.
-  void set_note(const std::string& text);
+  /// Where marks are set: at the selected operation, else at the mouse. REQUIRES: the active pane has a run.
+  [[nodiscard]] Nanoseconds mark_place() const;
+  /// Writes on the mark there in the active pane, which is set where there is none.
+  void set_note(Nanoseconds at, const std::string& text);
   /// The recording's. Nothing is emitted.
   void set_marks(std::vector<Mark> marks);
   void clear_selection();
@@ -174,8 +176,6 @@ class ComparePanel : public QWidget {
   void show_memory();
   /// As high as the room allows that the rows need more.
   void fit_strips();
-  /// Where marks are set: at the selected operation, else at the mouse. REQUIRES: the active pane has a run.
-  [[nodiscard]] Nanoseconds mark_place() const;
   [[nodiscard]] std::vector<Mark>::iterator mark_near(Nanoseconds at);
   void show_cursor(Side side, std::optional<double> x);
   [[nodiscard]] TimelinePane& active_pane() const { return pane(active_); }

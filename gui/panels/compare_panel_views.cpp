@@ -243,9 +243,8 @@ void ComparePanel::toggle_mark() {
   show_marks(active_);
 }
 
-void ComparePanel::set_note(const std::string& text) {
+void ComparePanel::set_note(Nanoseconds at, const std::string& text) {
   if (!active_pane().run()) return;
-  const Nanoseconds at = mark_place();
   auto& marks = marks_[static_cast<std::size_t>(active_)];
   auto near = mark_near(at);
   if (near == marks.end()) near = marks.insert(marks.end(), {at, {}});

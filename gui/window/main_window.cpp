@@ -391,7 +391,9 @@ void MainWindow::export_picture(const std::filesystem::path& file) {
   }
 }
 
-void MainWindow::note(const QString& text) { panel_->set_note(text.toStdString()); }
+void MainWindow::note(const QString& text) {
+  if (panel_->pane(panel_->active()).run()) panel_->set_note(panel_->mark_place(), text.toStdString());
+}
 
 void MainWindow::load_notes() {
   notes_unread_ = true;

@@ -232,10 +232,19 @@ void MainWindow::ask_for_picture() {
 }
 
 void MainWindow::ask_for_note() {
+  const auto shown = [this] { return panel_->pane(panel_->active()).run(); };
+  const RunPtr of = shown();
+  if (!of) return;
+  const Nanoseconds at = panel_->mark_place();  // the mouse leaves the timeline for the dialog
   bool given = false;
   const QString text = QInputDialog::getText(this, tr("Note"), tr("On the mark at the selection, else at the mouse"),
                                              QLineEdit::Normal, {}, &given);
-  if (given && !text.isEmpty()) note(text);
+  if (!given || text.isEmpty()) return;
+  if (shown() == of) {
+    panel_->set_note(at, text.toStdString());
+  } else {  // a recording or a prediction has come in meanwhile
+    hover_label_->setText(tr("The note is not kept: its timeline is no longer shown"));
+  }
 }
 
 void MainWindow::ask_for_report() {

@@ -63,5 +63,26 @@ TEST_F(NotesTest, ThoseThatCannotBeReadAreNotWrittenOver) {
   EXPECT_EQ(kept, window_.timelines().marks(Side::kMeasured));
 }
 
+TEST_F(NotesTest, OneIsWrittenWhereTheMouseWasBeforeTheDialog) {
+  open_copy();
+  open({recording_});
+  TimelinePane& measured = pane(Side::kMeasured);
+  const QRectF plot = areas_of(QRectF(measured.rect())).plot;
+  constexpr int kX = 300;
+  QTest::mouseMove(&measured, QPoint(static_cast<int>(plot.left()) + kX, static_cast<int>(plot.top()) + 60));
+  ASSERT_EQ(measured.cursor_x(), std::optional<double>(kX));
+  const Nanoseconds at = measured.content().trace_view().time_at(kX);
+  QTimer::singleShot(0, [&measured] {
+    auto* asks = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());
+    ASSERT_NE(asks, nullptr);
+    QEvent leaves(QEvent::Leave);  // as to a dialog that opens under the pointer
+    QCoreApplication::sendEvent(&measured, &leaves);
+    asks->setTextValue("here");
+    asks->accept();
+  });
+  key("T");
+  EXPECT_EQ(window_.timelines().marks(Side::kMeasured), (std::vector<Mark>{{at, "here"}}));
+}
+
 }  // namespace
 }  // namespace interlace::gui
