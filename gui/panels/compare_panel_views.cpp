@@ -1,6 +1,8 @@
 // Where the panes look, and what is selected and found in them.
 #include <QSplitter>
 #include <algorithm>
+#include <charconv>
+#include <limits>
 
 #include "gui/compare/alignment.hpp"
 #include "gui/panels/compare_panel.hpp"
@@ -15,6 +17,20 @@ namespace interlace::gui {
 namespace {
 
 constexpr double kFitMargin = 0.15;
+
+/// Behind the highest number that a mark is called by: also after others are gone none is given twice.
+int next_number(const std::vector<Mark>& marks) {
+  int highest = 0;
+  for (const Mark& mark : marks) {
+    int number = 0;
+    const char* end = mark.text.data() + mark.text.size();
+    const auto [rest, failure] = std::from_chars(mark.text.data(), end, number);
+    if (failure == std::errc() && rest == end && number < std::numeric_limits<int>::max()) {
+      highest = std::max(highest, number);
+    }
+  }
+  return highest + 1;
+}
 
 }  // namespace
 
@@ -238,7 +254,7 @@ void ComparePanel::toggle_mark() {
   if (near != marks.end()) {
     marks.erase(near);
   } else {
-    marks.push_back({at, std::to_string(marks.size() + 1)});
+    marks.push_back({at, std::to_string(next_number(marks))});
   }
   show_marks(active_);
 }

@@ -84,5 +84,22 @@ TEST_F(NotesTest, OneIsWrittenWhereTheMouseWasBeforeTheDialog) {
   EXPECT_EQ(window_.timelines().marks(Side::kMeasured), (std::vector<Mark>{{at, "here"}}));
 }
 
+TEST_F(NotesTest, NoTwoMarksAreGivenOneNumber) {
+  open_copy();
+  open({recording_});
+  TimelinePane& measured = pane(Side::kMeasured);
+  const QRectF plot = areas_of(QRectF(measured.rect())).plot;
+  const auto mark_at = [&](int x) {
+    QTest::mouseMove(&measured, QPoint(static_cast<int>(plot.left()) + x, static_cast<int>(plot.top()) + 60));
+    key("M");
+  };
+  for (const int x : {200, 300, 400}) mark_at(x);
+  mark_at(300);  // takes it away
+  mark_at(500);
+  std::vector<std::string> names;
+  for (const Mark& mark : window_.timelines().marks(Side::kMeasured)) names.push_back(mark.text);
+  EXPECT_EQ(names, (std::vector<std::string>{"1", "3", "4"}));
+}
+
 }  // namespace
 }  // namespace interlace::gui
