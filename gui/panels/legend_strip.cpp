@@ -10,7 +10,16 @@ void LegendStrip::set_entries(std::vector<ColourEntry> entries) {
   update();
 }
 
-void LegendStrip::fit() { setFixedHeight(static_cast<int>(legend_height(entries_, width()))); }
+void LegendStrip::fit() {
+  setFixedHeight(static_cast<int>(legend_height(entries_, width())));
+  QStringList rest;
+  for (const ColourEntry& entry : legend_rest(entries_, width())) {
+    const QColor colour = entry.colour ? to_qcolor(*entry.colour) : theme_->neutral;
+    rest << QStringLiteral("<span style='color:%1'>■</span> %2")
+                .arg(colour.name(), QString::fromStdString(entry.name).toHtmlEscaped());
+  }
+  setToolTip(rest.join(QStringLiteral(", ")));
+}
 
 void LegendStrip::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
@@ -19,6 +28,7 @@ void LegendStrip::resizeEvent(QResizeEvent* event) {
 
 void LegendStrip::set_theme(const Theme& theme) {
   theme_ = &theme;
+  fit();
   update();
 }
 

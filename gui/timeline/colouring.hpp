@@ -20,6 +20,7 @@ struct ColourEntry {
   std::string name;
   std::optional<Rgb> colour;    ///< none: the theme's neutral colour
   std::int64_t operations = 0;  ///< of this class
+  bool overlay = false;         ///< of something that is drawn over operations
 
   bool operator==(const ColourEntry&) const = default;
 };

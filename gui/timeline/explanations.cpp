@@ -151,7 +151,7 @@ std::vector<ColourEntry> idle_legend(const Theme& theme) {
   std::vector<ColourEntry> entries;
   for (const IdleCause cause : kCauses) {
     const QColor seen = mixed(colour_of(theme, cause), theme.background, colour_of(theme, cause).alphaF());
-    entries.push_back({"idle: " + std::string(to_string(cause)), to_rgb(seen), 1});
+    entries.push_back({"idle: " + std::string(to_string(cause)), to_rgb(seen), 1, true});
   }
   return entries;
 }
