@@ -59,6 +59,14 @@ void draw_arrow(QPainter& painter, QPointF from, QPointF to, const QPen& pen) {
   painter.drawPolygon(head);
 }
 
+/// Where the measured range lies. REQUIRES: there is one.
+QRectF band_of(const PaneContent& content, const QRectF& plot) {
+  const Viewport view = content.trace_view();
+  const double left = std::clamp(view.x_of(content.range->span.begin), -2.0, plot.width() + 2);
+  const double right = std::clamp(view.x_of(content.range->span.end), -2.0, plot.width() + 2);
+  return {plot.left() + left, plot.top(), right - left, plot.height()};
+}
+
 }  // namespace
 
 std::optional<OperationPlace> place_of(const PaneContent& content, OperationId op) {
@@ -95,16 +103,20 @@ void draw_hits(QPainter& painter, const PaneContent& content, const QRectF& axis
 
 void draw_range(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme) {
   if (!content.range) return;
-  const Viewport view = content.trace_view();
-  const double left = std::clamp(view.x_of(content.range->span.begin), -2.0, plot.width() + 2);
-  const double right = std::clamp(view.x_of(content.range->span.end), -2.0, plot.width() + 2);
-  const QRectF band(plot.left() + left, plot.top(), right - left, plot.height());
+  const QRectF band = band_of(content, plot);
   painter.fillRect(band, theme.range);
   QColor edge = theme.range;
   edge.setAlpha(255);
   painter.setPen(edge);
   painter.drawLine(band.topLeft(), band.bottomLeft());
   painter.drawLine(band.topRight(), band.bottomRight());
+}
+
+void draw_range_length(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme) {
+  if (!content.range) return;
+  const QRectF band = band_of(content, plot);
+  QColor edge = theme.range;
+  edge.setAlpha(255);
   QFont font;
   font.setPixelSize(12);
   font.setBold(true);

@@ -11,8 +11,10 @@ namespace interlace::gui {
 
 /// A tick on the axis where found operations start, also those too short to be seen.
 void draw_hits(QPainter& painter, const PaneContent& content, const QRectF& axis, const Theme& theme);
-/// The measured range with its length.
+/// The measured range.
 void draw_range(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme);
+/// How long it is, at the top of the plot.
+void draw_range_length(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme);
 void draw_marks(QPainter& painter, const PaneContent& content, const PaneAreas& areas, const Theme& theme);
 /// Outlines of the selected operation, of the counterpart of the other pane's, and of the hovered one.
 void draw_selection(QPainter& painter, const PaneContent& content, const QRectF& plot, const Theme& theme);

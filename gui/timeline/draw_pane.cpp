@@ -67,6 +67,8 @@ void draw_pane(QPainter& painter, const PaneContent& content, const QRectF& pane
   } else {
     draw_names_of_parts(painter, content, areas, theme);
   }
+  painter.setClipRect(areas.plot);
+  draw_range_length(painter, content, areas.plot, theme);  // above the bars of ranks, which reach into the plot
   painter.setClipRect(pane);
   if (content.rows_cut > 0) draw_rows_cut(painter, content, areas, theme);
   draw_axis(painter, content, areas.axis, theme);

@@ -292,6 +292,13 @@ TEST_F(WindowTest, RangeSnapsToTheEdgesOfAKernelAndCountsIt) {
   ASSERT_TRUE(measured.range());
   EXPECT_EQ(measured.range()->span, (Interval{trace.start(kernel), trace.end(kernel)}));
   screenshot("range");
+  QColor edge = theme(ThemeKind::kLight).range;
+  edge.setAlpha(255);
+  const QImage seen = measured.grab().toImage();
+  const int y = static_cast<int>(areas_of(QRectF(measured.rect())).plot.top()) + 5;
+  int of_length = 0;
+  for (int x = 0; x < seen.width(); ++x) of_length += seen.pixelColor(x, y) == edge ? 1 : 0;
+  EXPECT_GT(of_length, 20) << "how long it is stands above the bar of the rank";
   ASSERT_EQ(window_.range().rowCount(), 2);  // all, and the one name
   EXPECT_EQ(window_.range().index(0, RangeModel::kCount).data().toInt(), 1);
   for (const auto column : {RangeModel::kSum, RangeModel::kShortest, RangeModel::kAverage, RangeModel::kLongest}) {
