@@ -155,8 +155,19 @@ bool DraftModel::change(Edit edit, std::optional<int> row) {
 
 bool DraftModel::move_row(int from, int to) {
   if (from < 0 || to < 0) return false;
+  return change_place(
+      [&](Draft& draft) { return draft.move(static_cast<std::size_t>(from), static_cast<std::size_t>(to)); });
+}
+
+bool DraftModel::move_row_by_one(int from, bool up) {
+  if (from < 0) return false;
+  return change_place([&](Draft& draft) { return draft.move_by_one(static_cast<std::size_t>(from), up); });
+}
+
+template <class Move>
+bool DraftModel::change_place(Move move) {
   Draft tried = draft_;
-  const auto landed = tried.move(static_cast<std::size_t>(from), static_cast<std::size_t>(to));
+  const auto landed = move(tried);
   if (!landed) return false;
   return change(
       [&](Draft& draft) {

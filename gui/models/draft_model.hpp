@@ -35,6 +35,7 @@ class DraftModel : public QAbstractTableModel {
   [[nodiscard]] QStringList sources() const;
 
   bool move_row(int from, int to);
+  bool move_row_by_one(int from, bool up);
   bool add_wait(int row, const QString& waiter, const QString& source);
   bool remove_row(int row);
   bool add_stream(const QString& name);
@@ -61,6 +62,8 @@ class DraftModel : public QAbstractTableModel {
   void edited(std::optional<int> row);
 
  private:
+  template <class Move>
+  bool change_place(Move move);
   template <class Edit>
   bool change(Edit edit, std::optional<int> row);
   [[nodiscard]] QVariant text(int row, int column) const;

@@ -113,19 +113,15 @@ void ScheduleEditor::make_bar() {
                 [this] { model_.remove_row(current_row()); });
   repair_ = add(tr("Repair"), {}, tr("Add the waits that the checker proposes"), [this] { model_.repair(); });
   add(tr("Save..."), {}, tr("As a file that runs on GPUs"), [this] { Q_EMIT save_wanted(); });
-  const auto add_move = [this](const QKeySequence& key, int by) {
+  const auto add_move = [this](const QKeySequence& key, bool up) {
     auto* action = new QAction(this);
     action->setShortcut(key);
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    // Put above a row: to come behind the next one it goes above the one after.
-    connect(action, &QAction::triggered, this, [this, by] {
-      const int row = current_row();
-      if (row >= 0 && row + by >= 0 && row + by <= model_.rowCount()) model_.move_row(row, row + by);
-    });
+    connect(action, &QAction::triggered, this, [this, up] { model_.move_row_by_one(current_row(), up); });
     addAction(action);
   };
-  add_move(QKeySequence(tr("Alt+Up")), -1);
-  add_move(QKeySequence(tr("Alt+Down")), 2);
+  add_move(QKeySequence(tr("Alt+Up")), true);
+  add_move(QKeySequence(tr("Alt+Down")), false);
 }
 
 void ScheduleEditor::make_table() {

@@ -72,6 +72,35 @@ DraftRow place_above(const Schedule& schedule, const std::vector<DraftRow>& rows
   return {source.kind, source.outer, steps};
 }
 
+std::size_t steps_in(const Step& step) {
+  const auto* group = std::get_if<ForEachModule>(&step.action);
+  return group == nullptr ? 0 : group->steps.size();
+}
+
+/// Where a row goes that is put one place up, as if it were still where it is: every place of a for_each is one.
+std::optional<DraftRow> place_up(const Schedule& schedule, const DraftRow& source) {
+  if (source.inner) {
+    const bool leaves = *source.inner == 0;
+    return DraftRow{source.kind, source.outer, leaves ? std::nullopt : std::optional(*source.inner - 1)};
+  }
+  if (source.outer == 0) return std::nullopt;
+  const std::size_t steps = steps_in(schedule.iteration[source.outer - 1]);
+  const bool enters = steps > 0 && source.kind != DraftRow::Kind::kGroup;
+  return DraftRow{source.kind, source.outer - 1, enters ? std::optional(steps) : std::nullopt};
+}
+
+std::optional<DraftRow> place_down(const Schedule& schedule, const DraftRow& source) {
+  if (source.inner) {
+    const bool leaves = *source.inner + 1 == steps_in(schedule.iteration[source.outer]);
+    if (leaves) return DraftRow{source.kind, source.outer + 1, std::nullopt};
+    return DraftRow{source.kind, source.outer, *source.inner + 2};
+  }
+  if (source.outer + 1 == schedule.iteration.size()) return std::nullopt;
+  const bool enters = steps_in(schedule.iteration[source.outer + 1]) > 0 && source.kind != DraftRow::Kind::kGroup;
+  if (enters) return DraftRow{source.kind, source.outer + 1, 0};
+  return DraftRow{source.kind, source.outer + 2, std::nullopt};
+}
+
 void number_lines(Schedule& schedule) {
   int line = 0;
   for (const DraftRow& row : rows_of(schedule)) step_of(schedule, row).line = ++line;
@@ -111,8 +140,17 @@ void Draft::commit(Schedule next) {
 std::optional<std::size_t> Draft::move(std::size_t from, std::size_t to) {
   const std::vector<DraftRow> all = rows();
   if (from >= all.size() || to > all.size()) return std::nullopt;
-  const DraftRow source = all[from];
-  DraftRow place = place_above(present_, all, source, to);
+  return put(all[from], place_above(present_, all, all[from], to));
+}
+
+std::optional<std::size_t> Draft::move_by_one(std::size_t from, bool up) {
+  const std::vector<DraftRow> all = rows();
+  if (from >= all.size()) return std::nullopt;
+  const auto place = up ? place_up(present_, all[from]) : place_down(present_, all[from]);
+  return place ? put(all[from], *place) : std::nullopt;
+}
+
+std::optional<std::size_t> Draft::put(const DraftRow& source, DraftRow place) {
   if (source.kind == DraftRow::Kind::kGroup && place.inner) return std::nullopt;
   Schedule next = present_;
   Step moved = step_of(next, source);

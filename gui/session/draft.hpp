@@ -38,6 +38,9 @@ class Draft {
   /// A for_each moves with its steps and cannot go into another. A step of a for_each that is put right behind it
   /// becomes its last one; one that is its last leaves it.
   std::optional<std::size_t> move(std::size_t from, std::size_t to);
+  /// Up or down by one place, and returns the row that it is now; none where it stays. A for_each goes past its
+  /// neighbour with all its steps; other rows go through one place by place.
+  std::optional<std::size_t> move_by_one(std::size_t from, bool up);
   /// Of a stage, or of a wait for an event.
   bool set_batch(std::size_t row, std::int32_t batch);
   /// Of a stage, its stream; of a wait, the waiter; of a record, where it stands. "host": only of a wait.
@@ -60,6 +63,8 @@ class Draft {
 
  private:
   [[nodiscard]] schedule::Step* find(schedule::Schedule& in, std::size_t row) const;
+  /// Takes a row away and puts it to a place that is told as if it were still where it is.
+  std::optional<std::size_t> put(const DraftRow& source, DraftRow place);
   void commit(schedule::Schedule next);
 
   schedule::Schedule present_;

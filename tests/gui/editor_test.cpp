@@ -132,6 +132,49 @@ TEST_F(EditorTest, RowsMoveByKeysAndWhatCannotRunIsToldNotPredicted) {
   EXPECT_EQ(row_of("backward"), row_of("dense_forward") + 1);
 }
 
+TEST_F(EditorTest, KeysMoveALineThroughEveryPlaceOfAForEachAndAForEachAsAWhole) {
+  begin("torchrec/sparse_dist");
+  const auto lines = [this] {
+    QStringList all;  // those inside are indented
+    for (int row = 0; row < model().rowCount(); ++row) {
+      all << model().index(row, DraftModel::kStep).data().toString() + " " +
+                 model().index(row, DraftModel::kStream).data().toString();
+    }
+    return all;
+  };
+  const QStringList before = lines();
+  const int group = row_of("for each module");
+  constexpr int kSteps = 4;
+  const int behind = group + kSteps + 1;
+  const QString moved = before[behind];
+  choose(behind);
+  // As the last of its steps, then above each of these, then above all.
+  for (int up = 0; up < kSteps + 2; ++up) {
+    press("Alt+Up");
+    const int row = up == 0 ? behind : behind - up;
+    const bool inside = up <= kSteps;
+    EXPECT_EQ(lines()[row], (inside ? "    " : "") + moved) << up << "\n" << lines().join(u'\n').toStdString();
+    EXPECT_EQ(editor().table().currentIndex().row(), row);
+  }
+  for (int down = 0; down < kSteps + 2; ++down) press("Alt+Down");
+  EXPECT_EQ(lines(), before) << "down it goes through the same places";
+
+  choose(group);
+  press("Alt+Down");
+  QStringList past = before;
+  past.move(behind, group);
+  EXPECT_EQ(lines(), past) << "with its steps, past the line behind them";
+  press("Alt+Up");
+  EXPECT_EQ(lines(), before);
+  press("Alt+Up");
+  past = before;
+  past.move(group - 1, behind - 1);
+  EXPECT_EQ(lines(), past);
+  choose(0);
+  press("Alt+Up");
+  EXPECT_EQ(lines(), past) << "there is nothing above";
+}
+
 TEST_F(EditorTest, RowsAreDraggedByTheMouse) {
   if (QGuiApplication::platformName() == "offscreen") GTEST_SKIP() << "drags nothing; under Xvfb this runs";
   open(kBase, {"torchrec/sparse_dist"});
