@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QLineEdit>
 #include <QSpinBox>
+#include <utility>
 
 #include "gui/models/draft_model.hpp"
 
@@ -12,15 +13,26 @@ namespace {
 
 const DraftModel& model_of(const QModelIndex& index) { return *qobject_cast<const DraftModel*>(index.model()); }
 
-QComboBox* choice(QWidget* parent, const QStringList& of) {
-  auto* box = new QComboBox(parent);
-  box->addItems(of);
-  return box;
-}
-
 }  // namespace
 
 DraftDelegate::DraftDelegate(QObject* parent) : QStyledItemDelegate(parent), theme_(&theme(ThemeKind::kLight)) {}
+
+void DraftDelegate::commit_open() {
+  if (!open_) return;
+  QWidget* const editor = std::exchange(open_, nullptr);
+  Q_EMIT commitData(editor);
+  Q_EMIT closeEditor(editor);
+}
+
+QWidget* DraftDelegate::choice(QWidget* parent, const QStringList& of) const {
+  auto* box = new QComboBox(parent);
+  box->addItems(of);
+  box->setMinimumWidth(box->sizeHint().width());  // its column is as wide as the names alone
+  // What is chosen from the list is chosen: nobody presses Return behind that.
+  connect(box, &QComboBox::activated, this, &DraftDelegate::commit_open);
+  open_ = box;
+  return box;
+}
 
 QWidget* DraftDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem& option,
                                      const QModelIndex& index) const {
@@ -29,6 +41,7 @@ QWidget* DraftDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem
     case DraftModel::kBatch: {
       auto* number = new QSpinBox(parent);
       number->setRange(0, schedule::kMaxBatch);
+      open_ = number;
       return number;
     }
     case DraftModel::kStream: return choice(parent, model.streams_for(index.row()));
@@ -36,6 +49,7 @@ QWidget* DraftDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem
       if (model.kind(index.row()) == DraftRow::Kind::kWait) return choice(parent, model.sources());
       auto* line = new QLineEdit(parent);
       line->setPlaceholderText(tr("streams, with commas"));
+      open_ = line;
       return line;
     }
     default: return QStyledItemDelegate::createEditor(parent, option, index);

@@ -84,9 +84,7 @@ ScheduleEditor::ScheduleEditor(QWidget* parent)
 void ScheduleEditor::make_bar() {
   bar_->setToolButtonStyle(Qt::ToolButtonTextOnly);
   name_->setToolTip(tr("The name of the schedule; those of built-in ones are taken"));
-  connect(name_, &QLineEdit::editingFinished, this, [this] {
-    if (!model_.rename(name_->text().trimmed())) name_->setText(in_qt(schedule().name));
-  });
+  connect(name_, &QLineEdit::editingFinished, this, &ScheduleEditor::take_name);
   bar_->addWidget(name_);
   const auto add = [this](const QString& text, const QKeySequence& key, const QString& tip, auto run) {
     QAction* action = bar_->addAction(text, this, run);
@@ -112,7 +110,10 @@ void ScheduleEditor::make_bar() {
   remove_ = add(tr("Drop"), QKeySequence(Qt::Key_Delete), tr("Take the line away"),
                 [this] { model_.remove_row(current_row()); });
   repair_ = add(tr("Repair"), {}, tr("Add the waits that the checker proposes"), [this] { model_.repair(); });
-  add(tr("Save..."), {}, tr("As a file that runs on GPUs"), [this] { Q_EMIT save_wanted(); });
+  add(tr("Save..."), {}, tr("As a file that runs on GPUs"), [this] {
+    commit_edits();  // buttons of a tool bar do not take the keyboard from what is edited
+    Q_EMIT save_wanted();
+  });
   const auto add_move = [this](const QKeySequence& key, bool up) {
     auto* action = new QAction(this);
     action->setShortcut(key);
@@ -122,6 +123,15 @@ void ScheduleEditor::make_bar() {
   };
   add_move(QKeySequence(tr("Alt+Up")), true);
   add_move(QKeySequence(tr("Alt+Down")), false);
+}
+
+void ScheduleEditor::take_name() {
+  if (!model_.rename(name_->text().trimmed())) name_->setText(in_qt(schedule().name));
+}
+
+void ScheduleEditor::commit_edits() {
+  static_cast<DraftDelegate*>(table_->itemDelegate())->commit_open();
+  take_name();
 }
 
 void ScheduleEditor::make_table() {

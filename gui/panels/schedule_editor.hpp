@@ -35,6 +35,8 @@ class ScheduleEditor : public QWidget {
   void set_not_predicted(const Failure& failure);
   void set_theme(const Theme& theme);
   void mark_saved();
+  /// Takes over what stands in a cell or the name that is being edited.
+  void commit_edits();
 
   [[nodiscard]] const schedule::Schedule& schedule() const { return model_.draft().schedule(); }
   [[nodiscard]] bool unsaved() const { return schedule() != saved_; }
@@ -51,6 +53,7 @@ class ScheduleEditor : public QWidget {
 
  private:
   void make_bar();
+  void take_name();
   void make_table();
   void make_findings();
   void fill_wait_menu();

@@ -309,6 +309,7 @@ void MainWindow::edit_shown() {
 }
 
 bool MainWindow::may_drop_draft() {
+  editor_->commit_edits();
   if (!editor_->unsaved()) return true;
   return QMessageBox::question(this, tr("Interlace"),
                                tr("%1 has been edited and not saved.").arg(in_qt(editor_->schedule().name)),

@@ -4,7 +4,9 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMessageBox>
+#include <QPointer>
 #include <QPushButton>
+#include <QSpinBox>
 #include <QTabBar>
 #include <QTableView>
 #include <QTimer>
@@ -108,6 +110,44 @@ TEST_F(EditorTest, AStreamIsChosenInPlaceAndTheStepTimeFollows) {
   // The copy takes its turn among the kernels: it hides nothing any more.
   EXPECT_GT(predicted_step(), before + 1'000'000);
   EXPECT_EQ(window_.predictions().rowCount(), 3) << "the draft keeps its line";
+}
+
+TEST_F(EditorTest, AStreamChosenFromTheListIsTakenAtOnce) {
+  begin("torchrec/sparse_dist");
+  const QModelIndex cell = model().index(row_of("copy_batch_to_gpu"), DraftModel::kStream);
+  editor().table().setCurrentIndex(cell);
+  editor().table().edit(cell);
+  QPointer<QComboBox> box = editor().table().viewport()->findChild<QComboBox*>();
+  ASSERT_TRUE(box);
+  EXPECT_GE(box->width(), box->sizeHint().width()) << "wide enough for its longest name";
+  box->setCurrentText("main");
+  Q_EMIT box->activated(box->currentIndex());  // as a click in its list does
+  ASSERT_TRUE(QTest::qWaitFor([&] { return cell.data().toString() == "main"; }, 3000)) << "without a further Return";
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !box; }, 3000)) << "and the list is gone";
+  settle();
+}
+
+TEST_F(EditorTest, WhatIsBeingEditedIsAskedForBeforeTheWindowCloses) {
+  begin("torchrec/sparse_dist");
+  const QModelIndex cell = model().index(row_of("backward"), DraftModel::kBatch);
+  editor().table().setCurrentIndex(cell);
+  editor().table().edit(cell);
+  auto* number = editor().table().viewport()->findChild<QSpinBox*>();
+  ASSERT_NE(number, nullptr);
+  number->setValue(cell.data().toInt() + 1);
+  ASSERT_FALSE(editor().unsaved()) << "it is not the draft's yet";
+  bool asked = false;
+  QTimer::singleShot(0, [&asked] {
+    auto* asks = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+    if (asks == nullptr) return;
+    asked = true;
+    asks->button(QMessageBox::Cancel)->click();
+  });
+  EXPECT_FALSE(window_.close());
+  EXPECT_TRUE(asked);
+  EXPECT_TRUE(editor().unsaved());
+  editor().mark_saved();
+  settle();
 }
 
 TEST_F(EditorTest, RowsMoveByKeysAndWhatCannotRunIsToldNotPredicted) {
