@@ -276,6 +276,11 @@ void ScheduleEditor::set_not_predicted(const Failure& failure) {
   forecast_->setText(tr("not predicted: %1").arg(in_qt(failure.problem)));
 }
 
+void ScheduleEditor::forget_findings() {
+  forecast_->clear();
+  set_verdict(nullptr);
+}
+
 QString ScheduleEditor::forecast_text() const { return forecast_->text(); }
 QString ScheduleEditor::verdict_text() const { return summary_->text(); }
 

@@ -33,6 +33,8 @@ class ScheduleEditor : public QWidget {
   /// Of the draft as it is.
   void set_forecast(const Forecast& forecast);
   void set_not_predicted(const Failure& failure);
+  /// What was found and predicted was so for a recording that is no longer open.
+  void forget_findings();
   void set_theme(const Theme& theme);
   void mark_saved();
   /// Takes over what stands in a cell or the name that is being edited.

@@ -154,7 +154,9 @@ void MainWindow::when_opened() {
       predict_all();
     }
   }
-  if (editor_dock_->isVisible()) session_.try_out(editor_->schedule());
+  editor_->forget_findings();
+  draft_tried_ = false;
+  if (editor_dock_->isVisible()) try_draft();  // else when it is shown
 }
 
 void MainWindow::predict(const std::string& name_or_file) {
@@ -215,7 +217,7 @@ void MainWindow::when_predicted(const ForecastPtr& forecast) {
     show_flaws();
   }
   panel_->add_forecast(forecast);
-  if (editor_dock_->isVisible() && forecast->schedule == editor_->schedule()) editor_->set_forecast(*forecast);
+  if (forecast->schedule == editor_->schedule()) editor_->set_forecast(*forecast);
 }
 
 void MainWindow::set_draft_outdated() {

@@ -112,6 +112,8 @@ class MainWindow : public QMainWindow {
   /// Whether an unsaved draft may be given up; asks where there is one.
   [[nodiscard]] bool may_drop_draft();
   void begin_draft(const schedule::Schedule& schedule);
+  /// Checks and predicts the draft.
+  void try_draft();
   void show_failure(const Failure& failure);
   void show_busy(bool busy);
   void show_left_out();
@@ -168,6 +170,7 @@ class MainWindow : public QMainWindow {
   ComparePanel* panel_;
   ScheduleEditor* editor_;
   QDockWidget* editor_dock_ = nullptr;
+  bool draft_tried_ = false;    ///< from what is open
   QSplitter* parts_ = nullptr;  ///< timelines above tables
   bool tables_sized_ = false;   ///< by the user
   QTabWidget* lower_tabs_ = nullptr;

@@ -273,21 +273,27 @@ void MainWindow::make_editor() {
                             QDockWidget::DockWidgetFloatable);
   addDockWidget(Qt::RightDockWidgetArea, editor_dock_);
   editor_dock_->hide();
-  connect(editor_, &ScheduleEditor::changed, this, [this] {
-    session_.try_out(editor_->schedule());
-    show_busy(session_.busy());
+  connect(editor_, &ScheduleEditor::changed, this, &MainWindow::try_draft);
+  connect(editor_dock_, &QDockWidget::visibilityChanged, this, [this](bool visible) {
+    if (visible && !draft_tried_) try_draft();
   });
   connect(editor_, &ScheduleEditor::save_wanted, this, &MainWindow::ask_where_to_save_draft);
+}
+
+void MainWindow::try_draft() {
+  draft_tried_ = true;
+  session_.try_out(editor_->schedule());
+  show_busy(session_.busy());
 }
 
 void MainWindow::begin_draft(const schedule::Schedule& schedule) {
   constexpr int kWidth = 640;
   if (!may_drop_draft()) return;
+  editor_->edit(schedule);
   if (!editor_dock_->isVisible()) {
     editor_dock_->show();
     resizeDocks({editor_dock_}, {kWidth}, Qt::Horizontal);
   }
-  editor_->edit(schedule);
 }
 
 void MainWindow::edit(const std::string& name_or_file) {

@@ -1,5 +1,7 @@
 // Edits schedules in the real window: what races is told on the spot, and every edit is predicted.
+#include <QAction>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -250,6 +252,27 @@ TEST_F(EditorTest, WorksWithoutARecording) {
   EXPECT_EQ(editor().schedule().name, "mine/staged");
   EXPECT_TRUE(editor().verdict_text().startsWith("free of races"));
   EXPECT_EQ(window_.failure_dialog(), nullptr);
+}
+
+TEST_F(EditorTest, OfAnotherRecordingNothingStaysAndItIsTriedWhenShownAgain) {
+  open(kBase, {"torchrec/sparse_dist"});
+  window_.edit_shown();
+  settle();
+  ASSERT_FALSE(editor().verdict_text().isEmpty());
+  const QString of_first = editor().forecast_text();
+  ASSERT_TRUE(of_first.contains("ms a step"));
+  auto* dock = qobject_cast<QDockWidget*>(editor().parentWidget());
+  ASSERT_NE(dock, nullptr);
+  dock->toggleViewAction()->trigger();
+  ASSERT_FALSE(editor().isVisible());
+  open({kTraces / "engine_t6/base/rank0.ilt"});
+  EXPECT_EQ(editor().forecast_text(), "");
+  EXPECT_EQ(editor().verdict_text(), "");
+  dock->toggleViewAction()->trigger();
+  settle();
+  EXPECT_TRUE(editor().verdict_text().startsWith("free of races"));
+  EXPECT_FALSE(editor().forecast_text().isEmpty());
+  EXPECT_NE(editor().forecast_text(), of_first);
 }
 
 TEST_F(EditorTest, IsPlainlyGreenOnlyWhereTheNumbersAreThoseOfASynchronousLoop) {
