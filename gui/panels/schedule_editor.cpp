@@ -83,7 +83,7 @@ ScheduleEditor::ScheduleEditor(QWidget* parent)
 
 void ScheduleEditor::make_bar() {
   bar_->setToolButtonStyle(Qt::ToolButtonTextOnly);
-  name_->setToolTip(tr("The name of the schedule; those of built-in ones are taken"));
+  name_->setToolTip(tr("The name of the schedule; those of built-in and of predicted ones are taken"));
   connect(name_, &QLineEdit::editingFinished, this, &ScheduleEditor::take_name);
   bar_->addWidget(name_);
   const auto add = [this](const QString& text, const QKeySequence& key, const QString& tip, auto run) {
@@ -126,7 +126,8 @@ void ScheduleEditor::make_bar() {
 }
 
 void ScheduleEditor::take_name() {
-  if (!model_.rename(name_->text().trimmed())) name_->setText(in_qt(schedule().name));
+  const QString name = name_->text().trimmed();
+  if (is_taken_(name.toStdString()) || !model_.rename(name)) name_->setText(in_qt(schedule().name));
 }
 
 void ScheduleEditor::commit_edits() {

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "gui/models/draft_model.hpp"
 #include "gui/session/failure.hpp"
@@ -35,6 +38,8 @@ class ScheduleEditor : public QWidget {
   void set_not_predicted(const Failure& failure);
   /// What was found and predicted was so for a recording that is no longer open.
   void forget_findings();
+  /// Names that a draft cannot be given, beside those of built-in schedules.
+  void set_taken(std::function<bool(const std::string& name)> is_taken) { is_taken_ = std::move(is_taken); }
   void set_theme(const Theme& theme);
   void mark_saved();
   /// Takes over what stands in a cell or the name that is being edited.
@@ -70,6 +75,7 @@ class ScheduleEditor : public QWidget {
 
   DraftModel model_;
   schedule::Schedule saved_;
+  std::function<bool(const std::string& name)> is_taken_ = [](const std::string&) { return false; };
   const Theme* theme_;
   QToolBar* bar_;
   QLineEdit* name_;

@@ -161,7 +161,9 @@ void MainWindow::when_opened() {
 
 void MainWindow::predict(const std::string& name_or_file) {
   try {
-    const schedule::Schedule& asked = asked_.emplace_back(schedule::load_beside(name_or_file, asked_));
+    std::vector<schedule::Schedule> others = asked_;
+    if (draft_begun_) others.push_back(editor_->schedule());
+    const schedule::Schedule& asked = asked_.emplace_back(schedule::load_beside(name_or_file, others));
     session_.predict({{asked, true}});
     hover_label_->clear();
     show_busy(session_.busy());

@@ -114,6 +114,8 @@ class MainWindow : public QMainWindow {
   void begin_draft(const schedule::Schedule& schedule);
   /// Checks and predicts the draft.
   void try_draft();
+  /// Whether what is predicted under a name would be taken for that of another schedule.
+  [[nodiscard]] bool is_predicted(const std::string& schedule) const;
   void show_failure(const Failure& failure);
   void show_busy(bool busy);
   void show_left_out();
@@ -170,6 +172,7 @@ class MainWindow : public QMainWindow {
   ComparePanel* panel_;
   ScheduleEditor* editor_;
   QDockWidget* editor_dock_ = nullptr;
+  bool draft_begun_ = false;    ///< by the user; else it is what editors begin with
   bool draft_tried_ = false;    ///< from what is open
   QSplitter* parts_ = nullptr;  ///< timelines above tables
   bool tables_sized_ = false;   ///< by the user

@@ -273,6 +273,7 @@ void MainWindow::make_editor() {
                             QDockWidget::DockWidgetFloatable);
   addDockWidget(Qt::RightDockWidgetArea, editor_dock_);
   editor_dock_->hide();
+  editor_->set_taken([this](const std::string& name) { return is_predicted(name); });
   connect(editor_, &ScheduleEditor::changed, this, &MainWindow::try_draft);
   connect(editor_dock_, &QDockWidget::visibilityChanged, this, [this](bool visible) {
     if (visible && !draft_tried_) try_draft();
@@ -281,9 +282,14 @@ void MainWindow::make_editor() {
 }
 
 void MainWindow::try_draft() {
+  draft_begun_ = true;
   draft_tried_ = true;
   session_.try_out(editor_->schedule());
   show_busy(session_.busy());
+}
+
+bool MainWindow::is_predicted(const std::string& schedule) const {
+  return std::ranges::any_of(panel_->forecasts(), [&](const ForecastPtr& of) { return of->schedule.name == schedule; });
 }
 
 void MainWindow::begin_draft(const schedule::Schedule& schedule) {

@@ -321,6 +321,38 @@ TEST_F(EditorTest, SavesAFileThatCanBeReadAndRefusesWhatCannotRun) {
   EXPECT_TRUE(window_.failure_dialog()->informativeText().contains("gui.cannot_write_schedule"));
 }
 
+TEST_F(EditorTest, ASavedDraftsFileStandsBesideTheDraftThatHasChangedSince) {
+  const testing::TemporaryFolder folder;
+  open(kBase, {"torchrec/sparse_dist"});
+  window_.edit_shown();
+  settle();
+  const auto file = folder.path() / "saved.json";
+  window_.save_draft(file);
+  ASSERT_TRUE(model().setData(model().index(row_of("copy_batch_to_gpu"), DraftModel::kStream), "main"));
+  settle();
+  const Nanoseconds of_draft = predicted_step();
+  window_.predict(file.string());
+  settle();
+  const auto& forecasts = window_.timelines().forecasts();
+  ASSERT_EQ(forecasts.size(), 3U);
+  EXPECT_EQ(forecasts[1]->schedule, editor().schedule());
+  EXPECT_EQ(forecasts[1]->row.step_time_ns, of_draft);
+  EXPECT_EQ(forecasts[2]->schedule.name, "mine/sparse_dist+saved");
+  EXPECT_EQ(forecasts[2]->row.step_time_ns, forecasts[0]->row.step_time_ns);
+
+  auto* name = editor().findChild<QLineEdit*>();
+  ASSERT_NE(name, nullptr);
+  const auto rename = [&](const QString& to) {
+    name->setText(to);
+    Q_EMIT name->editingFinished();
+    settle();
+    return editor().schedule().name;
+  };
+  EXPECT_EQ(rename("mine/sparse_dist+saved"), "mine/sparse_dist") << "its prediction would take the other's place";
+  EXPECT_EQ(rename("mine/other"), "mine/other");
+  EXPECT_EQ(forecasts.size(), 4U);
+}
+
 // With one rank exchanges order nothing: what the lookup's own stream reads races with the side that writes it.
 TEST_F(EditorTest, SavesTheHazardsOfTheJobThatWasRecorded) {
   const testing::TemporaryFolder folder;
