@@ -195,6 +195,12 @@ void draw_pools(QPainter& painter, const MemoryPlot& plot, std::optional<std::si
 
 }  // namespace
 
+std::optional<std::size_t> MemoryPlot::moment_at_cursor() const {
+  if (!cursor) return std::nullopt;
+  const Nanoseconds t = trace_view().time_at(*cursor);
+  return t > trace->length() ? std::nullopt : curve->moment_at(t);
+}
+
 std::vector<std::optional<std::size_t>> fullest_moments(const MemoryCurve& curve, const Viewport& trace_view,
                                                         Nanoseconds until) {
   const auto width = static_cast<std::size_t>(std::max(0.0, std::ceil(trace_view.width)));
@@ -265,8 +271,7 @@ void draw_memory(QPainter& painter, const MemoryPlot& plot, const QRectF& area, 
   painter.setPen(theme.faint_line);
   painter.drawLine(inner.topLeft(), inner.topRight());
   stack.draw(painter, theme);
-  const std::optional<std::size_t> moment =
-      plot.cursor ? plot.curve->moment_at(plot.trace_view().time_at(*plot.cursor)) : std::nullopt;
+  const std::optional<std::size_t> moment = plot.moment_at_cursor();
   draw_pools(painter, plot, moment, right, theme);
   painter.setFont(sized(10));
   painter.setPen(theme.dim_text);

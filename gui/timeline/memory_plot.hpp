@@ -21,6 +21,9 @@ struct MemoryPlot {
   std::optional<double> cursor;  ///< pixels from the left edge of the plot
 
   [[nodiscard]] Viewport trace_view() const { return view.shifted(static_cast<double>(anchor)); }
+  /// Of the curve, whose values hold at the cursor; none beside the trace, where a view that is linked to that of a
+  /// longer one looks, too.
+  [[nodiscard]] std::optional<std::size_t> moment_at_cursor() const;
 };
 
 /// Pixels that the curve takes of those that its timeline has with all that belongs to it: the rows need them more

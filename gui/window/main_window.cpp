@@ -347,6 +347,11 @@ void MainWindow::show_blocks(Side side) {
   if (!memory.has_memory() || !at || lower_tabs_->currentWidget() != blocks_table_) return;
   const PaneContent content = panel_->pane(side).content();
   const RunPtr& run = panel_->pane(side).run();
+  if (*at < 0 || *at > run->trace().length()) {
+    blocks_.clear();
+    name_blocks(tr("Memory"));
+    return;
+  }
   blocks_.set(run, memory.curve(), *at, content.anchor);
   blocks_side_ = side;
   const int rank = run->trace().ranks()[run->memory()[memory.curve()].rank.index()].number;

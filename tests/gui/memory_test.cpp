@@ -95,6 +95,33 @@ TEST_F(MemoryTest, BlocksAliveAtTheMouseAreListed) {
   EXPECT_EQ(tabs->tabText(2), "Memory");
 }
 
+TEST_F(MemoryTest, BesideATraceThereAreNoBlocksAndNoNumbers) {
+  open_with_memory();
+  window_.show_blocks_table();
+  key("Home");  // all of both, with a little beside them
+  const auto move_to = [this](Side side, double x) {
+    const QRectF plot = areas_of(QRectF(pane(side).rect())).plot;
+    QTest::mouseMove(&pane(side), QPoint(static_cast<int>(plot.left() + x), static_cast<int>(plot.top()) + 60));
+    return strip(side).plot().moment_at_cursor();
+  };
+  const double width = pane(Side::kMeasured).plot_width();
+  constexpr double kFromEdge = 20;  // there is a scroll bar
+  for (const double x : {kFromEdge, width - kFromEdge}) {
+    int beside = 0;
+    for (const Side side : {Side::kMeasured, Side::kPredicted}) {
+      const Nanoseconds time = pane(side).content().trace_view().time_at(x);
+      if (time >= 0 && time <= pane(side).run()->trace().length()) continue;
+      ++beside;
+      EXPECT_TRUE(move_to(side, width / 2));
+      EXPECT_GT(window_.blocks().rowCount(), 10);
+      EXPECT_FALSE(move_to(side, x)) << x;
+      EXPECT_EQ(window_.blocks().rowCount(), 0) << x;
+      EXPECT_EQ(window_.findChild<QTabWidget*>()->tabText(2), "Memory");
+    }
+    EXPECT_GT(beside, 0) << x;
+  }
+}
+
 TEST_F(MemoryTest, TheTableOfBlocksIsAModelLikeOthers) {
   open_with_memory();
   BlocksModel blocks;
