@@ -40,6 +40,7 @@ class ComparePanel : public QWidget {
   void close_forecast(int tab);
   /// The prediction of this schedule is of it as it was before edits; until add_forecast() brings another.
   void set_outdated(const std::string& schedule);
+  [[nodiscard]] bool is_outdated(const std::string& schedule) const { return outdated_.contains(schedule); }
   void set_theme(const Theme& theme);
   void set_colour_by(ColourBy by);
   void set_hint(const QString& hint);

@@ -277,6 +277,13 @@ void ScheduleEditor::set_not_predicted(const Failure& failure) {
   forecast_->setText(tr("not predicted: %1").arg(in_qt(failure.problem)));
 }
 
+void ScheduleEditor::set_not_checked() {
+  QPalette palette = summary_->palette();
+  palette.setColor(QPalette::WindowText, theme_->text);
+  summary_->setPalette(palette);
+  summary_->setText(tr("not checked: cancelled"));
+}
+
 void ScheduleEditor::forget_findings() {
   forecast_->clear();
   set_verdict(nullptr);

@@ -36,6 +36,8 @@ class ScheduleEditor : public QWidget {
   /// Of the draft as it is.
   void set_forecast(const Forecast& forecast);
   void set_not_predicted(const Failure& failure);
+  /// Its check was cancelled.
+  void set_not_checked();
   /// What was found and predicted was so for a recording that is no longer open.
   void forget_findings();
   /// Names that a draft cannot be given, beside those of built-in schedules.

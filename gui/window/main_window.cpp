@@ -78,7 +78,7 @@ void MainWindow::connect_session() {
     left_out_.push_back(schedule);
     show_left_out();
   });
-  connect(&session_, &Session::finished, this, [this] { show_busy(false); });
+  connect(&session_, &Session::finished, this, &MainWindow::when_finished);
   connect(panel_, &ComparePanel::marks_changed, this, [this](Side side) {
     if (side == Side::kMeasured) save_notes();
   });
@@ -225,6 +225,18 @@ void MainWindow::when_predicted(const ForecastPtr& forecast) {
 void MainWindow::set_draft_outdated() {
   panel_->set_outdated(editor_->schedule().name);
   predictions_.set_outdated(editor_->schedule().name);
+}
+
+void MainWindow::when_finished() {
+  show_busy(false);
+  const schedule::Schedule& draft = editor_->schedule();
+  const auto is_before = [&](const ForecastPtr& of) {
+    return of->schedule.name == draft.name && !schedule::same_pipeline(of->schedule, draft);
+  };
+  if (draft_begun_ && std::ranges::any_of(panel_->forecasts(), is_before)) set_draft_outdated();
+  if (!draft_tried_ || editor_->model().verdict()) return;
+  editor_->set_not_checked();
+  draft_tried_ = false;
 }
 
 void MainWindow::show_memory_columns() {
@@ -431,7 +443,15 @@ void MainWindow::save_notes() {
 }
 
 void MainWindow::write_report(const std::filesystem::path& file) {
-  session_.write_report(panel_->forecasts(), left_out_, file);
+  std::vector<ForecastPtr> forecasts = panel_->forecasts();
+  for (ForecastPtr& forecast : forecasts) {
+    if (!panel_->is_outdated(forecast->schedule.name)) continue;
+    Forecast named = *forecast;
+    named.schedule.name += tr(" (before the last edit)").toStdString();
+    named.row.schedule = named.schedule.name;
+    forecast = std::make_shared<const Forecast>(std::move(named));
+  }
+  session_.write_report(std::move(forecasts), left_out_, file);
   show_busy(session_.busy());
 }
 

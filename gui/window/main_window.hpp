@@ -125,6 +125,8 @@ class MainWindow : public QMainWindow {
   void show_flaws();
   /// What was predicted of the draft is not of what it says now.
   void set_draft_outdated();
+  /// All that was asked for has come, or was cancelled: what of the draft is lacking then does not come any more.
+  void when_finished();
   /// Only where memory is known.
   void show_memory_columns();
   /// What can be done with a recording, only where there is one; predictions only where there is something to predict

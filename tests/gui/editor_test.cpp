@@ -353,6 +353,24 @@ TEST_F(EditorTest, ASavedDraftsFileStandsBesideTheDraftThatHasChangedSince) {
   EXPECT_EQ(forecasts.size(), 4U);
 }
 
+TEST_F(EditorTest, WhatWasCancelledIsNotTakenForWhatTheDraftSaysNow) {
+  open(kBase, {"torchrec/sparse_dist"});
+  window_.edit_shown();
+  settle();
+  ASSERT_TRUE(model().setData(model().index(row_of("copy_batch_to_gpu"), DraftModel::kStream), "main"));
+  window_.session().cancel();
+  EXPECT_EQ(editor().verdict_text(), "not checked: cancelled");
+  const auto* tabs = window_.timelines().findChild<QTabBar*>();
+  EXPECT_EQ(tabs->tabText(1), "mine/sparse_dist (before the last edit)");
+  const testing::TemporaryFolder folder;
+  window_.write_report(folder.path() / "report.csv");
+  settle();
+  EXPECT_NE(text_of(folder.path() / "report.csv").find("mine/sparse_dist (before the last edit)"), std::string::npos);
+  press("Ctrl+Z");
+  EXPECT_TRUE(editor().verdict_text().startsWith("free of races"));
+  EXPECT_EQ(tabs->tabText(1), "mine/sparse_dist");
+}
+
 // With one rank exchanges order nothing: what the lookup's own stream reads races with the side that writes it.
 TEST_F(EditorTest, SavesTheHazardsOfTheJobThatWasRecorded) {
   const testing::TemporaryFolder folder;
