@@ -3,7 +3,7 @@
     python3 run_collector.py --tests FOLDER --out FOLDER [--part NAME ...] [--budget SECONDS]
 
 FOLDER of the tests: what build.sh made. Parts: environment, launches, mixed, crowd, ends, kill, torch, memory,
-check, switching, benchmark_kinds, benchmark_launches, benchmark_threads, benchmark_graph, benchmark_busy,
+late, check, switching, benchmark_kinds, benchmark_launches, benchmark_threads, benchmark_graph, benchmark_busy,
 benchmark_torch; and, not run unless named, stress, soak, benchmark_cheaper, benchmark_light, left_behind, torch_after, and torchrun and
 collectives, which need 2 GPUs. Each part runs on its own, prints PASS or FAIL for each thing it checks, and has a time
 limit; what is left of the budget bounds the repetitions. Results: results.json, report.txt, samples.tar.gz in the output
@@ -22,7 +22,7 @@ import recordings
 import torch_parts
 from harness import Run
 
-DEFAULT_PARTS = ["environment", "launches", "mixed", "crowd", "ends", "kill", "torch", "memory", "check", "switching",
+DEFAULT_PARTS = ["environment", "launches", "mixed", "crowd", "ends", "kill", "torch", "memory", "late", "check", "switching",
                  "benchmark_kinds", "benchmark_launches",
                  "benchmark_threads", "benchmark_graph", "benchmark_busy", "benchmark_torch"]
 

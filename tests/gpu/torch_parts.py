@@ -94,6 +94,17 @@ def check_program(run, name, command, wanted):
               f"status {status}, {found}")
 
 
+def part_late(run):
+    """PyTorch loaded behind the first CUDA call: the program ends well, with its allocator's events and last state."""
+    script = os.path.join(run.tests, "torch_late.py")
+    for number in range(3):
+        recording = record(run, f"late{number}", [sys.executable, script], limit=60)
+        check_whole(run, recording, "a PyTorch that came late")
+        answer = check_info(run, recording, "a PyTorch that came late")
+        memory = (answer or {}).get("memory")
+        run.check("its allocator is recorded", bool(memory), str(memory)[:200])
+
+
 def part_check(run):
     """Programs with a planted missing wait, and their repaired twins."""
     program = run.bin("missing_wait")
