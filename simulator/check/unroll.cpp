@@ -174,7 +174,7 @@ class Unroller {
   }
 
   void launch(Operation op, const StageStep& step) {
-    if (op.role != Role::kHostRead && step.stage != Stage::kNextBatch) {
+    if (!op.pool && op.role != Role::kHostRead && step.stage != Stage::kNextBatch) {
       op.pool = op.role == Role::kTableUpdate || op.role == Role::kSideGradient
                     ? op.lane
                     : lane(step.alloc.value_or(step.stream));
@@ -208,6 +208,7 @@ class Unroller {
     const LaneIndex on = options_.collectives ? program_.collectives() : behind;
     join(on, behind);
     Operation op = operation(run, Role::kCollective, on);
+    if (behind != lane(run.step.stream)) op.pool = behind;  // of the stream that it is called on
     touches(op);
     launch(std::move(op), run.step);
     return mark(on);

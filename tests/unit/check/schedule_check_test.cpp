@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/check/edits.hpp"
 #include "simulator/schedule/library.hpp"
 #include "simulator/schedule/parse.hpp"
+#include "simulator/schedule/step_checks.hpp"
 #include "tests/unit/check/schedules.hpp"
 
 namespace interlace::check {
@@ -217,6 +219,28 @@ TEST(Check, GradientsOfFeatureProcessorsMustReachTheOptimizer) {
   inside.erase(inside.find(processor), processor.size());
   EXPECT_EQ(check(steps(inside)).numerics.as_base, true) << "no weights";
   EXPECT_EQ(check(steps(inside), {.feature_processors = true}).numerics.as_base, false);
+}
+
+// Whose all-reduce takes no memory of the stream of backward, but of their own.
+TEST(Check, FeatureProcessorsMayHaveAStreamOfTheirOwn) {
+  schedule::Schedule beside = schedule::find("torchrec/sparse_dist");
+  for (const schedule::PlacedStep& placed : schedule::placed_steps(beside)) {
+    const auto* lookup = std::get_if<schedule::StageStep>(&placed.step->action);
+    if (lookup == nullptr || lookup->stage != schedule::Stage::kEmbeddingLookup) continue;
+    schedule::StageStep processor = *lookup;
+    processor.stage = schedule::Stage::kFeatureProcessor;
+    processor.stream = *beside.stream_named("data_dist");
+    processor.after = {lookup->stream};
+    processor.record_stream = {lookup->stream};
+    const schedule::WaitStep wait{.source = processor.stream, .waiter = lookup->stream};
+    schedule::Position at = placed.at;
+    insert_above(beside, at, {processor});
+    ++at.inner;
+    insert_above(beside, at, {wait});
+    break;
+  }
+  const ScheduleCheck verdict = check(beside);
+  EXPECT_TRUE(verdict.hazards.empty()) << verdict.hazards.front().why;
 }
 
 TEST(Check, HalfATrainingLoopIsNotThatOfASynchronousOne) {

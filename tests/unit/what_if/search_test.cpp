@@ -43,7 +43,7 @@ class ScheduleSearch : public testing::Test {
 };
 
 TEST_F(ScheduleSearch, FindsFasterOnesThatAreSoundAndTrainTheSame) {
-  const SearchResult result = find({"base"}, few(300));
+  const SearchResult result = find({"base"}, few(150));
   ASSERT_TRUE(result.first);
   ASSERT_FALSE(result.found.empty());
   // base overlaps next to nothing.
@@ -63,7 +63,7 @@ TEST_F(ScheduleSearch, FindsFasterOnesThatAreSoundAndTrainTheSame) {
 }
 
 TEST_F(ScheduleSearch, WhatItFindsIsPredictedTheSameFromItsFile) {
-  const SearchOptions options = few(150);
+  const SearchOptions options = few(80);
   const SearchResult result = find({"base"}, options);
   ASSERT_FALSE(result.found.empty());
   const Found& best = result.found.front();
@@ -128,17 +128,17 @@ TEST_F(ScheduleSearch, DoesNotCallWhatItMendedHazardous) {
 }
 
 TEST_F(ScheduleSearch, CountsEveryScheduleOnce) {
-  const SearchResult result = find({"base", "sparse_dist", "prefetch_sparse_dist"}, few(120));
+  const SearchResult result = find({"base", "sparse_dist", "prefetch_sparse_dist"}, few(60));
   const SearchCounts& counts = result.counts;
-  EXPECT_EQ(counts.simulated, 120U);
+  EXPECT_EQ(counts.simulated, 60U);
   EXPECT_EQ(counts.not_recorded, 1U) << "prefetch_sparse_dist";
   EXPECT_EQ(counts.seen, counts.racy + counts.other_numbers + counts.not_recorded + counts.repeated + counts.simulated +
                              counts.not_tried);
 }
 
 TEST_F(ScheduleSearch, GivesTheSameTwice) {
-  const SearchResult once = find({"sparse_dist"}, few(100));
-  const SearchResult again = find({"sparse_dist"}, few(100));
+  const SearchResult once = find({"sparse_dist"}, few(40));
+  const SearchResult again = find({"sparse_dist"}, few(40));
   ASSERT_EQ(once.found.size(), again.found.size());
   for (std::size_t i = 0; i < once.found.size(); ++i) {
     EXPECT_EQ(once.found[i].changes, again.found[i].changes);
