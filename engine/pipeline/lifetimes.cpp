@@ -21,6 +21,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 struct Thing {
   std::optional<Resource> resource;
   std::string name;
+  const std::string* module = nullptr;  ///< whose, where it exists once a module
 
   [[nodiscard]] bool made_by(const StageStep& stage) const {
     if (!resource) return has(stage.writes, name);
@@ -34,13 +35,15 @@ struct Thing {
     return std::ranges::find(reads, *resource, &schedule::Read::resource) != reads.end();
   }
   [[nodiscard]] bool freed_by(const StageStep& stage) const { return has(stage.frees, name); }
+  // Steps that name another module touch another thing of that kind.
+  [[nodiscard]] bool concerned_by(const StageStep& stage) const {
+    return module == nullptr || !stage.module || schedule::names_its_own(stage.stage) || *stage.module == *module;
+  }
 };
 
-bool concerns(const StageStep& stage, const std::string& module) {
-  return !stage.module || schedule::names_its_own(stage.stage) || *stage.module == module;
+Thing thing_of(Resource resource, const std::string* module = nullptr) {
+  return {resource, std::string(schedule::traits_of(resource).name), module};
 }
-
-Thing thing_of(Resource resource) { return {resource, std::string(schedule::traits_of(resource).name)}; }
 
 class Planner {
  public:
@@ -74,7 +77,7 @@ class Planner {
     }
     for (const std::string& name : names) {
       if (schedule::resource_named(name)) continue;
-      if (Releases* behind = place({std::nullopt, name})) behind->named.push_back(name);
+      if (Releases* behind = place({std::nullopt, name, nullptr})) behind->named.push_back(name);
     }
     return std::move(plan_);
   }
@@ -86,12 +89,12 @@ class Planner {
     return stages_[a]->batch != stages_[b]->batch ? stages_[a]->batch < stages_[b]->batch : a > b;
   }
 
+  // Of the steps that concern the thing.
   template <class Wanted>
-  [[nodiscard]] std::optional<Index> last(const Wanted& wanted) const {
+  [[nodiscard]] std::optional<Index> last(const Thing& thing, const Wanted& wanted) const {
     std::optional<Index> last;
     for (Index i = 0; i < stages_.size(); ++i) {
-      if (module_ != nullptr && !concerns(*stages_[i], *module_)) continue;
-      if (wanted(*stages_[i]) && (!last || later(i, *last))) last = i;
+      if (thing.concerned_by(*stages_[i]) && wanted(*stages_[i]) && (!last || later(i, *last))) last = i;
     }
     return last;
   }
@@ -104,27 +107,24 @@ class Planner {
   }
 
   void refuse_frees(const Thing& thing) const {
-    const std::optional<Index> frees = last([&](const StageStep& stage) { return thing.freed_by(stage); });
+    const std::optional<Index> frees = last(thing, [&](const StageStep& stage) { return thing.freed_by(stage); });
     if (frees) refuse(*frees, "frees " + thing.name + ", which live through the training");
   }
 
-  // Steps that name another module touch another thing of that kind.
   void place_by_module(Resource resource) {
     for (std::size_t module = 0; module < modules_->size(); ++module) {
-      module_ = &(*modules_)[module];
-      Releases* behind = place(thing_of(resource));
+      Releases* behind = place(thing_of(resource, &(*modules_)[module]));
       if (behind == nullptr) continue;
       const bool is_next = !behind->resources.empty() && behind->resources.back().resource == resource;
       if (!is_next) behind->resources.push_back({resource, {}});
       behind->resources.back().modules.push_back(module);
     }
-    module_ = nullptr;
   }
 
   // Null: it goes with its batch, or there is none.
   [[nodiscard]] Releases* place(const Thing& thing) {
-    const std::optional<Index> touch = last([&](const StageStep& stage) { return thing.touched_by(stage); });
-    const std::optional<Index> frees = last([&](const StageStep& stage) { return thing.freed_by(stage); });
+    const std::optional<Index> touch = last(thing, [&](const StageStep& stage) { return thing.touched_by(stage); });
+    const std::optional<Index> frees = last(thing, [&](const StageStep& stage) { return thing.freed_by(stage); });
     if (frees && touch && later(*touch, *frees)) {
       refuse(*touch, "needs " + thing.name + ", which stage \"" + std::string(to_string(stages_[*frees]->stage)) +
                          "\" has freed");
@@ -133,9 +133,9 @@ class Planner {
     if (!touch) return nullptr;
     Index holder = *touch;
     for (const StageStep* maker : stages_) {
-      if (!thing.made_by(*maker) || !maker->kept_until || (module_ != nullptr && !concerns(*maker, *module_))) continue;
+      if (!thing.made_by(*maker) || !maker->kept_until || !thing.concerned_by(*maker)) continue;
       if (!maker->kept_until->stage) return nullptr;
-      const auto until = last([&](const StageStep& stage) { return stage.stage == *maker->kept_until->stage; });
+      const auto until = last(thing, [&](const StageStep& stage) { return stage.stage == *maker->kept_until->stage; });
       if (until && later(*until, holder)) holder = *until;
     }
     return &plan_[stages_[holder]];
@@ -143,7 +143,6 @@ class Planner {
 
   const schedule::Schedule* schedule_;
   const std::vector<std::string>* modules_;
-  const std::string* module_ = nullptr;  // the one whose things are placed; null: things of no module
   std::vector<const StageStep*> stages_;
   std::vector<int> lines_;
   ReleasePlan plan_;

@@ -252,13 +252,26 @@ void write_run_into(const Folder& folder, const char* part, const MeasuredRun& r
   folder.write(fmt::format("{}/{:03}.json", part, number), report::text_of(json_of(run)));
 }
 
+/// Those that tell of recorded runs, in the order of their rounds.
+std::vector<std::filesystem::path> trace_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (std::int32_t i = 0; std::filesystem::exists(folder / numbered(kTraces, i)); ++i) {
+    std::ranges::copy(json_files(folder / numbered(kTraces, i)), std::back_inserter(files));
+  }
+  return files;
+}
+
 using Digests = std::map<std::string, std::string>;
+
+void add_digest(Digests& digests, const std::string& name, const std::filesystem::path& file) {
+  if (const auto text = content_of(file)) digests[name] = sha256(*text);
+}
 
 /// What a prediction hangs on, apart from the recordings: names in the folder, with their digests.
 Digests bases_of_prediction(const std::filesystem::path& folder) {
   Digests digests;
   const auto add = [&](const std::filesystem::path& file) {
-    if (const auto text = content_of(file)) digests[file.lexically_relative(folder).generic_string()] = sha256(*text);
+    add_digest(digests, file.lexically_relative(folder).generic_string(), file);
   };
   add(folder / kPlan);
   for (const auto& file : json_files(folder / kReferences)) add(file);
@@ -273,22 +286,21 @@ Digests bases_of_prediction(const std::filesystem::path& folder) {
 /// made elsewhere by their whole paths.
 Digests recordings_of(const std::filesystem::path& folder, const Plan& plan) {
   Digests digests;
-  const auto add = [&](const std::filesystem::path& file, const std::string& name) {
-    if (const auto text = content_of(file)) digests[name] = sha256(*text);
+  const auto add = [&](const std::filesystem::path& file) {
+    const std::filesystem::path name = plan.recording ? file : file.lexically_relative(folder);
+    add_digest(digests, name.generic_string(), file);
   };
-  const auto add_all = [&](const std::filesystem::path& place, const std::filesystem::path& known_from) {
+  const auto add_all = [&](const std::filesystem::path& place) {
     std::error_code none;
-    if (std::filesystem::is_regular_file(place, none)) add(place, place.generic_string());
+    if (std::filesystem::is_regular_file(place, none)) add(place);
     for (const auto& entry : std::filesystem::directory_iterator(place, none)) {
-      if (!entry.is_regular_file()) continue;
-      const std::filesystem::path& file = entry.path();
-      add(file, (known_from.empty() ? file : file.lexically_relative(known_from)).generic_string());
+      if (entry.is_regular_file()) add(entry.path());
     }
   };
   if (plan.recording) {
-    add_all(*plan.recording, {});
+    add_all(*plan.recording);
   } else {
-    for (std::int32_t i = 0; i < plan.recordings; ++i) add_all(folder / numbered(kRecording, i), folder);
+    for (std::int32_t i = 0; i < plan.recordings; ++i) add_all(folder / numbered(kRecording, i));
   }
   return digests;
 }
@@ -319,11 +331,7 @@ void check_recordings(const std::filesystem::path& folder, const Plan& plan, con
 
 /// Whether anything was measured that a prediction is held against.
 bool has_measurements(const std::filesystem::path& folder) {
-  if (!json_files(folder / kRuns).empty()) return true;
-  for (std::int32_t i = 0; std::filesystem::exists(folder / numbered(kTraces, i)); ++i) {
-    if (!json_files(folder / numbered(kTraces, i)).empty()) return true;
-  }
-  return false;
+  return !json_files(folder / kRuns).empty() || !trace_files(folder).empty();
 }
 
 }  // namespace
@@ -429,11 +437,7 @@ void Folder::write_run(const MeasuredRun& run) const { write_run_into(*this, kRu
 
 std::vector<MeasuredTrace> Folder::read_traces() const {
   std::vector<MeasuredTrace> traces;
-  for (std::int32_t repeat = 0; std::filesystem::exists(path_ / numbered(kTraces, repeat)); ++repeat) {
-    for (const auto& file : json_files(path_ / numbered(kTraces, repeat))) {
-      traces.push_back(parsed(file, *content_of(file), trace_of_json));
-    }
-  }
+  for (const auto& file : trace_files(path_)) traces.push_back(parsed(file, *content_of(file), trace_of_json));
   return traces;
 }
 

@@ -59,8 +59,8 @@ struct Judgement {
   ErrorSizes overlap_floor;
   ErrorSizes allocated;
   ErrorSizes reserved;
-  std::size_t pairs_counted =
-      0;  ///< of several runs each, whose medians differ by more than twice the larger spread of both
+  /// Of several runs each, whose medians differ by more than twice the larger spread of both.
+  std::size_t pairs_counted = 0;
   std::size_t pairs_right = 0;  ///< of these, predicted in the measured order
   std::vector<std::string> pairs_wrong;
 };

@@ -281,15 +281,22 @@ class Unroller {
         if (resource != Resource::kTables || run.step.part) touch(op, resource, true);
       }
       launch(std::move(op), run.step);
-      for (const LaneIndex side : sides) join(options_.collectives ? program_.collectives() : home, side);
-      reduced = collective(run, home, [&](Operation& all_reduce) {
-        touch(all_reduce, Resource::kDenseGradients, false);
-        touch(all_reduce, Resource::kDenseGradients, true);
-      });
+      reduced = reduce_gradients(run, home, home, sides);
       for (const LaneIndex side : sides) join(home, side);
     }
     if (run.step.part != Part::kDense) run_table_updates(run, home);
     if (reduced) wait(home, *reduced, Instruction::Cause::kInherent);
+  }
+
+  /// The all-reduce of dense gradients behind `behind` and the streams that made some of them; with one rank, where
+  /// nothing is exchanged, the stream of backward waits for these itself.
+  template <class Lanes>
+  MarkIndex reduce_gradients(const Run& run, LaneIndex home, LaneIndex behind, const Lanes& sides) {
+    for (const LaneIndex side : sides) join(options_.collectives ? program_.collectives() : home, side);
+    return collective(run, behind, [&](Operation& all_reduce) {
+      touch(all_reduce, Resource::kDenseGradients, false);
+      touch(all_reduce, Resource::kDenseGradients, true);
+    });
   }
 
   /// Autograd runs the backward of a data-parallel lookup on the stream of its forward, as soon as the layers above
@@ -377,13 +384,8 @@ class Unroller {
   /// Their all-reduce is behind them alone; the stream of backward waits for it.
   void reduce_processor_gradients(const Run& run, LaneIndex home, const std::set<LaneIndex>& sides) {
     if (sides.empty()) return;
-    for (const LaneIndex side : sides) join(options_.collectives ? program_.collectives() : home, side);
     const LaneIndex behind = options_.collectives ? *sides.begin() : home;
-    const MarkIndex reduced = collective(run, behind, [&](Operation& all_reduce) {
-      touch(all_reduce, Resource::kDenseGradients, false);
-      touch(all_reduce, Resource::kDenseGradients, true);
-    });
-    wait(home, reduced, Instruction::Cause::kInherent);
+    wait(home, reduce_gradients(run, home, behind, sides), Instruction::Cause::kInherent);
   }
 
   [[nodiscard]] std::vector<LaneIndex> update_lanes(std::uint32_t module) const {

@@ -100,10 +100,10 @@ void write_campaign_table(std::ostream& out, const campaign::Plan& plan, const s
   table.add({"allocated, %", sizes_text(judgement.allocated)});
   table.add({"reserved, %", sizes_text(judgement.reserved)});
   out << table.text(style);
-  out << (judgement.pairs_counted == 0 && !knows_spreads(judgement)
-              ? "order: not known, as runs were not repeated\n"
-              : fmt::format("order right for {} of {} pairs that differ by more than twice their spread\n",
-                            judgement.pairs_right, judgement.pairs_counted));
+  out << (knows_spreads(judgement)
+              ? fmt::format("order right for {} of {} pairs that differ by more than twice their spread\n",
+                            judgement.pairs_right, judgement.pairs_counted)
+              : "order: not known, as runs were not repeated\n");
   for (const std::string& pair : judgement.pairs_wrong) out << "  not foretold: " << pair << '\n';
   for (const ScheduleJudgement& row : judgement.schedules) {
     if (row.failure) out << row.schedule << " failed: " << report::shortened(*row.failure, style.width - 20) << '\n';

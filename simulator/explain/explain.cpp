@@ -111,7 +111,7 @@ Explanation explain(const Run& measured, const Run& predicted, Diagnostics& of_m
   result.all_measured_steps = measured.all_steps;
   result.all_predicted_steps = predicted.all_steps;
   result.parts = rounded(times, result.difference_ns());
-  result.matching = match(measured_run, predicted_run, known);
+  result.matching = match(measured_run, measured_times, predicted_run, predicted_times, known);
   return result;
 }
 

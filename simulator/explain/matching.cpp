@@ -160,9 +160,8 @@ std::vector<NameTimes> name_times(const ComparedRun& compared, std::size_t known
   return times;
 }
 
-Matching match(const ComparedRun& measured, const ComparedRun& predicted, const WorkNames& known) {
-  const auto before = name_times(measured, known.size());
-  const auto now = name_times(predicted, known.size());
+Matching match(const ComparedRun& measured, std::span<const NameTimes> before, const ComparedRun& predicted,
+               std::span<const NameTimes> now, const WorkNames& known) {
   const std::vector<bool> in_measured = present(*measured.names, known.size());
   const std::vector<bool> in_predicted = present(*predicted.names, known.size());
   Matching result;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,8 @@ struct ComparedRun {
 /// By NameId, of the works that start in the steps of the compared ranks.
 [[nodiscard]] std::vector<NameTimes> name_times(const ComparedRun& compared, std::size_t known);
 
-[[nodiscard]] Matching match(const ComparedRun& measured, const ComparedRun& predicted, const WorkNames& known);
+/// before, now: name_times() of the two.
+[[nodiscard]] Matching match(const ComparedRun& measured, std::span<const NameTimes> before,
+                             const ComparedRun& predicted, std::span<const NameTimes> now, const WorkNames& known);
 
 }  // namespace interlace::explain

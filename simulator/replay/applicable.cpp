@@ -9,8 +9,7 @@ namespace interlace::replay {
 std::optional<std::string> predict_if_applicable(const schedule::Schedule& schedule, const SiteTable& table,
                                                  const std::function<void()>& predict) {
   if (const auto lost = lost_stage(schedule, table)) {
-    return fmt::format("recorded stage \"{}\"{} is not in it", schedule::to_string(lost->stage),
-                       lost->module ? fmt::format(" of module \"{}\"", *lost->module) : "");
+    return fmt::format("recorded stage \"{}\"{} is not in it", schedule::to_string(lost->stage), lost->of_module());
   }
   try {
     predict();

@@ -26,6 +26,11 @@ using stages::ModuleId;
 using stages::Piece;
 using stages::SegmentKey;
 
+/// Whether a recorded segment of backward is of the part of it that the step runs.
+bool is_of_part(const StageStep& step, const SegmentKey& segment) {
+  return !step.part || segment.of_dense_part() == (*step.part == Part::kDense);
+}
+
 /// Compiles one rank's recorded iteration.
 class Compiler {
  public:
@@ -293,7 +298,7 @@ class Compiler {
     for (std::uint32_t i = 0; i < iteration_->calls.size(); ++i) {
       const SegmentKey& key = iteration_->calls[i].segment;
       if (key.stage != Stage::kBackward) continue;
-      if (step.part && key.of_dense_part() != (*step.part == Part::kDense)) continue;
+      if (!is_of_part(step, key)) continue;
       if (module && key.module != module) continue;
       order.push_back(i);
     }
@@ -482,33 +487,28 @@ std::optional<std::string> called(std::optional<ModuleId> module, std::span<cons
 /// Whether a step plays a recorded segment.
 bool plays(const StageStep& step, const SegmentKey& segment, std::span<const std::string> modules) {
   if (step.stage != segment.stage) return false;
-  if (step.part && segment.of_dense_part() != (*step.part == Part::kDense)) return false;
+  if (!is_of_part(step, segment)) return false;
   const auto module = called(segment.module, modules);
   return !step.module || !module || *step.module == *module;
 }
 
 }  // namespace
 
-std::string to_string(const LostStage& lost) {
-  return fmt::format("{}{}", schedule::to_string(lost.stage),
-                     lost.module ? fmt::format(" of module \"{}\"", *lost.module) : "");
-}
+std::string LostStage::of_module() const { return module ? fmt::format(" of module \"{}\"", *module) : ""; }
+
+std::string to_string(const LostStage& lost) { return std::string(schedule::to_string(lost.stage)) + lost.of_module(); }
 
 std::optional<LostStage> lost_stage(const Schedule& schedule, const SiteTable& table) {
-  const std::vector<schedule::PlacedStep> steps = schedule::placed_steps(schedule);
+  std::vector<const StageStep*> steps;
+  for (const schedule::PlacedStep& placed : schedule::placed_steps(schedule)) {
+    if (const auto* step = std::get_if<StageStep>(&placed.step->action)) steps.push_back(step);
+  }
   for (const Site& site : table.sites) {
     const Stage stage = site.segment.stage;
     if (site.instances.empty() || can_be_left_out(stage)) continue;
-    const auto plays_it = [&](const schedule::PlacedStep& placed) {
-      const auto* step = std::get_if<StageStep>(&placed.step->action);
-      return step != nullptr && plays(*step, site.segment, table.modules);
-    };
+    const auto plays_it = [&](const StageStep* step) { return plays(*step, site.segment, table.modules); };
     if (std::ranges::any_of(steps, plays_it)) continue;
-    const auto runs_some = [&](const schedule::PlacedStep& placed) {
-      const auto* step = std::get_if<StageStep>(&placed.step->action);
-      return step != nullptr && step->stage == stage;
-    };
-    const bool of_others = std::ranges::any_of(steps, runs_some);
+    const bool of_others = std::ranges::any_of(steps, [&](const StageStep* step) { return step->stage == stage; });
     return LostStage{stage, of_others ? called(site.segment.module, table.modules) : std::nullopt};
   }
   return std::nullopt;

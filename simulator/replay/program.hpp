@@ -76,6 +76,8 @@ struct LostStage {
   schedule::Stage stage = schedule::Stage::kCompute;
   std::optional<std::string> module;
 
+  /// ` of module "ebc"`, or nothing.
+  [[nodiscard]] std::string of_module() const;
   bool operator==(const LostStage&) const = default;
 };
 /// `embedding_lookup of module "ebc"`, or the stage alone.
