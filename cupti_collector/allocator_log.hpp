@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "cupti_collector/allocator_hook/interface.hpp"
 #include "cupti_collector/block_book.hpp"
+#include "cupti_collector/torch_hooks/allocator_interface.hpp"
 #include "simulator/base/units.hpp"
 
 namespace interlace::collector {

@@ -198,6 +198,11 @@ HostEvents::Ring* HostEvents::ring_of_thread() noexcept {
   return ring;
 }
 
+std::uint32_t HostEvents::next_range() noexcept {
+  static std::atomic<std::uint32_t> last{0};
+  return ++last;
+}
+
 HostEvents::Teller HostEvents::teller_of(Kind kind) {
   switch (kind) {
     case Kind::kAllocator:

@@ -31,11 +31,14 @@ class HostEvents {
     kCommunicator,  ///< name: the bytes of a NcclCommunicator
     kNcclTask,      ///< name: the bytes of a NcclTask
   };
+  /// The domain of autograd's operators, which no library makes.
+  static constexpr std::uint32_t kOperators = UINT32_MAX;
   /// What few events have beside their name.
   struct Extra {
-    std::uint64_t payload = 0;  ///< the bits of a number
+    std::uint64_t payload = 0;  ///< the bits of a number; of an operator its sequence number
     std::uint32_t domain = 0;
-    std::uint32_t category = 0;  ///< 0: none
+    std::uint32_t category = 0;        ///< 0: none
+    std::uint32_t forward_thread = 0;  ///< of an operator of a backward, as PyTorch counts threads; 0: none
     trace::NumberType payload_type = trace::NumberType::kInt64;
     bool has_payload = false;
     bool operator==(const Extra&) const = default;
@@ -55,6 +58,9 @@ class HostEvents {
   HostEvents& operator=(const HostEvents&) = delete;
   /// REQUIRES: no thread adds any more.
   ~HostEvents();
+
+  /// The number of a range that starts, for its end: never the same again in this process.
+  [[nodiscard]] static std::uint32_t next_range() noexcept;
 
   /// Of whom an event tells; losses are counted for each.
   enum class Teller : std::uint8_t { kProgram, kAllocator, kNccl };

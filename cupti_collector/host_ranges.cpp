@@ -22,8 +22,16 @@ void HostRanges::give(const Open& range, Nanoseconds end, bool is_open) const {
                    .end = end,
                    .is_of_library = range.is_of_library,
                    .is_open = is_open,
+                   .is_operator = range.extra && range.extra->domain == HostEvents::kOperators,
+                   .sequence_number = std::nullopt,
+                   .forward_thread = std::nullopt,
                    .payload = std::nullopt,
                    .category = {}};
+  if (named.is_operator) {
+    const auto sequence = static_cast<std::int64_t>(range.extra->payload);
+    if (sequence >= 0) named.sequence_number = sequence;
+    if (range.extra->forward_thread != 0) named.forward_thread = range.extra->forward_thread;
+  }
   std::string number;  // of a category that has no name
   if (range.extra && range.extra->has_payload) {
     named.payload = trace::Number{range.extra->payload_type, range.extra->payload};

@@ -20,7 +20,10 @@ struct NamedRange {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   bool is_of_library = false;
-  bool is_open = false;  ///< its end is not known: it is given no length
+  bool is_open = false;                         ///< its end is not known: it is given no length
+  bool is_operator = false;                     ///< autograd says it, not the program
+  std::optional<std::int64_t> sequence_number;  ///< of an operator
+  std::optional<std::int64_t> forward_thread;   ///< of one of a backward, as PyTorch counts threads
   std::optional<trace::Number> payload;
   std::string_view category;  ///< empty: none
 };

@@ -102,11 +102,6 @@ void add(Kind kind, std::uint32_t number, const Domain& domain, const EventAttri
   }
 }
 
-std::uint32_t next_range() {
-  static std::atomic<std::uint32_t> last{0};
-  return ++last;
-}
-
 Domain of(const Domain* domain) { return domain == nullptr ? Domain() : *domain; }
 
 // The default domain.
@@ -117,7 +112,7 @@ void mark_w(const wchar_t* name) { add(Kind::kMark, 0, {}, utf8(name)); }
 
 template <class Name>
 std::uint64_t start(const Domain& domain, const Name& name) {
-  const std::uint32_t range = next_range();
+  const std::uint32_t range = HostEvents::next_range();
   add(Kind::kStart, range, domain, name);
   return range;
 }

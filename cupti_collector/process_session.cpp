@@ -52,6 +52,35 @@ void take_allocator_event(const hook::Event& event) noexcept {
   }
 }
 
+void add_to_session(const HostEvents::Event& event) noexcept {
+  if (Session* session = session_of_process()) session->add_event(event);
+}
+
+std::uint32_t begin_range(const char* name) noexcept {
+  const std::uint32_t number = HostEvents::next_range();
+  add_to_session({.kind = HostEvents::Kind::kStart, .number = number, .name = name, .extra = std::nullopt});
+  return number;
+}
+
+void end_range(std::uint32_t number) noexcept {
+  add_to_session({.kind = HostEvents::Kind::kEnd, .number = number, .name = {}, .extra = std::nullopt});
+}
+
+void begin_operator(const char* name, std::int64_t sequence, std::uint64_t forward_thread) noexcept {
+  add_to_session({.kind = HostEvents::Kind::kPush,
+                  .number = HostEvents::kOperators,
+                  .name = name,
+                  .extra = HostEvents::Extra{.payload = static_cast<std::uint64_t>(sequence),
+                                             .domain = HostEvents::kOperators,
+                                             .forward_thread = static_cast<std::uint32_t>(forward_thread)}});
+}
+
+void end_operator() noexcept {
+  add_to_session({.kind = HostEvents::Kind::kPop, .number = HostEvents::kOperators, .name = {}, .extra = std::nullopt});
+}
+
+constexpr hook::RangeListener kRangeListener{begin_range, end_range, begin_operator, end_operator};
+
 void add_lines(const std::string& file, std::string_view word, std::string& lines) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -148,8 +177,9 @@ bool start_session(const Options& options, Session::Moment moment) {
   Session* session = make_session(options);
   lender.store(session, std::memory_order_release);
   // PyTorch may be loaded later, and its allocator is then destroyed earlier: the recording's end asks what it holds.
-  if (!session->start({request_buffer, complete_buffer, on_event, take_allocator_event, finish_before_all_so_far},
-                      moment)) {
+  if (!session->start(
+          {request_buffer, complete_buffer, on_event, take_allocator_event, finish_before_all_so_far, &kRangeListener},
+          moment)) {
     return false;
   }
   finish_before_all_so_far();

@@ -93,6 +93,7 @@ bool Session::start(const CuptiCallbacks& callbacks, Moment moment) {
   started_ = steady_time();
   take_ = callbacks.allocator;
   attached_ = callbacks.attached;
+  listener_ = callbacks.ranges;
   look_for_torch();
   // By word recording begins elsewhere.
   if (options_.plan.begin > 0 && !options_.plan.starts_off) begin_to_come_ = options_.plan.begin;
@@ -398,13 +399,24 @@ void Session::abandon() noexcept {
 }
 
 void Session::look_for_torch() {
-  // Its history fills most of a light recording, which is to cost as little as possible.
-  if (is_torch_settled_ || options_.light || take_ == nullptr) return;
   looked_for_torch_ = steady_time();
-  const TorchAllocator::Presence presence = torch_.look(take_);
-  is_torch_settled_ = presence != TorchAllocator::Presence::kNone;
-  if (presence == TorchAllocator::Presence::kRefused) note("PyTorch's allocator is not recorded: " + torch_.why());
-  if (!torch_.is_recorded()) return;
+  look_for_ranges();
+  look_for_allocator();
+}
+
+void Session::look_for_ranges() {
+  if (ranges_.is_settled() || listener_ == nullptr) return;
+  ranges_.look(*listener_, options_.light ? hook::Operators::kNone : hook::Operators::kOfAutograd);
+  if (!ranges_.why().empty()) note("PyTorch's ranges are not recorded: " + ranges_.why());
+}
+
+void Session::look_for_allocator() {
+  // Its history fills most of a light recording, which is to cost as little as possible.
+  if (is_allocator_settled_ || options_.light || take_ == nullptr) return;
+  const TorchAllocator::Presence presence = allocator_.look(take_);
+  is_allocator_settled_ = presence != TorchAllocator::Presence::kNone;
+  if (presence == TorchAllocator::Presence::kRefused) note("PyTorch's allocator is not recorded: " + allocator_.why());
+  if (!allocator_.is_recorded()) return;
   if (attached_ != nullptr) attached_();
   std::string settings;
   for (const char* variable : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
@@ -412,7 +424,7 @@ void Session::look_for_torch() {
     if (const char* text = std::getenv(variable)) settings += text;
   }
   recorder_->follow_allocator(settings, presence == TorchAllocator::Presence::kWhole,
-                              [this] { return torch_.states(); });
+                              [this] { return allocator_.states(); });
 }
 
 void Session::add_payload(HostEvents::Kind kind, const void* payload, std::size_t bytes) noexcept {

@@ -23,6 +23,7 @@
 #include "cupti_collector/recording_switch.hpp"
 #include "cupti_collector/step_counter.hpp"
 #include "cupti_collector/torch_allocator.hpp"
+#include "cupti_collector/torch_ranges.hpp"
 #include "cupti_collector/writer_place.hpp"
 
 namespace interlace::collector {
@@ -35,6 +36,7 @@ struct CuptiCallbacks {
   CUpti_CallbackFunc event = nullptr;                    ///< calls Session::on_event
   hook::Take allocator = nullptr;                        ///< calls Session::add_payload
   void (*attached)() = nullptr;                          ///< PyTorch's allocator is recorded from now on
+  const hook::RangeListener* ranges = nullptr;           ///< calls Session::add_event; lives as long as the process
 };
 
 /// The recording of one process, from its first CUDA call to its end: subscribes to CUPTI, fetches records from a
@@ -89,6 +91,8 @@ class Session {
  private:
   bool start_cupti(const CuptiCallbacks& callbacks);
   void look_for_torch();
+  void look_for_ranges();
+  void look_for_allocator();
   void on_stream(const CUpti_ResourceData& made) noexcept;
   [[nodiscard]] bool subscribe(CUpti_CallbackFunc callback);
   void set_attributes();
@@ -160,11 +164,13 @@ class Session {
   bool has_failed_ = false;
   std::thread thread_;
   // Of the writer alone.
-  TorchAllocator torch_;
+  TorchAllocator allocator_;
   hook::Take take_ = nullptr;
   void (*attached_)() = nullptr;
+  bool is_allocator_settled_ = false;
+  TorchRanges ranges_;
+  const hook::RangeListener* listener_ = nullptr;
   Nanoseconds looked_for_torch_ = 0;
-  bool is_torch_settled_ = false;
   Nanoseconds last_fetch_ = 0;
   Nanoseconds started_ = 0;
   std::optional<Nanoseconds> draining_since_;

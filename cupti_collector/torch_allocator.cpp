@@ -1,28 +1,15 @@
 #include "cupti_collector/torch_allocator.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <map>
 #include <utility>
+
+#include "cupti_collector/torch_hook.hpp"
 
 namespace interlace::collector {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr const char* kTorch = "libc10_cuda.so";
-constexpr const char* kHook = "libinterlace_torch_allocator.so";
-
-/// The folder of the library that this code is in.
-fs::path own_folder() {
-  Dl_info where{};
-  if (dladdr(reinterpret_cast<const void*>(&own_folder), &where) == 0 || where.dli_fname == nullptr) return {};
-  return fs::path(where.dli_fname).parent_path();
-}
 
 /// Gathers a state by device.
 struct States {
@@ -67,24 +54,15 @@ void TorchAllocator::refuse(std::string why) {
 
 TorchAllocator::Presence TorchAllocator::look(hook::Take take) {
   if (presence_ != Presence::kNone || take == nullptr) return presence_;
-  if (dlopen(kTorch, RTLD_NOW | RTLD_NOLOAD) == nullptr) return presence_;
-  const fs::path file = own_folder() / kHook;
-  std::error_code failure;
-  if (!fs::exists(file, failure)) {
-    refuse(std::string(kHook) + " is not beside the collector library (a build with INTERLACE_TORCH_DIR makes it)");
-    return presence_;
+  TorchHook library("libc10_cuda.so", "libinterlace_torch_allocator.so");
+  switch (library.look()) {
+    case TorchHook::Presence::kNone: return presence_;
+    case TorchHook::Presence::kRefused: refuse(library.why()); return presence_;
+    case TorchHook::Presence::kLoaded: break;
   }
-  // Never closed: the program's allocator leads to it.
-  void* library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): of this thread's last call
-    const char* error = dlerror();
-    refuse(error == nullptr ? "it cannot be loaded" : error);
-    return presence_;
-  }
-  const auto attach = reinterpret_cast<decltype(&hook::interlace_torch_allocator_attach)>(
-      dlsym(library, "interlace_torch_allocator_attach"));
-  state_ = reinterpret_cast<decltype(state_)>(dlsym(library, "interlace_torch_allocator_state"));
+  const auto attach =
+      library.function<decltype(hook::interlace_torch_allocator_attach)>("interlace_torch_allocator_attach");
+  state_ = library.function<decltype(hook::interlace_torch_allocator_state)>("interlace_torch_allocator_state");
   if (attach == nullptr || state_ == nullptr) {
     refuse("it is of another build");
     return presence_;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cupti_collector/allocator_hook/interface.hpp"
+#include "cupti_collector/torch_hooks/allocator_interface.hpp"
 #include "simulator/base/units.hpp"
 #include "simulator/trace/allocator_state.hpp"
 

@@ -547,12 +547,16 @@ void TraceRows::range(const NamedRange& range) {
   if (!range.category.empty()) note.category = name_of_program(range.category);
   // What a range without an end divides is not known.
   const bool divides = !range.is_of_library && !range.is_open;
+  const auto named = range.is_operator ? trace::RangeKind::kCpuOp : trace::RangeKind::kAnnotation;
   writer_.add_range({.lane = thread_lane(range.thread),
                      .name = name_of_program(range.name),
                      .start = range.start,
                      .duration = range.end - range.start,
                      .note = note == trace::Note() ? nullptr : &note},
-                    {.kind = divides ? trace::RangeKind::kAnnotation : trace::RangeKind::kOther});
+                    {.kind = divides ? named : trace::RangeKind::kOther,
+                     .sequence_number = range.sequence_number,
+                     .forward_thread = range.forward_thread,
+                     .forward_op = std::nullopt});
 }
 
 void TraceRows::name_thread(std::int64_t thread, std::string_view name) {

@@ -42,15 +42,20 @@ build_and_test() {  # PRESET
     ctest_step "tests of $1" "$1" --parallel "$JOBS"
 }
 
-# The collector is built and tested without a GPU. Its tests are labelled; the others are those of the desktop.
+# The collector is built and tested without a GPU, what it has of PyTorch where there is one. Its tests are labelled; the
+# others are those of the desktop.
 test_collector() {
-  local headers
+  local headers torch
   if ! headers=$(.ci/cuda_headers.sh 2>&1); then
     skip "tests of gpu-node" "$headers"
     return
   fi
-  step "configure gpu-node" cmake --preset gpu-node &&
-    step "build the collector" cmake --build --preset gpu-node --parallel "$JOBS" --target interlace test_collector test_record &&
+  if ! torch=$(.ci/install_torch.sh 2>&1); then
+    skip "test_torch_ranges and test_torch_allocator of gpu-node" "${torch##*$'\n'}"
+    torch=
+  fi
+  step "configure gpu-node" cmake --preset gpu-node "-DINTERLACE_TORCH_DIR=${torch##*$'\n'}" &&
+    step "build the collector" cmake --build --preset gpu-node --parallel "$JOBS" --target interlace collector_tests &&
     ctest_step "tests of gpu-node" gpu-node --label-regex collector --parallel "$JOBS"
 }
 

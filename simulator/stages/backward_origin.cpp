@@ -35,9 +35,12 @@ BackwardOrigins::BackwardOrigins(const Trace& trace, trace::RankId rank) : trace
       if (range == nullptr || range->kind != RangeKind::kCpuOp) continue;
       const Interval span{trace.start(op), trace.end(op)};
       if (is_backward_node(trace, op)) {
-        nodes.push_back({span, op, range->forward_op, has(trace.name(op), "AccumulateGrad")});
+        nodes.push_back({span, range->sequence_number, range->forward_op, has(trace.name(op), "AccumulateGrad")});
       } else if (!nodes.empty() && span.begin < nodes.back().span.end) {
-        if (!nodes.back().forward) nodes.back().forward = range->forward_op;
+        Node& node = nodes.back();
+        if (!node.forward) node.forward = range->forward_op;
+        // PyTorch itself gives the engine's range none: the profiler copies it from the node within.
+        if (!node.sequence_number) node.sequence_number = range->sequence_number;
       } else if (range->sequence_number) {
         forwards[*range->sequence_number].push_back(op);
       }
@@ -46,9 +49,8 @@ BackwardOrigins::BackwardOrigins(const Trace& trace, trace::RankId rank) : trace
   }
   for (auto& [lane, nodes] : nodes_) {
     for (Node& node : nodes) {
-      const RangeDetail* range = trace.range(node.range);
-      if (node.forward || node.accumulation || !range->sequence_number) continue;
-      const auto same = forwards.find(*range->sequence_number);
+      if (node.forward || node.accumulation || !node.sequence_number) continue;
+      const auto same = forwards.find(*node.sequence_number);
       if (same == forwards.end()) continue;
       for (const OperationId op : same->second) {
         if (trace.start(op) < node.span.begin) node.forward = op;

@@ -28,7 +28,7 @@ class BackwardOrigins {
  private:
   struct Node {
     Interval span;
-    trace::OperationId range;
+    std::optional<std::int64_t> sequence_number;
     std::optional<trace::OperationId> forward;
     bool accumulation = false;
   };

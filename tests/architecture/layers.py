@@ -45,8 +45,8 @@ FOREIGN = {
     "cupti_collector": re.compile(rf"^({TORCH}|{QT})"),
     "engine": re.compile(rf"^{QT}"),
 }
-# The one part of the collector that talks to LibTorch's allocator: a library of its own.
-TORCH_ALLOWED = "cupti_collector/allocator_hook"
+# The one part of the collector that talks to LibTorch: libraries of its own.
+TORCH_ALLOWED = "cupti_collector/torch_hooks"
 
 LIBRARY = re.compile(r"\binterlace_(\w+)")
 

@@ -21,7 +21,7 @@ g++ -x c++ -O2 -std=c++17 -shared -fPIC -I"$cuda/include" -I"$cuda/extras/CUPTI/
 for program in interlace interlace-record; do
   strip -o "$out/bin/$program" "$built/bin/$program"
 done
-for library in libinterlace_collector.so libinterlace_torch_allocator.so; do
+for library in libinterlace_collector.so libinterlace_torch_allocator.so libinterlace_torch_ranges.so; do
   [ ! -e "$built/lib/$library" ] || strip -o "$out/lib/$library" "$built/lib/$library"
 done
 # Libraries of this system that another may lack.

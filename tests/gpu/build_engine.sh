@@ -20,7 +20,7 @@ for program in interlace interlace-engine interlace-calibrate test_gpu_kernels t
   strip -o "$out/bin/$program" "$builds/engine-cuda/bin/$program"
 done
 strip -o "$out/bin/interlace-record" "$builds/gpu-node/bin/interlace-record"
-for library in libinterlace_collector.so libinterlace_torch_allocator.so; do
+for library in libinterlace_collector.so libinterlace_torch_allocator.so libinterlace_torch_ranges.so; do
   strip -o "$out/lib/$library" "$builds/gpu-node/lib/$library"
 done
 for library in $(ldd "$out"/bin/* "$out/lib/libinterlace_collector.so" | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p' | sort -u |

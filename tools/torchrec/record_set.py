@@ -11,6 +11,9 @@ Writes to OUT/<tag>: <tag>.r<rank>.json, what each schedule took and reserved; <
 of the PyTorch profiler; and where the set asks for memory <schedule>.mem.r<rank>.json.gz and .snap.pickle, a window of
 four steps with allocator events and its snapshot. tools/accuracy judges predictions on such folders.
 
+With --interlace FILE, the program interlace-record, schedules are recorded by it instead, to OUT/<tag>/<schedule>, and
+measured under it while recording is off; memory is then part of each recording.
+
 Needs a GPU a rank, torch, and torchrec with fbgemm-gpu (written for TorchRec 1.6.1). Each schedule has processes of its
 own; they import and make their batches side by side, and take turns on the GPUs, on the named CPU cores (start this
 program on others: `taskset -c 16-31 record_set.py ... --cores 0-15`). Sets that share a --turn file take turns as well,
@@ -253,6 +256,26 @@ def record_memory(pipeline, loader, steps, out, name):
         pickle.dump(snapshot, file)
 
 
+def recorded_by_interlace(pipeline, loader, steps, unrecorded):
+    """Ms a step while `interlace record` records. unrecorded: how many steps took how many ms each without."""
+    import ctypes
+
+    import torch
+
+    collector = ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"])
+    assert collector.interlace_collector_start(None), "interlace record does not record"
+    count, each = unrecorded
+    with torch.profiler.record_function(f"unrecorded steps: {count} in {round(count * each * 1e6)} ns"):
+        pass
+    begin = time.perf_counter()
+    for _ in range(steps):
+        pipeline.progress(loader)
+    torch.cuda.synchronize()
+    took = (time.perf_counter() - begin) * 1e3 / steps
+    collector.interlace_collector_stop()
+    return took
+
+
 def move_to(cores):
     """All threads of this process, those to come included."""
     for thread in os.listdir("/proc/self/task") if cores else []:
@@ -266,6 +289,16 @@ def take_turn(out, name, rank):
     while not go.exists():
         time.sleep(POLL_S)
     move_to(json.loads(go.read_text()))
+
+
+def finish(out, name, rank, result, cores, profile=None):
+    (out / f"{name}.done.{rank}").touch()
+    move_to(cores)  # writing the profile out would disturb whoever is timed next
+    if profile is not None:
+        profile.export_chrome_trace(str(out / f"{name}.r{rank}.json"))
+    (out / f"{name}.result.{rank}").write_text(json.dumps(result))
+    sys.stdout.flush()
+    os._exit(0)  # batches still in flight are nobody's concern
 
 
 def run_rank(asked):
@@ -300,6 +333,11 @@ def run_rank(asked):
     together()
     result = timed(pipeline, loader, job["iters"])
     together()
+    if asked.interlace:
+        unrecorded = (job["iters"], result["mean_ms"])
+        result["recorded_mean_ms"] = recorded_by_interlace(pipeline, loader, job["trace"], unrecorded)
+        together()
+        finish(out, name, rank, result, cores_before)
     recorded(pipeline, loader, 1, allocations=False)  # what only a first profile costs
     together()
     if job.get("memory"):
@@ -308,12 +346,7 @@ def run_rank(asked):
         together()
     profile, result["profiled_mean_ms"] = recorded(pipeline, loader, job["trace"], allocations=False)
     together()
-    (out / f"{name}.done.{rank}").touch()
-    move_to(cores_before)  # writing the profile out would disturb whoever is timed next
-    profile.export_chrome_trace(str(out / f"{name}.r{rank}.json"))
-    (out / f"{name}.result.{rank}").write_text(json.dumps(result))
-    sys.stdout.flush()
-    os._exit(0)  # batches still in flight are nobody's concern
+    finish(out, name, rank, result, cores_before, profile)
 
 
 class Set:
@@ -337,6 +370,9 @@ class Set:
     def start(self, asked, index, schedule, rank):
         words = [sys.executable, __file__, asked.set, self.out, "--rank", rank, "--schedule", schedule]
         words += ["--port", asked.port + index]
+        if asked.interlace:
+            recorder = [asked.interlace, "--start-off", "--out", self.out / stem(schedule), "--overwrite", "--"]
+            words = [*recorder, *words, "--interlace", asked.interlace]
         with open(self.out / f"{stem(schedule)}.log.{rank}", "w") as log:
             return subprocess.Popen(
                 [str(word) for word in words],
@@ -417,6 +453,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=300, help="what is not done by then is ended")
     parser.add_argument("--turn", help="a file that sets share to take turns")
     parser.add_argument("--port", type=int, default=29610, help="the first of as many ports as schedules")
+    parser.add_argument("--interlace", help="the program interlace-record, to record with it")
     parser.add_argument("--rank", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--schedule", help=argparse.SUPPRESS)
     asked = parser.parse_args()

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "cupti_collector/allocator_hook/interface.hpp"
+#include "cupti_collector/torch_hooks/allocator_interface.hpp"
 #include "tests/support/fake_cuda/fake_c10_cuda.hpp"
 
 namespace {

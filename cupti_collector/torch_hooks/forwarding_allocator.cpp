@@ -1,4 +1,4 @@
-#include "cupti_collector/allocator_hook/forwarding_allocator.hpp"
+#include "cupti_collector/torch_hooks/forwarding_allocator.hpp"
 
 #include <exception>
 #include <optional>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cupti_collector/allocator_hook/interface.hpp"
+#include "cupti_collector/torch_hooks/allocator_interface.hpp"
 
 namespace interlace::collector::hook {
 
