@@ -208,10 +208,19 @@ void Session::take_back(std::uint8_t* buffer, std::size_t valid_bytes) noexcept 
 
 void Session::add_event(const HostEvents::Event& event) noexcept {
   if (is_abandoned_.load(std::memory_order_relaxed)) return;
-  if (const auto is_on = steps_.on(event)) {
-    change([&](RecordingSwitch& all) { all.wish(*is_on); });
+  if (const auto word = steps_.on(event, is_recording_)) {
+    change([&](RecordingSwitch& all) { all.wish(word->is_on); });
+    if (word->before) tell(*word->before);
   }
   events_.add(event);
+}
+
+void Session::tell(const UnrecordedSteps& steps) noexcept {
+  try {
+    events_.add(HostEvents::Kind::kMark, to_mark(steps));
+  } catch (const std::bad_alloc&) {
+    // Predictions then assume what recording costs.
+  }
 }
 
 template <class Say>

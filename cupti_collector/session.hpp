@@ -102,6 +102,7 @@ class Session {
   void change(const Say& say);
   template <class Say>
   void change_as_writer(const Say& say);
+  void tell(const UnrecordedSteps& steps) noexcept;
   [[nodiscard]] std::unique_lock<std::timed_mutex> lock_switch();
   void follow_switch();
   void turn(bool is_on);

@@ -20,6 +20,9 @@ namespace {
 constexpr double kScaleSpread = 0.15;
 constexpr double kRatioSpread = 0.025;
 
+/// Told steps that are shorter by this much than a replay with next to no host are none.
+constexpr double kBeyondDoubt = 4 * kRatioSpread;
+
 constexpr std::size_t kScales = 20;
 constexpr double kScaleStep = 0.05;
 constexpr std::size_t kBetween = 10;
@@ -42,9 +45,9 @@ std::optional<double> unrecorded_step_ns(const trace::Trace& trace) {
   return slowest;
 }
 
-void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedule::Schedule& recorded,
+bool learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedule::Schedule& recorded,
                      SiteTable& table) {
-  if (table.step_ns <= 0) return;
+  if (table.step_ns <= 0) return true;
   const Plan plan = compile(recorded, cut, table);
   const auto replayed_ns = [&](const SimulationOptions& options) {
     SimulationOptions without_jitter = on_recorded_machine(options, table);
@@ -52,13 +55,14 @@ void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedul
     return statistics::mean(simulate(plan, table, without_jitter).steps_ns);
   };
   const double as_recorded = replayed_ns({.as_recorded = true});
-  if (as_recorded <= 0) return;
+  if (as_recorded <= 0) return true;
   std::vector<double> step(kScales);
   tbb::parallel_for(std::size_t{0}, kScales,
                     [&](std::size_t i) { step[i] = replayed_ns({.host_scale = scale_at(static_cast<double>(i))}); });
   // A slower host makes no step shorter. Where it decides little, who wins a race does, by a percent up and down.
   step = statistics::non_decreasing(step);
   const double gain = unrecorded_ns / static_cast<double>(table.step_ns);
+  if (gain < (1.0 - kBeyondDoubt) * step.front() / as_recorded) return false;
   const auto misfit = [&](double index) {
     const auto below = std::min(kScales - 2, static_cast<std::size_t>(index));
     const double part = index - static_cast<double>(below);
@@ -79,6 +83,7 @@ void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedul
   }
   table.host_scale = weighted / weights;
   table.fitted.emplace_back("host time without the recorder");
+  return true;
 }
 
 }  // namespace interlace::replay

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "simulator/base/diagnostics.hpp"
 #include "simulator/replay/sites.hpp"
 #include "simulator/schedule/schedule.hpp"
 #include "simulator/stages/cut.hpp"
@@ -20,8 +21,16 @@ inline constexpr double kLikelyScale = 0.72;
 /// Sets the table's host_scale so that the replay of the recorded schedule becomes faster by as much as its steps were
 /// when nothing was recorded: then they took unrecorded_ns. Where the host decides little of a step, that tells little
 /// of the host: then kLikelyScale counts for more. The mean of what both leave open, not the likeliest, which jumps
-/// where a race lets two scales fit alike.
-void learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedule::Schedule& recorded,
-                     SiteTable& table);
+/// where a race lets two scales fit alike. False, and nothing set, where steps as short as that are beyond any host:
+/// the device alone needs longer.
+[[nodiscard]] bool learn_host_pace(double unrecorded_ns, const stages::Cut& cut, const schedule::Schedule& recorded,
+                                   SiteTable& table);
+
+inline constexpr DiagnosticKind kImpossibleSteps{
+    "replay.impossible_steps", Severity::kWarning,
+    "the steps that the program timed without the recorder are shorter than what the device does in one; they are not "
+    "used",
+    "time more steps, or let the host wait for the device before and after: a host that runs ahead of it is timed, not "
+    "the steps"};
 
 }  // namespace interlace::replay

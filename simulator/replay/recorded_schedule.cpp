@@ -57,7 +57,10 @@ const schedule::Schedule* recorded_schedule(std::span<const schedule::Schedule> 
   const schedule::Schedule* recorded = recognise(candidates, trace, cut, table);
   if (recorded == nullptr) return nullptr;
   table.unrecorded_step_ns = unrecorded_ns ? unrecorded_ns : unrecorded_step_ns(trace);
-  if (table.unrecorded_step_ns) learn_host_pace(*table.unrecorded_step_ns, cut, *recorded, table);
+  if (table.unrecorded_step_ns && !learn_host_pace(*table.unrecorded_step_ns, cut, *recorded, table)) {
+    diagnostics.count(kImpossibleSteps, fmt::format("{:.2f} ms told", *table.unrecorded_step_ns / 1e6));
+    table.unrecorded_step_ns.reset();
+  }
   const double replayed_ns = learn_delays(cut, *recorded, table);
   const auto recorded_ns = recorded_device_step(trace, table);
   if (recorded_ns && std::abs(replayed_ns / *recorded_ns - 1.0) > kMostOff) {

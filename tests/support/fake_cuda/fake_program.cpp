@@ -247,6 +247,19 @@ void pipeline(bool with_wait) {
 }
 
 /// What is said before the first CUDA call, by NVTX and by the collector's own functions.
+/// The first three steps take 100 ms, all others five; at step `started` the program has recording begin.
+void run_timed_steps(int count, int started) {
+  const interlace::testing::FakeNvtx nvtx;
+  for (int i = 0; i < count; ++i) {
+    if (i == started) interlace::collector::start();
+    nvtx.push("step");
+    fake_cuda_launch(kCompute, kKernel, 200'000, kFakeNormal);
+    std::this_thread::sleep_for(std::chrono::milliseconds(i < 3 ? 100 : 5));
+    nvtx.pop();
+  }
+  fake_cuda_synchronize();
+}
+
 void early(int) {
   const interlace::testing::FakeNvtx nvtx;
   nvtx.push("load");
@@ -494,6 +507,8 @@ int main(int argc, char** argv) {
          }
          fake_cuda_synchronize();
        }},
+      {"timed_steps", [](int n) { run_timed_steps(n, -1); }},
+      {"timed_and_started", [](int n) { run_timed_steps(n, 2); }},
       {"for_seconds",
        [](int n) {
          const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100 * n);

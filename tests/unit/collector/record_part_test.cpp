@@ -8,6 +8,7 @@
 #include "cupti_collector/control_file.hpp"
 #include "cupti_collector/recording_switch.hpp"
 #include "cupti_collector/step_counter.hpp"
+#include "simulator/base/unrecorded_steps.hpp"
 #include "tests/unit/collector/record_run.hpp"
 
 namespace interlace::collector {
@@ -46,13 +47,17 @@ TEST(StepCounter, BeginsAndEndsWithSteps) {
   plan.skip = 2;
   plan.steps = 3;
   StepCounter counter(plan);
+  const auto on = [&](const HostEvents::Event& event) -> std::optional<bool> {
+    const auto word = counter.on(event, false);
+    return word ? std::optional(word->is_on) : std::nullopt;
+  };
   std::vector<std::optional<bool>> found;
   for (int i = 0; i < 7; ++i) {
-    EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kPush, .name = "other"}), std::nullopt);
-    found.push_back(counter.on({.kind = HostEvents::Kind::kPush, .name = "step"}));
-    EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kPop}), std::nullopt);
-    EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kNameThread, .name = "step"}), std::nullopt);
-    EXPECT_EQ(counter.on({.kind = HostEvents::Kind::kPush, .is_of_library = true, .name = "step"}), std::nullopt);
+    EXPECT_EQ(on({.kind = HostEvents::Kind::kPush, .name = "other"}), std::nullopt);
+    found.push_back(on({.kind = HostEvents::Kind::kPush, .name = "step"}));
+    EXPECT_EQ(on({.kind = HostEvents::Kind::kPop}), std::nullopt);
+    EXPECT_EQ(on({.kind = HostEvents::Kind::kNameThread, .name = "step"}), std::nullopt);
+    EXPECT_EQ(on({.kind = HostEvents::Kind::kPush, .is_of_library = true, .name = "step"}), std::nullopt);
   }
   const std::vector<std::optional<bool>> expected{{}, {}, true, {}, {}, false, {}};
   EXPECT_EQ(found, expected);
@@ -107,6 +112,27 @@ void expect_three_steps(const std::string& options) {
 }
 
 TEST(RecordPart, TakesStepsAndAllTheirWork) { expect_three_steps(""); }
+
+/// What the recording says that steps took before; none where it says nothing.
+std::optional<UnrecordedSteps> told_by(const ReadBack& read) {
+  for (std::uint32_t i = 0; i < read.trace.size(); ++i) {
+    if (const auto told = unrecorded_steps_of(read.trace.name({i}))) return told;
+  }
+  return std::nullopt;
+}
+
+TEST(RecordPart, TellsWhatSkippedStepsTook) {
+  const auto told = told_by(ReadBack(record("timed_steps 12", "--skip 9 --steps 2").file()));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->steps, 4) << "the later half";
+  EXPECT_GT(told->time, 4 * 5 * kMillisecond);
+  EXPECT_LT(told->time, 4 * 50 * kMillisecond) << "the first steps, of 100 ms, are not among them";
+  EXPECT_FALSE(told_by(ReadBack(record("timed_steps 12", "--skip 7 --steps 2").file()))) << "three tell too little";
+}
+
+TEST(RecordPart, TellsNothingOfSkippedStepsThatWereRecorded) {
+  EXPECT_FALSE(told_by(ReadBack(record("timed_and_started 12", "--skip 9 --steps 2").file())));
+}
 
 TEST(RecordPart, TakesStepsInLightMode) { expect_three_steps("--light"); }
 

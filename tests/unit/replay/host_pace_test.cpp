@@ -42,6 +42,7 @@ class HostPace : public testing::Test {
 
   struct Learned {
     bool told = false;
+    bool is_possible = true;
     SiteTable table;
     Plan plan;
     [[nodiscard]] double replayed(double scale) const {
@@ -61,7 +62,7 @@ class HostPace : public testing::Test {
     learned.plan = compile(base, cut, learned.table);
     const auto unrecorded = unrecorded_step_ns(trace);
     learned.told = unrecorded.has_value();
-    if (unrecorded) learn_host_pace(*unrecorded, cut, base, learned.table);
+    if (unrecorded) learned.is_possible = learn_host_pace(*unrecorded, cut, base, learned.table);
     return learned;
   }
 
@@ -83,10 +84,21 @@ TEST_F(HostPace, FollowsTheStepsThatWereTimedWithoutTheRecorder) {
     EXPECT_NEAR(*unrecorded_step_ns(marked), step, 1.0);
     const Learned learned = learn(marked);
     EXPECT_TRUE(learned.told);
+    EXPECT_TRUE(learned.is_possible);
     // What is likely counts too: the scale lies between that and what the steps ask for.
     EXPECT_NEAR(learned.replayed(learned.table.host_scale) / learned.replayed(1.0), gain, 0.015) << scale;
     EXPECT_EQ(learned.table.host_scale > kLikelyScale, scale > kLikelyScale) << scale;
     EXPECT_EQ(learned.table.fitted.back(), "host time without the recorder");
+  }
+}
+
+TEST_F(HostPace, IgnoresStepsThatNoHostMakesSoShort) {
+  const double gain = untold_.replayed(0.05) / untold_.replayed(1.0);
+  for (const double part : {0.8, 0.98}) {
+    const auto step = static_cast<double>(untold_.table.step_ns) * gain * part;
+    const Learned learned = learn(with_mark(plain_, 1, {.steps = 20, .time = std::llround(20 * step)}));
+    EXPECT_EQ(learned.is_possible, part > 0.9);
+    EXPECT_EQ(learned.table.host_scale == kUsualHostScale, part < 0.9);
   }
 }
 
