@@ -229,8 +229,15 @@ double ActiveWork::sms_touched() const {
 bool admits(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count) {
   if (candidate.kind == ActiveWork::Kind::kCopy) return true;
   for (const ActiveWork* w : running) {
-    if (w->kind != ActiveWork::Kind::kKernel || w->priority > candidate.priority) continue;
-    if (!w->dispatched()) return false;
+    if (w->kind != ActiveWork::Kind::kKernel) continue;
+    if (!w->dispatched()) {
+      if (w->priority <= candidate.priority) return false;
+      continue;
+    }
+    const bool fills_sms = sms_kept(*w) > sm_count - 1.0;
+    if (candidate.kind == ActiveWork::Kind::kKernel && fills_sms && !share_an_sm(w->shape, candidate.shape)) {
+      return false;
+    }
   }
   return candidate.kind != ActiveWork::Kind::kCollective || candidate.ctas <= 1 ||
          free_sms(running, candidate, sm_count) >= std::min<double>(kLeastFreeSms, sm_count);

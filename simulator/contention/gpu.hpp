@@ -71,7 +71,8 @@ struct Shares {
 
 /// May a work of this description start beside those that run? The hardware dispatches blocks of a kernel only after
 /// all blocks of the kernels before it at the same priority ("leftover" policy); a more urgent stream enters as soon
-/// as blocks retire. A collective needs room for one of its clusters at least.
+/// as blocks retire. One that could use more shared memory than a kernel whose blocks fill the SMs waits until one is
+/// empty (share_an_sm). A collective needs room for one of its clusters at least.
 [[nodiscard]] bool admits(std::span<ActiveWork* const> running, const ActiveWork& candidate, std::int32_t sm_count);
 
 /// Gives a collective's CTAs the SMs there are now; those that have one keep it. Where the rest lacks room, progress

@@ -105,7 +105,13 @@ KernelShape shape_of(const trace::KernelDetail& kernel, std::string_view name, c
   shape.blocks = std::max<std::int64_t>(1, kernel.blocks());
   shape.blocks_per_sm = static_cast<std::int32_t>(std::max<std::int64_t>(1, fit));
   shape.sm_count = static_cast<std::int32_t>(fact(&trace::Device::sm_count, 132));
+  const auto of_a_block = static_cast<double>(kernel.shared_memory + kSharedMemoryOverhead);
+  shape.shared_kib = std::min(shape.blocks_per_sm * of_a_block, static_cast<double>(shared_per_sm)) / 1024.0;
   return shape;
+}
+
+bool share_an_sm(const KernelShape& first, const KernelShape& later) {
+  return later.shared_kib < first.shared_kib + kMoreSharedKib;
 }
 
 }  // namespace interlace::contention

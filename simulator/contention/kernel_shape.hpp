@@ -24,6 +24,8 @@ struct KernelShape {
   std::int64_t blocks = 1;
   std::int32_t blocks_per_sm = 1;  ///< that fit on one SM together
   std::int32_t sm_count = 1;
+  double shared_kib =
+      0;  ///< shared memory of an SM for as many of its blocks as fit, the system's part of each with it
 
   /// Rounds of blocks on `sms` SMs, the last one counted whole. sms >= 1.
   [[nodiscard]] std::int64_t waves_on(std::int32_t sms) const;
@@ -51,6 +53,13 @@ struct KernelShape {
   template <class Part>
   void each_part_of_round(std::int64_t started, const Part& part) const;
 };
+
+/// An SM divides its memory into cache and shared memory for the kernel that finds it empty, by what that could use,
+/// and divides it anew only once it is empty again. A kernel that could use this much more than the first finds no room
+/// there, whatever is free (docs/benchmarks/placement, 14).
+inline constexpr double kMoreSharedKib = 40.0;
+/// May blocks of `later` join those of `first` on an SM, as far as its shared memory goes?
+[[nodiscard]] bool share_an_sm(const KernelShape& first, const KernelShape& later);
 
 /// The first blocks of a round end this much before the mean one, the last as much behind it: 528 blocks of 0.9 ms that
 /// follow indices ended 0.89 to 0.92 ms after they had begun (docs/benchmarks/placement).

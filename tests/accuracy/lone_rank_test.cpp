@@ -95,7 +95,8 @@ TEST_P(RecordedLoneRank, IsPredictedFromEachSchedule) {
     SCOPED_TRACE(name);
     const Prediction prediction = predictor.predict(schedule::find(name), {});
     const double step_ms = truth[measured_as]["mean_ms"];
-    // Without what the recorded step corrects: a replay of the fused schedule is 6 % too long, one of base 3 % too short.
+    // Without what the recorded step corrects: a replay of the fused schedule is 6 % too long, one of base 3 % too
+    // short.
     const double off = GetParam() == "fused_snew" ? 0.08 : 0.035;
     EXPECT_NEAR(static_cast<double>(prediction.step_time) / 1e6 / step_ms, 1, off);
     ASSERT_EQ(prediction.memory.size(), 1U);

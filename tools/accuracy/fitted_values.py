@@ -289,6 +289,12 @@ FITTED = (
         "blocks of 0.9 ms measured by themselves (docs/benchmarks/placement)",
     ),
     Constant(
+        "kMoreSharedKib",
+        KERNEL_SHAPE,
+        "KiB of shared memory by which a kernel may surpass the one that it joins on an SM",
+        "blocks of fifteen sizes beside those of eight, measured by themselves (docs/benchmarks/placement, 14)",
+    ),
+    Constant(
         "kUsualHostScale",
         SITES,
         "host time without the profiler, as a part of the recorded, where the recording does not tell",

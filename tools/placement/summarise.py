@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Says in tables what one_gpu.cu, two_gpus.cu, multiplications.py, urgent.cu, waiting.cu, queues.cu,
-alignment.py and copies.cu found.
+alignment.py, copies.cu and carveout.cu found.
 
     tools/placement/summarise.py docs/benchmarks/placement > docs/benchmarks/placement/summary.txt
 """
@@ -236,6 +236,21 @@ def copies(path):
               f"   began {ms['second_began_ms']:6.2f}, both done {ms['both_ms']:6.2f}")  # fmt: skip
 
 
+def carveout(path):
+    title("132 small blocks that come beside a kernel which leaves them threads, registers and shared memory enough")
+    print("  (us from ready to the first / last start, where the other stays for 240; columns: shared memory a block, bytes)")
+    all_scenes = [s for s in scenes(path) if s[0] == "carveout" and s[1]["blocks"] == 132]
+    comers = sorted({int(s["comer"]) for _, s, _ in all_scenes})
+    print(f"  {'beside':46}" + "".join(f"{c:9}" for c in comers))
+    for holder in dict.fromkeys(s["holder"] for _, s, _ in all_scenes):
+        cells = ""
+        for c in comers:
+            [runs] = [runs for _, s, runs in all_scenes if s["holder"] == holder and int(s["comer"]) == c]
+            late = [[(r["comer"][k] - r["delay"]["last_end"]) / 1e3 for r in runs] for k in ("first_start", "last_start")]
+            cells += f"{median(late[0]):5.0f}/{median(late[1]):3.0f}"
+        print(f"  {holder:46}{cells}")
+
+
 def main():
     folder = Path(sys.argv[1])
     one_gpu(folder / "one_gpu.jsonl.xz")
@@ -246,6 +261,7 @@ def main():
     queues(folder / "queues.jsonl.xz")
     alignment(folder / "alignment.jsonl.xz")
     copies(folder / "copies.jsonl.xz")
+    carveout(folder / "carveout.jsonl.xz")
 
 
 if __name__ == "__main__":

@@ -72,6 +72,31 @@ TEST(Admission, SmsComeFreeInSixteenSteps) {
   EXPECT_DOUBLE_EQ(one_round.until_emptier_ns(), 400.0);
 }
 
+// docs/benchmarks/placement, 14.
+TEST(Admission, AKernelWaitsForSmsThatAreDividedForItsSharedMemory) {
+  ActiveWork fill = kernel(320, 4, Bound::kStreaming, 60.0);  // all its blocks run
+  fill.shape.shared_kib = 4;
+  const std::vector<ActiveWork*> running{&fill};
+  ActiveWork scan = kernel(153, 4, Bound::kStreaming, 6.0);
+  scan.shape.shared_kib = 88;
+  EXPECT_FALSE(admits(running, scan, kSms));
+  scan.priority = -1;
+  EXPECT_FALSE(admits(running, scan, kSms)) << "blocks that run are not put off";
+  scan.shape.shared_kib = 32;
+  EXPECT_TRUE(admits(running, scan, kSms));
+
+  ActiveWork half = kernel(66, 4, Bound::kStreaming, 60.0);
+  scan.shape.shared_kib = 88;
+  EXPECT_TRUE(admits(std::vector<ActiveWork*>{&half}, scan, kSms)) << "on the SMs that are empty";
+
+  ActiveWork lookup = kernel(132 * 4 * 16, 4, Bound::kGather, 1600.0);  // rounds of 100
+  const std::vector<ActiveWork*> beside{&lookup};
+  lookup.remaining_ns = 90.0;
+  EXPECT_FALSE(admits(beside, scan, kSms)) << "0.01 SMs are empty";
+  lookup.remaining_ns = 60.0;
+  EXPECT_TRUE(admits(beside, scan, kSms)) << "3.4 are";
+}
+
 TEST(Admission, AMoreUrgentKernelEntersAtOnce) {
   ActiveWork first = kernel(132 * 8 * 4, 8, Bound::kStreaming, 400.0);
   const std::vector<ActiveWork*> running{&first};

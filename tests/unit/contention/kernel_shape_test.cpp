@@ -28,6 +28,24 @@ TEST(KernelShape, TheDeviceDecidesWhereItIsKnown) {
   EXPECT_DOUBLE_EQ(shape.waves(), 1.0);
 }
 
+// As measured, but for 112 KiB beside 68, which found room (docs/benchmarks/placement, 14).
+TEST(KernelShape, SmsAreSharedByKernelsOfMuchTheSameSharedMemory) {
+  const auto by_threads = [](std::int32_t threads, std::int64_t shared) {
+    return shape_of({.block = {threads, 1, 1}, .registers_per_thread = 32, .shared_memory = shared}, "k", nullptr);
+  };
+  const KernelShape without = by_threads(256, 0);
+  EXPECT_DOUBLE_EQ(without.shared_kib, 8.0);
+  EXPECT_TRUE(share_an_sm(without, by_threads(128, 1 << 10)));   // 32
+  EXPECT_FALSE(share_an_sm(without, by_threads(128, 2 << 10)));  // 48
+  const KernelShape with_4 = by_threads(256, 4 << 10);
+  EXPECT_DOUBLE_EQ(with_4.shared_kib, 40.0);
+  EXPECT_FALSE(share_an_sm(with_4, by_threads(128, 6 << 10)));  // 112
+  const KernelShape with_8 = by_threads(256, 8 << 10);
+  EXPECT_FALSE(share_an_sm(with_8, by_threads(128, 8 << 10)));  // 144
+  EXPECT_TRUE(share_an_sm(by_threads(256, 33 << 10), by_threads(128, 128 << 10)));
+  EXPECT_LE(by_threads(128, 200 << 10).shared_kib, 228.0);
+}
+
 TEST(KernelShape, WavesCountTheLastRoundWhole) {
   const KernelShape shape{.blocks = 256, .blocks_per_sm = 2, .sm_count = 132};
   EXPECT_EQ(shape.waves_on(132), 1);  // 256 of 264
