@@ -90,6 +90,14 @@ GROUPS = {
         "a few steps in which they ran on by themselves, and Interlace warns of all three (replay.changing_kernels). Exchanges "
         "through host memory (g3, g6, x3_5) take 3 to 8 % more or less in one process than in the next of the same job.",
     ),
+    "lone": (
+        "Four more jobs on a single GPU",
+        "Recorded in the same way on 2026-12-01 on one H200. Two jobs are new (w9, w10), the others are those of their names once "
+        "more. The model was frozen. w10 is bound by the host: under sparse nine steps in ten take 7.6 to 10.9 ms. base and "
+        "fused_sparse_dist, which expose the host, come out too short, as this host gained less without the profiler than the "
+        "model takes off. fused:s=new of w7 and its like showed that kernels wait for SMs that are divided for their shared "
+        "memory (docs/contention.md).",
+    ),
 }
 
 
