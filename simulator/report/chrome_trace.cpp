@@ -184,6 +184,11 @@ class Writer {
       if (allocation->requested) put(",\"requested bytes\":{}", *allocation->requested);
       if (allocation->stream) named_lane("stream", *allocation->stream);
       put("}}");
+    } else if (const auto* range = trace_->range(op); range != nullptr && range->sequence_number) {
+      // As PyTorch's profiler writes them.
+      put(",\"args\":{{\"Sequence number\":{}", *range->sequence_number);
+      if (range->forward_thread) put(",\"Fwd thread id\":{}", *range->forward_thread);
+      put("}}");
     } else if (const auto* note = trace_->note(op)) {
       put(",\"args\":{{");
       note_arguments(*note, "");

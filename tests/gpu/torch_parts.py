@@ -105,6 +105,34 @@ def part_late(run):
         run.check("its allocator is recorded", bool(memory), str(memory)[:200])
 
 
+def part_ranges(run):
+    """What PyTorch says of itself, in a training loop that is not changed, of ten steps behind twenty."""
+    script = [sys.executable, os.path.join(run.tests, "torch_mlp.py"), "--steps", "40"]
+    plan = ["--skip", "20", "--steps", "10", "--step-name", "Optimizer.step#Adam.step"]
+    recording = record(run, "ranges", script, plan, limit=60)
+    check_whole(run, recording, "PyTorch's ranges")
+    run.check("PyTorch's ranges are recorded", "ranges are not recorded" not in recording["err"], recording["err"][-800:])
+    events = chrome_events(run, recording["folder"])
+    named = [one for one in events if one.get("cat") == "user_annotation"]
+    for name in ("## copy_batch_to_gpu ##", "## forward ##", "## backward ##"):
+        count = sum(one["name"] == name for one in named)
+        run.check(f"ten of {name}", count == 10, count)
+    told = [one["name"] for one in named if one["name"].startswith("unrecorded steps: 10 in ")]
+    run.check("the later ten of the skipped steps are timed", len(told) == 1, told)
+    forwards = {}
+    nodes = []
+    for one in events:
+        number = one.get("args", {}).get("Sequence number") if one.get("cat") == "cpu_op" else None
+        if number is not None and not one["name"].endswith("Backward0"):
+            forwards.setdefault(number, one)
+        elif number is not None:
+            nodes.append(one)
+    joined = [one for one in nodes if one["args"]["Sequence number"] in forwards
+              and forwards[one["args"]["Sequence number"]]["tid"] != one["tid"]]
+    run.check("nodes of backward on autograd's thread have their operators", len(joined) > 0.8 * len(nodes) > 40,
+              f"{len(joined)} of {len(nodes)}")
+
+
 def part_check(run):
     """Programs with a planted missing wait, and their repaired twins."""
     program = run.bin("missing_wait")

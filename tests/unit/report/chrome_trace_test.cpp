@@ -50,12 +50,15 @@ TEST(ChromeTrace, HoldsWhatTheProgramSaidOfOperations) {
   add("real", {.payload = real(0.5)});
   add("no number", {.payload = real(std::numeric_limits<double>::quiet_NaN())});
   add("open", {.is_open = true});
+  job.builder.add_range({.lane = job.thread, .name = job.builder.intern("MulBackward0")},
+                        {.kind = trace::RangeKind::kCpuOp, .sequence_number = 7, .forward_thread = 1});
   const trace::Note external{.external = trace::ExternalId{trace::ExternalKind::kCustom0, 9}};
   job.builder.add_sync(trace::OperationKind::kHostSync,
                        {.lane = job.thread, .name = job.builder.intern("sync"), .note = &external}, {});
   const trace::Trace trace = job.build();
   const auto found = slices(written({{.trace = &trace}}));
   EXPECT_EQ(found.at("number")["args"], Json::parse(R"({"payload": -3, "category": "io"})"));
+  EXPECT_EQ(found.at("MulBackward0")["args"], Json::parse(R"({"Sequence number": 7, "Fwd thread id": 1})"));
   EXPECT_EQ(found.at("real")["args"], Json::parse(R"({"payload": 0.5})"));
   EXPECT_EQ(found.at("no number")["args"], Json::parse(R"({"payload": "nan"})"));
   EXPECT_EQ(found.at("open")["args"], Json::parse(R"({"open": true})"));
