@@ -59,7 +59,7 @@ class HostEvents {
   /// REQUIRES: no thread adds any more.
   ~HostEvents();
 
-  /// The number of a range that starts, for its end: never the same again in this process.
+  /// The number of a range that starts, for its end; it comes again behind four billion others.
   [[nodiscard]] static std::uint32_t next_range() noexcept;
 
   /// Of whom an event tells; losses are counted for each.
