@@ -421,9 +421,8 @@ void Session::look_for_ranges() {
 
 void Session::look_for_allocator() {
   // Its history fills most of a light recording, which is to cost as little as possible.
-  if (is_allocator_settled_ || options_.light || take_ == nullptr) return;
+  if (allocator_.is_settled() || options_.light || take_ == nullptr) return;
   const TorchAllocator::Presence presence = allocator_.look(take_);
-  is_allocator_settled_ = presence != TorchAllocator::Presence::kNone;
   if (presence == TorchAllocator::Presence::kRefused) note("PyTorch's allocator is not recorded: " + allocator_.why());
   if (!allocator_.is_recorded()) return;
   if (attached_ != nullptr) attached_();

@@ -168,7 +168,6 @@ class Session {
   TorchAllocator allocator_;
   hook::Take take_ = nullptr;
   void (*attached_)() = nullptr;
-  bool is_allocator_settled_ = false;
   TorchRanges ranges_;
   const hook::RangeListener* listener_ = nullptr;
   Nanoseconds looked_for_torch_ = 0;

@@ -53,7 +53,7 @@ void TorchAllocator::refuse(std::string why) {
 }
 
 TorchAllocator::Presence TorchAllocator::look(hook::Take take) {
-  if (presence_ != Presence::kNone || take == nullptr) return presence_;
+  if (is_settled() || take == nullptr) return presence_;
   TorchHook library("libc10_cuda.so", "libinterlace_torch_allocator.so");
   switch (library.look()) {
     case TorchHook::Presence::kNone: return presence_;

@@ -20,6 +20,8 @@ class TorchAllocator {
 
   /// Looks whether it is there now, and attaches; again only where there was none. take: where events go.
   Presence look(hook::Take take);
+  /// Whether there is nothing more to look for.
+  [[nodiscard]] bool is_settled() const { return presence_ != Presence::kNone; }
   /// Why it was refused; empty where it was not.
   [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] bool is_recorded() const { return presence_ == Presence::kWhole || presence_ == Presence::kFromHereOn; }
